@@ -1,0 +1,111 @@
+"""Threads over blocks of rows: the only module that knows about them.
+
+Kernels are serial and release the GIL. Sums over rows are integers and may be cut into blocks of any size;
+where a float sum cannot be avoided, it goes in fixed blocks of ``SUM_ROWS`` rows, added in order.
+"""
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+BLOCK_ROWS = 16_384
+"""Rows of one task. Results do not depend on it (tests change it)."""
+
+SUM_ROWS = 16_384
+"""Rows of one partial float sum. Results do depend on it: it never changes."""
+
+_executor: ThreadPoolExecutor | None = None
+
+
+def available_cores() -> int:
+    """Cores this process may use; ``OMP_NUM_THREADS`` lowers it, as loky and Dask workers rely on."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads for ``n_jobs``: None means every available core, -1 too, -2 all but one."""
+    if n_jobs is None:
+        return available_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0. Got {n_jobs!r}. -1 uses every core.")
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
+    """Consecutive slices of at most ``size`` rows (default ``BLOCK_ROWS``) that cover ``range(n_rows)``."""
+    size = size or BLOCK_ROWS
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
+def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
+    """``[function(task) for task in tasks]`` over threads; the calling thread works too.
+
+    Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their
+    next task and is raised. Safe to nest: a thread never waits for one that has not started.
+    """
+    todo: Sequence[T] = list(tasks)
+    n_threads = min(thread_count(n_jobs), len(todo))
+    if n_threads <= 1:
+        return [function(task) for task in todo]
+    results: list[Any] = [None] * len(todo)
+    counter = itertools.count()
+    stopped = False
+
+    def work() -> None:
+        nonlocal stopped
+        try:
+            while not stopped and (i := next(counter)) < len(todo):
+                results[i] = function(todo[i])
+        except BaseException:
+            stopped = True
+            raise
+
+    helpers = [_pool().submit(work) for _ in range(n_threads - 1)]
+    try:
+        work()
+    finally:
+        for helper in helpers:
+            if not helper.cancel():
+                helper.exception()
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
+    return results
+
+
+def map_rows(
+    function: Callable[..., R], arrays: Sequence[Any], *shared: Any, n_jobs: int | None = None, size: int | None = None
+) -> list[R]:
+    """Call ``function(*(a[block] for a in arrays), *shared)`` for every block of rows; results in order of the blocks.
+
+    ``arrays`` share their first axis. ``function`` may write to the blocks it is given.
+    """
+    blocks = row_blocks(len(arrays[0]), size)
+    return parallel_map(lambda block: function(*(a[block] for a in arrays), *shared), blocks, n_jobs)
+
+
+def _pool() -> ThreadPoolExecutor:
+    global _executor
+    if _executor is None:
+        _executor = ThreadPoolExecutor(max_workers=max(1, available_cores()), thread_name_prefix="ensemblage")
+    return _executor
+
+
+def _forget_pool() -> None:
+    # A forked child inherits the pool object but none of its threads.
+    global _executor
+    _executor = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

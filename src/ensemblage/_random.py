@@ -1,0 +1,15 @@
+"""Randomness: one seed per task, all drawn up front, so that no result depends on the order of execution."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+
+def task_seeds(random_state: Any, n_tasks: int) -> NDArray[np.int64]:
+    """Draw one seed per task, in the order of the tasks."""
+    seeds: NDArray[np.int64] = check_random_state(random_state).randint(
+        np.iinfo(np.int32).max, size=n_tasks, dtype=np.int64
+    )
+    return seeds

@@ -1,0 +1,355 @@
+"""Ensemble: several clusterings of the same objects, coded once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._labels import CodedColumns, code_labels, code_matrix_of_codes
+from ensemblage.kernels._rows import distinct_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class DistinctRows(NamedTuple):
+    """The distinct label rows of an ensemble, in lexicographic order of their codes."""
+
+    codes: NDArray[Any]
+    """(m, p) codes of the distinct rows."""
+    counts: NDArray[np.int64]
+    """(m,) number of objects with that row."""
+    inverse: NDArray[Any]
+    """(n,) the distinct row of each object."""
+
+
+class Ensemble:
+    """Several clusterings (partitions) of the same n objects, coded as small integers.
+
+    Every function and estimator of ensemblage that takes a label matrix takes an ``Ensemble``, and makes one of
+    whatever else it is given. Making it once saves that work, and keeps the distinct rows.
+
+    Parameters
+    ----------
+    labels : array-like or data frame of shape (n_objects, n_partitions), or Ensemble
+        Column j holds the labels that partition j gives to the objects: whole or other numbers, text, or categories,
+        but no mixture within a column. Data frames may be of pandas, polars or pyarrow. NaN, None and NA mean
+        "not labelled by this partition".
+    names : sequence of str, optional
+        One name per partition. Default: the data frame's column names, else ``partition_0``, ``partition_1``, ...
+    missing : int or None, default -1
+        The number that also means "not labelled", in numeric columns whose values are whole. None makes it an ordinary label
+        (noise of DBSCAN as one cluster).
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_objects, n_partitions), read-only
+        uint8, uint16 or int32. Labels are numbered by their sorted order; ``n_clusters[j]`` means missing.
+    categories : tuple of ndarray
+        ``categories[j][c]`` is the label whose code is c in partition j.
+    offsets : ndarray of shape (n_partitions + 1,)
+        Partition j's rows in any table over labels are ``offsets[j]`` to ``offsets[j + 1] - 1``; the last of them
+        belongs to the missing entry.
+    n_clusters : ndarray of shape (n_partitions,)
+        Number of clusters of each partition.
+    names : list of str
+    missing : int or None
+    shape : tuple (n_objects, n_partitions)
+
+    Raises
+    ------
+    ValueError
+        If there are no objects or no partitions, rows of unequal length, a partition that labels nothing, numbers and
+        text in one column, or names that are not distinct.
+
+    Notes
+    -----
+    O(n p) time; n p bytes while every partition has at most 255 clusters, two or four times that otherwise.
+
+    Examples
+    --------
+    >>> from ensemblage import Ensemble
+    >>> E = Ensemble([[0, "a"], [0, "a"], [1, "b"], [1, None]], names=["first", "second"])
+    >>> E
+    Ensemble(4 objects, 2 partitions of 2 clusters, 12.5 % missing)
+    >>> E.n_clusters
+    array([2, 2])
+    >>> E.select(["second"]).shape
+    (4, 1)
+    """
+
+    def __init__(
+        self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
+    ) -> None:
+        if isinstance(labels, Ensemble):
+            coded = CodedColumns(labels.codes, labels.categories, list(labels.names))
+            missing = labels.missing
+        else:
+            coded = code_labels(labels, missing)
+        self._set(coded, names, missing)
+
+    def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
+        self.codes = coded.codes
+        self.codes.flags.writeable = False
+        self.categories = coded.categories
+        self.missing = missing
+        self.n_clusters = np.array([len(c) for c in coded.categories], dtype=np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
+        p = self.codes.shape[1]
+        default = coded.names or [f"partition_{j}" for j in range(p)]
+        self.names = _check_names(default if names is None else names, p)
+        empty = np.flatnonzero(self.n_clusters == 0)
+        if len(empty):
+            raise ValueError(
+                f"Every partition must label at least one object. Got nothing but missing labels in partition "
+                f"{self.names[empty[0]]!r}. Leave that partition out."
+            )
+
+    @classmethod
+    def _of(cls, coded: CodedColumns, missing: int | None) -> Ensemble:
+        self = cls.__new__(cls)
+        self._set(coded, None, missing)
+        return self
+
+    @classmethod
+    def from_partitions(
+        cls, partitions: Iterable[ArrayLike], *, names: Sequence[str] | None = None, missing: int | None = -1
+    ) -> Ensemble:
+        """Make an ensemble of label vectors, one per partition.
+
+        Parameters
+        ----------
+        partitions : iterable of array-like of shape (n_objects,)
+        names, missing
+            As in `Ensemble`.
+
+        Examples
+        --------
+        >>> Ensemble.from_partitions([[0, 0, 1], ["x", "y", "y"]]).shape
+        (3, 2)
+        """
+        columns = [_label_vector(z, j) for j, z in enumerate(partitions)]
+        lengths = sorted({len(z) for z in columns})
+        if len(lengths) > 1:
+            raise ValueError(
+                f"Partitions must label the same objects. Got label vectors of {lengths[0]} to {lengths[-1]} objects. "
+                "Mark an object that a partition did not see as missing (None or -1)."
+            )
+        matrix = np.empty((lengths[0] if lengths else 0, len(columns)), dtype=object)
+        if columns and all(z.dtype.kind in "iub" for z in columns):
+            matrix = matrix.astype(np.int64)
+        for j, z in enumerate(columns):
+            matrix[:, j] = z
+        return cls(matrix, names=names, missing=missing)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_objects, n_partitions)."""
+        n, p = self.codes.shape
+        return n, p
+
+    @cached_property
+    def distinct(self) -> DistinctRows:
+        """The distinct label rows, how many objects have each, and each object's place among them."""
+        return DistinctRows(*distinct_rows(self.codes))
+
+    @cached_property
+    def n_missing(self) -> int:
+        """Number of missing entries."""
+        return int(np.count_nonzero(self.codes == self.n_clusters.astype(self.codes.dtype)))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
+        clusters = f"{low}" if low == high else f"{low} to {high}"
+        missing = f", {100 * self.n_missing / (n * p):.3g} % missing" if self.n_missing else ""
+        return (
+            f"Ensemble({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
+            f"cluster{'s' * (high > 1)}{missing})"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The labels themselves: integers if every label is one, floats if numbers, else objects with None."""
+        if copy is False:
+            raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
+        labels = self._labels()
+        return labels if dtype is None else labels.astype(dtype)
+
+    def _labels(self) -> NDArray[Any]:
+        kinds = {c.dtype.kind for c in self.categories}
+        fill: Any
+        if kinds == {"i"} and (self.missing is not None or not self.n_missing):
+            fill, dtype = self.missing or 0, np.dtype(np.int64)
+        elif kinds <= {"i", "f"}:
+            fill, dtype = np.nan, np.dtype(np.float64)
+        else:
+            fill, dtype = None, np.dtype(object)
+        labels = np.empty(self.shape, dtype=dtype)
+        for j, categories in enumerate(self.categories):
+            table = np.empty(len(categories) + 1, dtype=dtype)
+            table[:-1] = categories
+            table[-1] = fill
+            labels[:, j] = table[self.codes[:, j]]
+        return labels
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Labels of one object (an integer), or the ensemble of some objects (a slice, mask or index array)."""
+        if isinstance(rows, int | np.integer):
+            return Ensemble._of(CodedColumns(self.codes[[rows]], self.categories, self.names), self.missing)._labels()[0]
+        codes = self.codes[rows]
+        if codes.ndim != 2 or codes.shape[1] != self.shape[1]:
+            raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
+        return Ensemble._of(code_matrix_of_codes(codes, self.categories, self.names), self.missing)
+
+    def select(self, partitions: ArrayLike) -> Ensemble:
+        """The ensemble of some of the partitions.
+
+        Parameters
+        ----------
+        partitions : sequence of int, bool mask, slice, or sequence of names
+
+        Returns
+        -------
+        Ensemble
+            Partitions in the order given.
+        """
+        index = self._partition_index(partitions)
+        names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
+        return Ensemble._of(CodedColumns(np.ascontiguousarray(self.codes[:, index]), categories, names), self.missing)
+
+    def _partition_index(self, partitions: Any) -> NDArray[np.intp]:
+        p = self.shape[1]
+        if isinstance(partitions, slice):
+            return np.arange(p)[partitions]
+        chosen = np.atleast_1d(np.asarray(partitions))
+        if chosen.dtype.kind in "UO" and chosen.size:
+            unknown = [name for name in chosen if name not in self.names]
+            if unknown:
+                raise ValueError(
+                    f"Partitions to select must be among the names of the ensemble. Got {unknown[0]!r}. "
+                    f"The names are {', '.join(self.names[:5])}{', ...' if p > 5 else ''}."
+                )
+            return np.array([self.names.index(name) for name in chosen], dtype=np.intp)
+        if chosen.size == 0:
+            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
+        return np.arange(p)[chosen]
+
+    def one_hot(self, dtype: Any = np.float64) -> csr_array:
+        """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_objects, n_clusters.sum())
+            12 bytes per labelled entry: methods of ensemblage never build it.
+        """
+        from scipy.sparse import csr_array
+
+        labelled = self.codes < self.n_clusters
+        columns = (self.codes + (self.offsets[:-1] - np.arange(self.shape[1])))[labelled]
+        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        return csr_array(
+            (np.ones(len(columns), dtype=dtype), columns, indptr), shape=(len(self), int(self.n_clusters.sum()))
+        )
+
+    def encode(self, labels: ArrayLike | Any) -> NDArray[Any]:
+        """Code new rows of labels as this ensemble's own; a label it has not seen counts as missing, with one warning.
+
+        Parameters
+        ----------
+        labels : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_partitions)
+            Codes, of the dtype of `codes`.
+        """
+        if isinstance(labels, Ensemble):
+            new = CodedColumns(labels.codes, labels.categories, labels.names)
+        else:
+            new = code_labels(labels, self.missing)
+        if new.codes.shape[1] != self.shape[1]:
+            raise ValueError(
+                f"New label rows must have the {self.shape[1]} partitions of the ensemble. "
+                f"Got {new.codes.shape[1]}. Give one column per partition, in the same order."
+            )
+        codes, unseen = np.empty(new.codes.shape, dtype=self.codes.dtype), 0
+        for j, (known, found) in enumerate(zip(self.categories, new.categories, strict=True)):
+            table = np.full(len(found) + 1, len(known), dtype=self.codes.dtype)
+            if (known.dtype.kind == "U") == (found.dtype.kind == "U"):
+                place = np.minimum(np.searchsorted(known, found), len(known) - 1)
+                table[:-1] = np.where(known[place] == found, place, len(known))
+            unseen += int(np.count_nonzero(table[:-1] == len(known)))
+            codes[:, j] = table[new.codes[:, j]]
+        if unseen:
+            warnings.warn(
+                f"{unseen} label{'s' * (unseen > 1)} not seen in fit count{'s' * (unseen == 1)} as missing.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return codes
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
+
+        A CSV file cannot tell the number 1 from the text "1": text that looks like numbers comes back as numbers.
+        The file is written under another name first and then renamed: it is never half written.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is neither .npz nor .csv.
+        """
+        from ensemblage import _files
+
+        _files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, missing: int | None = -1) -> Ensemble:
+        """Read an ensemble from a file that `save` wrote, or any CSV file with a header and one partition per column.
+
+        Parameters
+        ----------
+        path : path of a .npz or .csv file
+        missing : int or None, default -1
+            As in `Ensemble`; for CSV only, a .npz file has its own.
+
+        Raises
+        ------
+        ValueError
+            If the file is not what its suffix says. Nothing in it is ever executed (no pickle).
+        """
+        from ensemblage import _files
+
+        return _files.load(path, missing)
+
+
+def _check_names(names: Sequence[str], p: int) -> list[str]:
+    checked = [str(name) for name in names]
+    if len(checked) != p or len(set(checked)) != p:
+        got = f"{len(checked)} names" if len(checked) != p else "a name twice"
+        raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
+    return checked
+
+
+def _label_vector(labels: ArrayLike, position: int) -> NDArray[Any]:
+    vector = np.asarray(labels)
+    if vector.ndim != 1:
+        raise ValueError(
+            f"Each partition must be a 1-D vector of labels. Got {vector.ndim} dimensions in partition {position}. "
+            "Use Ensemble(labels) for a matrix with one column per partition."
+        )
+    return vector
+
+
+def as_ensemble(labels: ArrayLike | Any) -> Ensemble:
+    """The ensemble itself, or one made of a label matrix."""
+    return labels if isinstance(labels, Ensemble) else Ensemble(labels)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from os import PathLike
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._labels import CodedColumns, code_labels, code_matrix_of_codes
+from ensemblage._labels import CodedColumns, Coding, code_labels, code_matrix_of_codes
 from ensemblage.kernels._rows import distinct_rows
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class Ensemble:
         self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
     ) -> None:
         if isinstance(labels, Ensemble):
-            coded = CodedColumns(labels.codes, labels.categories, list(labels.names))
+            coded = labels.coded
             missing = labels.missing
         else:
             coded = code_labels(labels, missing)
@@ -153,6 +152,11 @@ class Ensemble:
         """(n_objects, n_partitions)."""
         n, p = self.codes.shape
         return n, p
+
+    @property
+    def coded(self) -> CodedColumns:
+        """Codes, categories and names, as the functions that code labels give them."""
+        return CodedColumns(self.codes, self.categories, self.names)
 
     @cached_property
     def distinct(self) -> DistinctRows:
@@ -272,30 +276,8 @@ class Ensemble:
         ndarray of shape (n_new, n_partitions)
             Codes, of the dtype of `codes`.
         """
-        if isinstance(labels, Ensemble):
-            new = CodedColumns(labels.codes, labels.categories, labels.names)
-        else:
-            new = code_labels(labels, self.missing)
-        if new.codes.shape[1] != self.shape[1]:
-            raise ValueError(
-                f"New label rows must have the {self.shape[1]} partitions of the ensemble. "
-                f"Got {new.codes.shape[1]}. Give one column per partition, in the same order."
-            )
-        codes, unseen = np.empty(new.codes.shape, dtype=self.codes.dtype), 0
-        for j, (known, found) in enumerate(zip(self.categories, new.categories, strict=True)):
-            table = np.full(len(found) + 1, len(known), dtype=self.codes.dtype)
-            if (known.dtype.kind == "U") == (found.dtype.kind == "U"):
-                place = np.minimum(np.searchsorted(known, found), len(known) - 1)
-                table[:-1] = np.where(known[place] == found, place, len(known))
-            unseen += int(np.count_nonzero(table[:-1] == len(known)))
-            codes[:, j] = table[new.codes[:, j]]
-        if unseen:
-            warnings.warn(
-                f"{unseen} label{'s' * (unseen > 1)} not seen in fit count{'s' * (unseen == 1)} as missing.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return codes
+        coding = Coding(self.categories, self.missing)
+        return coding.encode(labels.coded) if isinstance(labels, Ensemble) else coding.encode_labels(labels)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +19,41 @@ class CodedColumns(NamedTuple):
     codes: NDArray[Any]
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
+
+
+class Coding(NamedTuple):
+    """What is needed to code new rows as those of an ensemble."""
+
+    categories: tuple[NDArray[Any], ...]
+    missing: int | None
+
+    def encode_labels(self, labels: Any) -> NDArray[Any]:
+        """Codes of a label matrix; a label that is not in ``categories`` counts as missing, with one warning."""
+        return self.encode(code_labels(labels, self.missing))
+
+    def encode(self, new: CodedColumns) -> NDArray[Any]:
+        """Codes of a label matrix that has a coding of its own."""
+        p = len(self.categories)
+        if new.codes.shape[1] != p:
+            raise ValueError(
+                f"New label rows must have the {p} partitions of the ensemble. "
+                f"Got {new.codes.shape[1]}. Give one column per partition, in the same order."
+            )
+        codes, unseen = np.empty(new.codes.shape, dtype=code_dtype(self.categories)), 0
+        for j, (known, found) in enumerate(zip(self.categories, new.categories, strict=True)):
+            table = np.full(len(found) + 1, len(known), dtype=codes.dtype)
+            if (known.dtype.kind == "U") == (found.dtype.kind == "U"):
+                place = np.minimum(np.searchsorted(known, found), len(known) - 1)
+                table[:-1] = np.where(known[place] == found, place, len(known))
+            unseen += int(np.count_nonzero(table[:-1] == len(known)))
+            codes[:, j] = table[new.codes[:, j]]
+        if unseen:
+            warnings.warn(
+                f"{unseen} label{'s' * (unseen > 1)} not seen in fit count{'s' * (unseen == 1)} as missing.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return codes
 
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:

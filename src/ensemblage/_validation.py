@@ -1,0 +1,40 @@
+"""Parameter checks in one voice: subject, rule, what was got, next step."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def check_whole(value: Any, subject: str, least: int, most: int | None = None) -> int:
+    """A whole number of at least ``least`` (and at most ``most``)."""
+    rule = f"≥ {least}" if most is None else f"from {least} to {most}"
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ValueError(f"{subject} must be a whole number {rule}. Got {value!r}. Give such a number.")
+    if value < least or (most is not None and value > most):
+        raise ValueError(f"{subject} must be a whole number {rule}. Got {value}. Give such a number.")
+    return int(value)
+
+
+def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        names = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{subject} must be one of {names}. Got {value!r}. Choose one of them.")
+    return value
+
+
+def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:
+    """One finite weight ≥ 0 per partition, not all zero; None is one each."""
+    if weights is None:
+        return np.ones(n_partitions)
+    checked = np.asarray(weights, dtype=np.float64)
+    rule = f"weights of {subject} must be {n_partitions} numbers ≥ 0, one per partition, not all 0"
+    if checked.shape != (n_partitions,):
+        raise ValueError(f"{rule}. Got shape {checked.shape}. Give one weight per partition.")
+    if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
+        raise ValueError(f"{rule}. Got {checked.min():g} to {checked.max():g}. Leave partitions out with select().")
+    return checked

@@ -1,0 +1,141 @@
+"""What every consensus estimator shares: validate once, work on distinct rows, number the clusters, say how sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._labels import Coding
+from ensemblage._validation import check_weights, check_whole
+from ensemblage.kernels._profiles import label_profile
+from ensemblage.metrics._density import confidence_of_rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The distinct label rows that at least one partition labels, in lexicographic order."""
+
+    codes: NDArray[Any]
+    """(m, p)"""
+    counts: NDArray[np.int64]
+    """(m,) objects with that row."""
+    offsets: NDArray[np.int64]
+    """(p + 1,) rows of partition j in a table over labels; the last of them belongs to the missing entry."""
+    inverse: NDArray[Any]
+    """(n,) row of each object; m for an object that no partition labels."""
+    weights: NDArray[np.float64]
+    """(p,) weight of each partition."""
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """(p,) clusters per partition."""
+        return np.diff(self.offsets) - 1
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
+    codes, counts, inverse = ensemble.distinct
+    m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
+    return Rows(codes[:m], counts[:m], ensemble.offsets, inverse, weights)
+
+
+class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """A clusterer whose input is a label matrix.
+
+    A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
+    by decreasing size (ties: the cluster with the smallest label row first), expansion to the objects, confidence.
+    """
+
+    n_clusters: int | None
+    weights: Any
+    n_jobs: int | None
+    labels_: NDArray[np.int32]
+    confidence_: NDArray[np.float64]
+    n_clusters_: int
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the consensus of a label matrix.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            Labels. -1, NaN and None mean that the partition did not label the object.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        ensemble = as_ensemble(X)
+        validate_data(self, X, skip_check_array=True)
+        weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
+        rows = labelled_rows(ensemble, weights)
+        self._coding = Coding(ensemble.categories, ensemble.missing)
+        self._finish(rows, self._fit(rows, ensemble))
+        return self
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        """Cluster of each distinct row, numbered from 0 without gaps in any order."""
+        raise NotImplementedError
+
+    def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
+        number = numbers_by_size(clusters, rows.counts)
+        clusters = number[clusters].astype(np.int32)
+        self.n_clusters_ = len(number)
+        profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
+        confidence = confidence_of_rows(rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights)
+        self._number, self._profile = number, profile
+        self.labels_ = np.append(clusters, np.int32(-1))[rows.inverse]
+        self.confidence_ = np.append(confidence, np.nan)[rows.inverse]
+
+    def _check_n_clusters(self, n_rows: int) -> int:
+        name = type(self).__name__
+        if self.n_clusters is None:
+            raise ValueError(
+                f"n_clusters of {name} must be given: the method has no rule to find it. Got None. "
+                "Give the number of clusters that you want."
+            )
+        k = check_whole(self.n_clusters, f"n_clusters of {name}", 1)
+        if k > n_rows:
+            one = " (n_samples=1)" if n_rows == 1 else ""
+            raise ValueError(
+                f"n_clusters of {name} must be ≤ the {n_rows} distinct label row{'s' * (n_rows > 1)}{one}. Got {k}. "
+                "Ask for fewer clusters or add partitions."
+            )
+        return k
+
+    def _encode(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        if isinstance(X, Ensemble):
+            codes = self._coding.encode(X.coded)
+        else:
+            codes = self._coding.encode_labels(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """New number of each cluster: by decreasing size, ties by the first of its rows."""
+    sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
+    np.add.at(sizes, clusters, counts)
+    _, first = np.unique(clusters, return_index=True)
+    order = np.lexsort((first, -sizes))
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order))
+    return number

@@ -1,0 +1,27 @@
+"""Figures of an ensemble and its consensus: numbers and an ax go in, the ax comes out.
+
+Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when there is none, and never touches
+pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
+"""
+
+from ._agreement import agreement
+from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
+from ._confidence import confidence_boxes, confidence_by_cluster, confidence_quantiles
+from ._matrix import consensus_matrix
+from ._ranking import ranking_scores
+from ._scatter import scatter
+from ._sizes import cluster_sizes
+
+__all__ = [
+    "PALETTE",
+    "UNLABELLED_COLOR",
+    "agreement",
+    "cluster_colors",
+    "cluster_sizes",
+    "confidence_boxes",
+    "confidence_by_cluster",
+    "confidence_quantiles",
+    "consensus_matrix",
+    "ranking_scores",
+    "scatter",
+]

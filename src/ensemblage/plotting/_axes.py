@@ -1,0 +1,42 @@
+"""What every figure needs: an ax, readable names, ticks that do not collide."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def new_axes(width: float = 4.8, height: float = 3.6) -> "Axes":
+    """The ax of a new figure that belongs to nobody else (inches)."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def without_frame(ax: "Axes") -> None:
+    """Leave only the axes that carry numbers."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def printable(name: object, width: int = 24) -> str:
+    """The name on one line, its middle left out when it is longer than ``width``."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
+    half = (width - 1) // 2
+    return text if len(text) <= width else f"{text[: width - 1 - half]}…{text[-half:]}"
+
+
+def label_ticks(
+    ax: "Axes", axis: Literal["x", "y"], positions: Sequence[float], names: Sequence[object], most: int = 30
+) -> None:
+    """Name the ticks; with more than ``most`` of them only every second, third, …"""
+    step = -(-len(positions) // most) if len(positions) else 1
+    labels = [printable(name) for name in names][::step]
+    set_ticks = ax.set_xticks if axis == "x" else ax.set_yticks
+    set_ticks(positions[::step], labels=labels, parse_math=False)
+
+
+def cluster_name(cluster: int) -> str:
+    """The number of a cluster; a negative one means that no partition labels its objects."""
+    return str(cluster) if cluster >= 0 else "unlabelled"

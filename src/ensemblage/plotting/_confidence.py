@@ -1,0 +1,135 @@
+"""How sure the consensus is of its clusters."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._axes import label_ticks, new_axes, without_frame
+from ._colors import cluster_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TINY = 10
+"""Up to this many objects are drawn one by one: quartiles of so few say nothing."""
+
+_QUANTILES = (5, 25, 50, 75, 95)
+
+
+def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
+    """Distribution of the confidence of the objects, cluster by cluster.
+
+    A cluster of more than ten objects is a box (middle half), a line (median) and whiskers (5 % and 95 %); the objects
+    of a smaller one are drawn one by one. O(n log n) time, O(n) memory.
+
+    Parameters
+    ----------
+    confidence : array-like of float, shape (n,)
+        ``confidence_`` of a consensus. NaN is left out.
+    clusters : array-like of int, shape (n,)
+        ``labels_`` of the consensus. Objects with a negative label are left out.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import confidence_by_cluster
+    >>> confidence_by_cluster([0.9, 0.8, 0.4, 0.5], [0, 0, 1, 1]).get_ylabel()
+    'confidence'
+    """
+    return confidence_boxes(confidence_quantiles(confidence, clusters), ax=ax)
+
+
+def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dict[str, Any]]:
+    """The numbers that `confidence_by_cluster` draws.
+
+    Parameters
+    ----------
+    confidence : array-like of float, shape (n,)
+        ``confidence_`` of a consensus. NaN is left out.
+    clusters : array-like of int, shape (n,)
+        ``labels_`` of the consensus. Objects with a negative label are left out.
+
+    Returns
+    -------
+    list of dict
+        For each cluster from 0 to the largest number: ``cluster``, ``mean``, ``q5``, ``q25``, ``q50``, ``q75``, ``q95``
+        (None where no object has a confidence), and ``values``, the sorted confidences of at most ten objects, else
+        None.
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import confidence_quantiles
+    >>> confidence_quantiles([0.25, 0.75], [0, 0])[0]["mean"]
+    0.5
+    """
+    values, labels = np.asarray(confidence, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
+    known = (labels >= 0) & np.isfinite(values)
+    order = np.lexsort((values[known], labels[known]))
+    values, known_labels = values[known][order], labels[known][order]
+    n_clusters = int(labels.max(initial=-1)) + 1
+    cuts = np.searchsorted(known_labels, np.arange(1, n_clusters))
+    return [_quantiles(cluster, part) for cluster, part in enumerate(np.split(values, cuts)) if cluster < n_clusters]
+
+
+def _quantiles(cluster: int, values: NDArray[np.float64]) -> dict[str, Any]:
+    found = np.percentile(values, _QUANTILES).tolist() if len(values) else [None] * len(_QUANTILES)
+    return {
+        "cluster": cluster,
+        "mean": float(values.mean()) if len(values) else None,
+        **{f"q{q}": value for q, value in zip(_QUANTILES, found, strict=True)},
+        "values": values.tolist() if len(values) <= TINY else None,
+    }
+
+
+def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: "Axes | None" = None) -> "Axes":
+    """Draw what `confidence_quantiles` returns.
+
+    Parameters
+    ----------
+    quantiles : sequence of dict
+        One entry per cluster, in order.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import confidence_boxes, confidence_quantiles
+    >>> confidence_boxes(confidence_quantiles([0.9, 0.4], [0, 1])).get_xlabel()
+    'cluster'
+    """
+    ax = ax or new_axes()
+    _draw_boxes(ax, [q for q in quantiles if q["values"] is None])
+    _draw_points(ax, [q for q in quantiles if q["values"]])
+    clusters = [q["cluster"] for q in quantiles]
+    label_ticks(ax, "x", clusters, clusters, most=20)
+    top = max([value for q in quantiles for value in q["values"] or [q["q95"] or 0.0]], default=0.0)
+    ax.set(xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
+    ax.set_xlim(-0.6, max(len(clusters), 1) - 0.4)
+    without_frame(ax)
+    return ax
+
+
+def _draw_boxes(ax: "Axes", boxes: Sequence[dict[str, Any]]) -> None:
+    x = np.array([q["cluster"] for q in boxes])
+    q5, q25, q50, q75, q95 = (np.array([q[f"q{p}"] for q in boxes]) for p in _QUANTILES)
+    colors = cluster_colors(x)
+    ax.vlines(x, q5, q95, color=colors, linewidth=1.5)
+    ax.bar(x, q75 - q25, bottom=q25, width=0.6, color=0.55 + 0.45 * colors, edgecolor=colors, linewidth=1.2)
+    ax.hlines(q50, x - 0.3, x + 0.3, color="black", linewidth=1.8)
+
+
+def _draw_points(ax: "Axes", clusters: Sequence[dict[str, Any]]) -> None:
+    x = np.repeat([q["cluster"] for q in clusters], [len(q["values"]) for q in clusters])
+    y = np.array([value for q in clusters for value in q["values"]])
+    ax.scatter(x, y, s=18, color=cluster_colors(x), alpha=0.8, linewidths=0)

@@ -1,0 +1,78 @@
+"""The scores of the members, best first."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._axes import label_ticks, new_axes, without_frame
+from ._colors import PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_NAMES = 30
+
+
+def ranking_scores(
+    scores: ArrayLike,
+    *,
+    names: Sequence[object] | None = None,
+    greater_is_better: bool = True,
+    label: str = "score",
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Dots of the scores of the members of an ensemble, from best to worst.
+
+    Up to 30 members are named; more are drawn over their ranks.
+
+    Parameters
+    ----------
+    scores : array-like of float, shape (p,)
+        ``scores_`` of a ranking. Members without a finite score are left out.
+    names : sequence, optional
+        Names of the members; by default their numbers from 0.
+    greater_is_better : bool, default True
+        Whether the largest score is the best.
+    label : str, default "score"
+        What the scores are.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import ranking_scores
+    >>> ax = ranking_scores([0.2, 0.7], names=["a", "b"])
+    >>> [tick.get_text() for tick in ax.get_yticklabels()]
+    ['b', 'a']
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-values if greater_is_better else values, kind="stable")
+    order = order[np.isfinite(values[order])]
+    named = len(order) <= _MOST_NAMES
+    ax = ax or new_axes(4.8, max(2.4, 1.0 + 0.22 * len(order)) if named else 3.6)
+    if named:
+        labels = [names[i] if names is not None else i for i in order.tolist()]
+        _draw_named(ax, values[order], labels)
+        ax.set_xlabel(label)
+    else:
+        ax.plot(np.arange(1, len(order) + 1), values[order], "o", color=PALETTE[0], markersize=3.5)
+        ax.set(xlabel="rank (1 = best)", ylabel=label)
+        ax.grid(axis="y", color="0.9")
+    ax.set_axisbelow(True)
+    without_frame(ax)
+    return ax
+
+
+def _draw_named(ax: "Axes", scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", names: Sequence[object]) -> None:
+    positions = list(range(len(names)))
+    ax.plot(scores, positions, "o", color=PALETTE[0], markersize=5)
+    label_ticks(ax, "y", positions, names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", color="0.9")
+    ax.tick_params(axis="y", length=0)

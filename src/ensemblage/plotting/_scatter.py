@@ -1,0 +1,96 @@
+"""The objects in two dimensions."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._axes import new_axes, without_frame
+from ._colors import UNLABELLED_COLOR, cluster_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_FAINTEST = 0.12
+_NAME_DISTANCE = 0.06
+
+
+def scatter(
+    points: ArrayLike, clusters: ArrayLike, confidence: ArrayLike | None = None, *, ax: "Axes | None" = None
+) -> "Axes":
+    """Objects as points: the colour is the cluster, the opacity the confidence, a number marks each cluster.
+
+    The points are rasterised, so that a figure saved as SVG or PDF stays small. O(n) time and memory.
+
+    Parameters
+    ----------
+    points : array-like of float, shape (n, 2)
+        Coordinates.
+    clusters : array-like of int, shape (n,)
+        ``labels_`` of a consensus; negative ones are grey and named "unlabelled".
+    confidence : array-like of float, shape (n,), optional
+        ``confidence_`` of the consensus. The largest is drawn opaque, 0 and NaN faintest.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import scatter
+    >>> len(scatter([[0, 0], [1, 1]], [0, 1], [0.9, 0.4]).texts)
+    2
+    """
+    ax = ax or new_axes(4.8, 4.1)
+    xy, labels = np.asarray(points, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
+    sure = np.ones(len(labels)) if confidence is None else np.nan_to_num(np.asarray(confidence, dtype=np.float64))
+    top = float(sure.max(initial=0)) or 1.0
+    opacity = np.where(labels < 0, 0.6, _opacity(sure / top))
+    size = float(np.clip(12_000 / max(len(labels), 1), 6, 30))
+    ax.scatter(
+        xy[:, 0], xy[:, 1], s=size, c=np.column_stack([cluster_colors(labels), opacity]), linewidths=0, rasterized=True
+    )
+    _name_clusters(ax, xy, labels)
+    _explain(ax, None if confidence is None else top, bool((labels < 0).any()))
+    without_frame(ax)
+    return ax
+
+
+def _name_clusters(ax: "Axes", xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
+    span = np.ptp(xy, axis=0, keepdims=True) if len(xy) else np.ones((1, 2))
+    scaled = xy / np.where(span > 0, span, 1)
+    taken: list[int] = []
+    for cluster in np.unique(labels[labels >= 0]).tolist():
+        taken.append(_name_place(scaled, np.flatnonzero(labels == cluster), taken))
+        x, y = xy[taken[-1]].tolist()
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": cluster_colors(cluster), "alpha": 0.85}
+        ax.text(x, y, str(cluster), ha="center", va="center", fontsize="small", bbox=box)
+
+
+def _name_place(xy: NDArray[np.float64], members: NDArray[np.intp], taken: list[int]) -> int:
+    """The member nearest to the cluster's median that hides no other name; else the one farthest from them."""
+    order = members[np.argsort(((xy[members] - np.median(xy[members], axis=0)) ** 2).sum(axis=1), kind="stable")]
+    if not taken:
+        return int(order[0])
+    free = np.min([((xy[order] - xy[other]) ** 2).sum(axis=1) for other in taken], axis=0)
+    clear = free >= _NAME_DISTANCE**2
+    return int(order[np.argmax(clear) if clear.any() else np.argmax(free)])
+
+
+def _explain(ax: "Axes", top: float | None, unlabelled: bool) -> None:
+    shares = () if top is None else (0.0, 0.5, 1.0)
+    entries = [("0.3", float(_opacity(share)), f"{share * (top or 1):.2f}") for share in shares]
+    if unlabelled:
+        entries.append((UNLABELLED_COLOR, 0.6, "unlabelled"))
+    for color, alpha, name in entries:
+        ax.scatter([], [], s=30, color=color, alpha=alpha, linewidths=0, label=name)
+    if entries:
+        title = "confidence" if shares else None
+        style = {"frameon": False, "fontsize": "small", "title_fontsize": "small"}
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, title=title, **style)
+
+
+def _opacity(share: ArrayLike) -> NDArray[np.float64]:
+    return _FAINTEST + (1 - _FAINTEST) * np.clip(share, 0, 1)

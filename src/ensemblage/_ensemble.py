@@ -140,9 +140,8 @@ class Ensemble:
                 f"Partitions must label the same objects. Got label vectors of {lengths[0]} to {lengths[-1]} objects. "
                 "Mark an object that a partition did not see as missing (None or -1)."
             )
-        matrix = np.empty((lengths[0] if lengths else 0, len(columns)), dtype=object)
-        if columns and all(z.dtype.kind in "iub" for z in columns):
-            matrix = matrix.astype(np.int64)
+        numeric = columns and all(z.dtype.kind in "iub" for z in columns)
+        matrix = np.empty((lengths[0] if lengths else 0, len(columns)), dtype=np.int64 if numeric else object)
         for j, z in enumerate(columns):
             matrix[:, j] = z
         return cls(matrix, names=names, missing=missing)

@@ -1,0 +1,118 @@
+"""Pairs of objects that partitions join, counted without listing the pairs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import _parallel
+from ensemblage._jit import jit
+
+
+@jit
+def group_objects(
+    clusters: Any,  # IN (n,) cluster of each object, negative = none
+    ends: Any,  # IN/OUT (k,) int64, where each cluster starts in `order`; afterwards where it ends
+    order: Any,  # OUT the assigned objects, cluster by cluster
+) -> None:
+    for i in range(clusters.shape[0]):
+        c = clusters[i]
+        if c >= 0:
+            order[ends[c]] = i
+            ends[c] += 1
+
+
+@jit
+def square_label_counts(
+    codes: Any,  # IN (n, p)
+    order: Any,  # IN objects, cluster by cluster
+    starts: Any,  # IN (k + 1,) int64
+    offsets: Any,  # IN (p + 1,) int64
+    alpha: Any,  # WORK (offsets[p],) int64, zeros before and after
+    squares: Any,  # OUT (k, p) int64, sum of squared label counts
+    labelled: Any,  # OUT (k, p) int64, members that the partition labels
+) -> None:
+    p = codes.shape[1]
+    for c in range(squares.shape[0]):
+        for t in range(p):
+            squares[c, t] = 0
+            labelled[c, t] = 0
+        for s in range(starts[c], starts[c + 1]):
+            i = order[s]
+            for t in range(p):
+                alpha[offsets[t] + codes[i, t]] += 1
+        for t in range(p):
+            labelled[c, t] = starts[c + 1] - starts[c] - alpha[offsets[t + 1] - 1]
+            alpha[offsets[t + 1] - 1] = 0
+        if starts[c + 1] - starts[c] < alpha.shape[0] // p:
+            for s in range(starts[c], starts[c + 1]):
+                i = order[s]
+                for t in range(p):
+                    f = offsets[t] + codes[i, t]
+                    squares[c, t] += alpha[f] * alpha[f]
+                    alpha[f] = 0
+        else:
+            for t in range(p):
+                for f in range(offsets[t], offsets[t + 1]):
+                    squares[c, t] += alpha[f] * alpha[f]
+                    alpha[f] = 0
+
+
+def label_count_squares(
+    codes: NDArray[Any],
+    clusters: NDArray[Any],
+    sizes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Per cluster and partition: the sum of alpha² over its labels, and the members it labels; both (k, p) int64.
+
+    ``sizes`` is the number of objects of each cluster. O(n p) time and O(n + k p) memory however many clusters there
+    are: no table of clusters by labels. Exact to n = 3·10⁹.
+    """
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    order = np.empty(starts[-1], dtype=np.int32 if len(codes) < 2**31 else np.int64)
+    group_objects(clusters, starts[:-1].copy(), order)
+    shape = (len(sizes), codes.shape[1])
+    squares, labelled = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+
+    def count(block: slice) -> None:
+        alpha = np.zeros(offsets[-1], dtype=np.int64)
+        bounds = starts[block.start : block.stop + 1]
+        square_label_counts(codes, order, bounds, offsets, alpha, squares[block], labelled[block])
+
+    _parallel.parallel_map(count, _blocks_of_clusters(starts), n_jobs)
+    return squares, labelled
+
+
+def _blocks_of_clusters(starts: NDArray[np.int64]) -> list[slice]:
+    """Runs of clusters that start within the same ``BLOCK_ROWS`` objects."""
+    first = np.flatnonzero(np.diff(starts[:-1] // _parallel.BLOCK_ROWS, prepend=-1))
+    return [slice(a, b) for a, b in zip(first, [*first[1:], len(starts) - 1], strict=True)]
+
+
+@jit
+def agreement_of_rows(
+    codes: Any,  # IN (m, p)
+    clusters: Any,  # IN (m,) cluster of each row, negative = none
+    profile: Any,  # IN (k, offsets[p]) int64 label counts
+    labelled: Any,  # IN (k, p) int64, members that each partition labels
+    offsets: Any,  # IN (p + 1,) int64
+    weights: Any,  # IN (p,) float64
+    joined: Any,  # OUT (m,) float64, other members it is joined with, over the partitions
+    pairs: Any,  # OUT (m,) float64, other members labelled with it; -1 if no partition labels it
+) -> None:
+    for i in range(codes.shape[0]):
+        c = clusters[i]
+        joined[i] = 0
+        pairs[i] = 0
+        seen = False
+        if c >= 0:
+            for t in range(codes.shape[1]):
+                f = offsets[t] + codes[i, t]
+                if f < offsets[t + 1] - 1:
+                    seen = True
+                    joined[i] += weights[t] * (profile[c, f] - 1)
+                    pairs[i] += weights[t] * (labelled[c, t] - 1)
+        if not seen:
+            pairs[i] = -1

@@ -1,0 +1,137 @@
+"""Density and k-means loss of a clustering from label counts (Candel): no n × n matrix."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._ensemble import as_ensemble
+from ensemblage._parallel import map_rows
+from ensemblage._validation import check_weights
+from ensemblage.kernels._pairs import agreement_of_rows, label_count_squares
+from ensemblage.kernels._profiles import label_profile
+from ensemblage.metrics._clustering import code_clustering
+
+
+def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
+    """Mean co-association inside the clusters, weighted by their size: Candel's S(π), Eqs. 7 and 15.
+
+    0 means that no partition joins objects of one cluster, 1 that every partition joins all of them. Do not compare
+    clusterings with different numbers of clusters by it (Candel, Sec. 3.5).
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0. Default: equal.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. Singletons count as 0. With missing labels, the density of a cluster is (pairs joined) /
+        (pairs labelled), both summed over the partitions; 0 where no partition labels two members.
+
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
+
+    Notes
+    -----
+    O(n p) time and O(n) memory. The sums are whole numbers: the order of the objects, the names of the labels and
+    the number of threads do not change a bit of the result.
+
+    References
+    ----------
+    Candel, "Linear time evidence accumulation clustering with KMeans", Eqs. 3, 7, 15.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import density
+    >>> labels = [[0, 0], [0, 0], [1, 0], [1, 1]]
+    >>> density(labels, [0, 0, 1, 1])
+    0.75
+    """
+    ensemble = as_ensemble(labels)
+    clusters, sizes = code_clustering(clustering, len(ensemble))
+    w = check_weights(weights, ensemble.shape[1], "density")
+    squares, labelled = label_count_squares(ensemble.codes, clusters, sizes, ensemble.offsets)
+    return fsum(sizes * _intra_density(squares, labelled, w)) / int(sizes.sum())
+
+
+def _intra_density(squares: NDArray[np.int64], labelled: NDArray[np.int64], w: NDArray[Any]) -> NDArray[np.float64]:
+    """D(C) of each cluster (Eqs. 3 and 15): ordered pairs joined / ordered pairs labelled."""
+    return ratio(weighted_sum(squares - labelled, w), weighted_sum(labelled * (labelled - 1), w))
+
+
+def weighted_sum(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[Any]:
+    """Sum of the counts over the last axis, the partitions: whole numbers of any size while every weight is 1."""
+    if not (weights == 1).all():
+        # Not matmul: BLAS may add in another order on another number of threads.
+        return np.asarray((counts * weights).sum(axis=-1))
+    if counts.size and int(counts.max()) * len(weights) >= 2**63:
+        counts = counts.astype(object)
+    return np.asarray(counts.sum(axis=-1))
+
+
+def ratio(joined: NDArray[Any], pairs: NDArray[Any]) -> NDArray[np.float64]:
+    """joined / pairs, 0 where there are no pairs."""
+    return np.where(pairs > 0, joined / np.where(pairs > 0, pairs, 1), 0).astype(np.float64)
+
+
+def confidence_of_rows(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    clusters: NDArray[Any],
+    profile: NDArray[np.int64] | None,
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Mean co-association of each row with the other members of its cluster: how sure its place is.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (m, p)
+        Distinct label rows.
+    counts : ndarray of shape (m,)
+        Objects with each row.
+    clusters : ndarray of shape (m,)
+        Cluster of each row; negative = none.
+    profile : ndarray of shape (k, offsets[-1]) or None
+        The clusters' `label_profile`; None counts it here.
+    offsets : ndarray of shape (p + 1,)
+    weights : ndarray of shape (p,), optional
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Over the partitions that label the row: Σ w (α − 1) / Σ w (n_C − 1), with α the members that share its label
+        and n_C the members labelled. 0 alone in a cluster, NaN in no cluster or labelled by no partition. Without
+        missing labels its mean over all objects is Candel's S.
+    """
+    if profile is None:
+        profile = label_profile(codes, clusters, counts, offsets, int(clusters.max(initial=0)) + 1, n_jobs)
+    w = np.ones(codes.shape[1]) if weights is None else weights
+    joined, pairs = np.empty(len(codes)), np.empty(len(codes))
+    shared = (profile, labelled_members(profile, offsets), offsets, w)
+    arrays = (codes, clusters, joined, pairs)
+    map_rows(_agreement_of_block, arrays, *shared, n_jobs=n_jobs)
+    return np.where(pairs < 0, np.nan, ratio(joined, pairs))
+
+
+def _agreement_of_block(
+    codes: Any, clusters: Any, joined: Any, pairs: Any, profile: Any, labelled: Any, offsets: Any, weights: Any
+) -> None:
+    agreement_of_rows(codes, clusters, profile, labelled, offsets, weights, joined, pairs)
+
+
+def labelled_members(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(k, p) members of each cluster that each partition labels."""
+    return np.add.reduceat(profile, offsets[:-1], axis=1) - profile[:, offsets[1:] - 1]

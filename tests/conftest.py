@@ -1,0 +1,32 @@
+"""Set up before the first import of numba, and the ensembles that many tests share."""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+# A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
+_KERNELS = sorted((Path(__file__).parents[1] / "src" / "ensemblage").glob("**/*.py"))
+_STATE = hashlib.sha256(b"".join(path.read_bytes() for path in _KERNELS if "@jit" in path.read_text())).hexdigest()
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ensemblage-numba-{_STATE[:16]}"))
+
+from hypothesis import settings  # noqa: E402
+
+settings.register_profile("ensemblage", deadline=None, max_examples=60)  # the first call of a kernel compiles it
+settings.load_profile("ensemblage")
+
+
+@pytest.fixture(params=[0.0, 0.3], ids=["complete", "missing"])
+def missing(request):
+    """Share of missing entries of a random ensemble."""
+    return request.param
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Cut every loop over rows into many blocks: no result may change."""
+    from ensemblage import _parallel
+
+    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 7)

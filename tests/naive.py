@@ -1,0 +1,104 @@
+"""Slow, readable twins of the fast code. Label matrices are integer arrays with -1 = missing. Sorted by topic."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+
+# ---- Pairs of objects: co-association, density (Candel) ----
+
+
+def joined_and_labelled(labels, weights=None):
+    """n_ij and m_ij: summed weights of the partitions that join i and j, and of those that label both."""
+    n, p = labels.shape
+    weights = np.ones(p) if weights is None else weights
+    joined, labelled = np.zeros((n, n)), np.zeros((n, n))
+    for t in range(p):
+        known = labels[:, t] >= 0
+        both = known[:, None] & known[None, :]
+        labelled += weights[t] * both
+        joined += weights[t] * (both & (labels[:, t, None] == labels[None, :, t]))
+    return joined, labelled
+
+
+def coassociation(labels, weights=None):
+    """Candel Eq. 1, pair by pair over the partitions that label both; 0 where there is none."""
+    joined, labelled = joined_and_labelled(labels, weights)
+    return np.where(labelled > 0, joined / np.where(labelled > 0, labelled, 1), 0)
+
+
+def association_counts(labels):
+    """Pairs i < j by (partitions that join them, partitions that label both)."""
+    p = labels.shape[1]
+    joined, labelled = joined_and_labelled(labels)
+    table = np.zeros((p + 1, p + 1), dtype=int)
+    for i, j in combinations(range(len(labels)), 2):
+        table[int(joined[i, j]), int(labelled[i, j])] += 1
+    return table if (labels < 0).any() else table[:, p]
+
+
+def cluster_density(labels, clustering, weights=None):
+    """Candel Eqs. 3 and 5: mean co-association within (without the diagonal) and between clusters."""
+    joined, labelled = joined_and_labelled(labels, weights)
+    np.fill_diagonal(joined, 0)
+    np.fill_diagonal(labelled, 0)
+    found = np.unique(clustering[clustering >= 0])
+    result = np.zeros((len(found), len(found)))
+    for a, c in enumerate(found):
+        for b, d in enumerate(found):
+            block = np.ix_(clustering == c, clustering == d)
+            if labelled[block].sum() > 0:
+                result[a, b] = joined[block].sum() / labelled[block].sum()
+    return result
+
+
+def density(labels, clustering, weights=None):
+    """Candel Eq. 7."""
+    found, sizes = np.unique(clustering[clustering >= 0], return_counts=True)
+    return float(sizes @ np.diag(cluster_density(labels, clustering, weights)) / sizes.sum())
+
+
+def confidence(labels, clustering, weights=None):
+    """Mean co-association of each object with the other members of its cluster, as a ratio of sums."""
+    joined, labelled = joined_and_labelled(labels, weights)
+    result = np.full(len(labels), np.nan)
+    for i in range(len(labels)):
+        if clustering[i] >= 0 and (labels[i] >= 0).any():
+            others = (clustering == clustering[i]) & (np.arange(len(labels)) != i)
+            total = labelled[i, others].sum()
+            result[i] = joined[i, others].sum() / total if total > 0 else 0.0
+    return result
+
+
+def kmeans_loss(labels, clustering, weights=None):
+    """Candel Eq. 16 on the one-hot rows; per partition over the members that it labels."""
+    loss = 0.0
+    for t in range(labels.shape[1]):
+        for c in np.unique(clustering[clustering >= 0]):
+            z = labels[(clustering == c) & (labels[:, t] >= 0), t]
+            if len(z):
+                one_hot = (z[:, None] == np.unique(z)).astype(float)
+                loss += (1 if weights is None else weights[t]) * ((one_hot - one_hot.mean(axis=0)) ** 2).sum()
+    return loss
+
+
+# ---- Pairs of partitions: contingency, agreement ----
+
+
+def contingency(a, b):
+    """Objects by (cluster of a, cluster of b); the last row and column belong to missing."""
+    table = np.zeros((a.max() + 2, b.max() + 2), dtype=int)
+    for x, y in zip(a, b, strict=True):
+        table[x, y] += 1  # -1 is the last
+    return table
+
+
+def agreement(labels, score):
+    """(p, p) score of every pair of partitions, on the objects that both label; NaN if there are none."""
+    p = labels.shape[1]
+    result = np.full((p, p), np.nan)
+    np.fill_diagonal(result, 1.0)
+    for i, j in permutations(range(p), 2):
+        both = (labels[:, i] >= 0) & (labels[:, j] >= 0)
+        if both.any():
+            result[i, j] = score(labels[both, i], labels[both, j])
+    return result

@@ -1,0 +1,54 @@
+"""Random ensembles: plain functions with a seed, and hypothesis strategies."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+
+def random_labels(n=60, p=5, k=4, missing=0.0, seed=0):
+    """(n, p) labels 0 … k − 1 without structure, -1 with probability ``missing``; every partition labels something."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(k, size=(n, p))
+    labels[rng.random((n, p)) < missing] = -1
+    labels[rng.integers(n), (labels < 0).all(axis=0)] = 0
+    return labels
+
+
+def planted_labels(n=200, p=10, k=4, noise=0.2, missing=0.0, seed=0):
+    """An ensemble around a true clustering, and that clustering.
+
+    Each partition renames the true clusters and gives ``noise`` of the objects any label.
+    """
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n) % k
+    labels = np.column_stack([rng.permutation(k)[truth] for _ in range(p)])
+    moved = rng.random((n, p)) < noise
+    labels[moved] = rng.integers(k, size=np.count_nonzero(moved))
+    labels[rng.random((n, p)) < missing] = -1
+    labels[0, (labels < 0).all(axis=0)] = 0
+    return labels, truth
+
+
+def twins(labels, n, seed=0):
+    """n objects drawn from the rows of ``labels``, so that many label rows occur several times."""
+    return labels[np.random.default_rng(seed).integers(len(labels), size=n)]
+
+
+@st.composite
+def label_matrices(
+    draw, max_objects=20, max_partitions=5, max_clusters=4, missing=True, min_objects=1, min_partitions=1
+):
+    """Small label matrices; with ``missing``, entries may be -1, but every partition labels something."""
+    n = draw(st.integers(min_objects, max_objects))
+    p = draw(st.integers(min_partitions, max_partitions))
+    label = st.integers(-1 if missing else 0, max_clusters - 1)
+    columns = [draw(st.lists(label, min_size=n, max_size=n).filter(lambda z: max(z) >= 0)) for _ in range(p)]
+    return np.array(columns).T
+
+
+@st.composite
+def labels_and_clustering(draw, **options):
+    """A label matrix and a clustering of its objects, some of them perhaps not assigned."""
+    labels = draw(label_matrices(**options))
+    label = st.integers(-1 if options.get("missing", True) else 0, 3)
+    n = len(labels)
+    return labels, np.array(draw(st.lists(label, min_size=n, max_size=n).filter(lambda z: max(z) >= 0)))

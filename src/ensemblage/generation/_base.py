@@ -1,0 +1,270 @@
+"""What every generator shares: recipes in, a label matrix out, and a way to label new rows."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import FitFailedWarning
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ensemblage._random import task_seeds
+from ensemblage.generation._checks import check_choice
+from ensemblage.generation._clusterers import (
+    Labels,
+    check_clusterer,
+    checked_labels,
+    class_name,
+    k_parameter,
+    nearest_rows,
+    prepared,
+)
+from ensemblage.generation._run import folded_warnings, run_all
+
+
+class Sample(NamedTuple):
+    """The part of the data that one partition is made from; rows may repeat."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+
+    def features(self, X: Any) -> Any:
+        return X if len(self.columns) == X.shape[1] else X[:, self.columns]
+
+    def of(self, X: Any) -> Any:
+        return self.features(X[self.rows])
+
+
+class Recipe(NamedTuple):
+    """All that makes one partition: what is random in it is drawn already."""
+
+    name: str
+    estimator: Any
+    n_clusters: int | None
+    sample_seed: int
+
+
+class Partition(NamedTuple):
+    """A partition that was made; its recipe's estimator is fitted now."""
+
+    recipe: Recipe
+    labels: Labels
+
+
+class Failure(NamedTuple):
+    """A partition that could not be made."""
+
+    recipe: Recipe
+    error: Exception
+
+
+def make_recipe(index: int, estimator: Any, n_clusters: int | None, seed: int) -> Recipe:
+    """The recipe of partition ``index``: a clone of ``estimator`` with its k and seeds set, and a name that says so."""
+    sample_seed, estimator_seed = task_seeds(seed, 2).tolist()
+    estimator = prepared(estimator, n_clusters, estimator_seed)
+    parameter = k_parameter(estimator)
+    k = estimator.get_params()[parameter] if parameter else None
+    if not isinstance(k, numbers.Integral):
+        return Recipe(f"{class_name(estimator)}_{index}", estimator, None, sample_seed)
+    return Recipe(f"{class_name(estimator)}_k{k}_{index}", estimator, int(k), sample_seed)
+
+
+class BasePartitions(TransformerMixin, BaseEstimator):
+    """Base of the transformers from features to a label matrix.
+
+    A subclass stores its parameters and gives ``_clusterers``, the base clusterers it was given, and ``_recipes``, one
+    per partition. It may give ``_prepare``, what is done to X first, and ``_sample``, the part of X that a partition is
+    made from. One whose partitions depend on each other overrides ``_partitions``.
+    """
+
+    n_jobs: int | None
+    on_error: str
+
+    def _clusterers(self) -> list[Any]:
+        raise NotImplementedError
+
+    def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
+        raise NotImplementedError
+
+    def _prepare(self, X: Any) -> Any:
+        return X
+
+    def _sample(self, seed: int, n_rows: int, n_features: int) -> Sample | None:
+        return None
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Make the partitions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; sparse where the base clusterer takes it.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        self._generate(X)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: None = None) -> Any:
+        """Make the partitions and return their labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; sparse where the base clusterer takes it.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_partitions), int32
+            One column per partition, −1 where a partition gives an object no label.
+
+        Raises
+        ------
+        ValueError
+            If every base clustering fails, or any of them with ``on_error="raise"``.
+        """
+        return self._generate(X)
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Label rows by every partition: what its clusterer predicts, else the label of its nearest training row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows, new or not.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_partitions), int32
+        """
+        check_is_fitted(self, "estimators_")
+        X = self._prepare(self._validated(X, reset=False))
+        # Where the partitions saw all rows, the nearest row is the same for each.
+        shares_rows = self._nearest_labels and self._fit_sample(next(iter(self._nearest_labels))) is None
+        nearest = nearest_rows(self._fit_X, X) if shares_rows else None
+        return _matrix(run_all(partial(self._labels_of, X, nearest), range(len(self.estimators_)), self.n_jobs))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the partitions: class of the clusterer, its number of clusters, index, as in ``kmeans_k7_0``.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of shape (n_partitions,), object
+        """
+        check_is_fitted(self, "estimators_")
+        return np.array([recipe.name for recipe in self._made], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.sparse = all(get_tags(c).input_tags.sparse for c in self._clusterers())
+        return tags
+
+    def _generate(self, X: Any) -> Labels:
+        owner = type(self).__name__
+        check_choice(owner, "on_error", self.on_error, ("warn", "raise"))
+        for clusterer in self._clusterers():
+            check_clusterer(owner, clusterer)
+        X = self._prepare(self._validated(X, reset=True))
+        with folded_warnings():
+            outcomes = self._partitions(X)
+        return self._keep(X, _without_failures(outcomes))
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        types = [np.float64, np.float32]
+        n_least = 2 if reset else 1
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=types, ensure_min_samples=n_least)
+
+    def _partitions(self, X: Any) -> list[Partition | Failure]:
+        return run_all(partial(self._partition, X), self._recipes(*X.shape), self.n_jobs)
+
+    def _partition(self, X: Any, recipe: Recipe) -> Partition | Failure:
+        try:
+            return Partition(recipe, self._fit_labels(X, recipe))
+        except Exception as error:
+            if self.on_error == "raise":
+                raise ValueError(f"The base clustering {recipe.name} failed with {_told(error)}") from error
+            return Failure(recipe, error)
+
+    def _fit_labels(self, X: Any, recipe: Recipe) -> Labels:
+        sample = self._sample(recipe.sample_seed, *X.shape)
+        if sample is None:
+            return checked_labels(recipe.estimator.fit_predict(X), X.shape[0])
+        labels = np.full(X.shape[0], -1, dtype=np.int32)
+        labels[sample.rows] = checked_labels(recipe.estimator.fit_predict(sample.of(X)), len(sample.rows))
+        return labels
+
+    def _keep(self, X: Any, partitions: Sequence[Partition]) -> Labels:
+        self._made = [partition.recipe for partition in partitions]
+        self.estimators_ = [recipe.estimator for recipe in self._made]
+        self.n_clusters_ = np.array([_asked_or_found(partition) for partition in partitions])
+        # Only clusterers without predict need the training rows and their labels.
+        without_predict = [i for i, estimator in enumerate(self.estimators_) if not hasattr(estimator, "predict")]
+        self._nearest_labels = {i: partitions[i].labels for i in without_predict}
+        self._fit_X = X if without_predict else None
+        self._n_rows = X.shape[0]
+        return _matrix([partition.labels for partition in partitions])
+
+    def _fit_sample(self, index: int) -> Sample | None:
+        return self._sample(self._made[index].sample_seed, self._n_rows, self.n_features_in_)
+
+    def _labels_of(self, X: Any, nearest: NDArray[np.intp] | None, index: int) -> Labels:
+        estimator, sample = self.estimators_[index], self._fit_sample(index)
+        features = X if sample is None else sample.features(X)
+        if hasattr(estimator, "predict"):
+            return checked_labels(estimator.predict(features), X.shape[0])
+        labels = self._nearest_labels[index]
+        if sample is None:
+            return labels[nearest]
+        return labels[sample.rows][nearest_rows(sample.of(self._fit_X), features)]
+
+
+def _without_failures(outcomes: Sequence[Partition | Failure]) -> list[Partition]:
+    made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
+    failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+    if not failed:
+        return made
+    names_by_error: dict[str, list[str]] = {}
+    for failure in failed:
+        names_by_error.setdefault(_told(failure.error), []).append(failure.recipe.name)
+    told = "; ".join(f"{', '.join(names)}: {error}" for error, names in names_by_error.items())
+    if not made:
+        raise ValueError(f"At least one base clustering must succeed. All {len(failed)} failed: {told}")
+    text = f"{len(failed)} of {len(outcomes)} base clusterings failed and are left out: {told}"
+    warnings.warn(text, FitFailedWarning, stacklevel=4)
+    return made
+
+
+def _asked_or_found(partition: Partition) -> int:
+    asked, labels = partition.recipe.n_clusters, partition.labels
+    return len(np.unique(labels[labels >= 0])) if asked is None else asked
+
+
+def _matrix(columns: Sequence[Labels]) -> Labels:
+    labels = np.empty((len(columns[0]), len(columns)), dtype=np.int32, order="F")
+    for i, column in enumerate(columns):
+        labels[:, i] = column
+    return labels
+
+
+def _told(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"

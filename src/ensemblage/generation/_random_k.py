@@ -1,0 +1,161 @@
+"""Partitions by one clusterer with a random number of clusters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+
+from ensemblage._random import task_seeds
+from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
+from ensemblage.generation._checks import check_choice, check_whole
+from ensemblage.generation._clusterers import k_parameter
+from ensemblage.generation._spherical import SphericalKMeans, unit_rows
+
+
+class RandomKPartitions(BasePartitions):
+    """Partitions by k-means, or any clusterer, each with its own random number of clusters and seed.
+
+    The generator of Candel (Sec. 5.3), of Ayad & Kamel [1]_ (Sec. 4.3) and of Sinorina [2]_ (setups 1 to 3): the
+    number of clusters of each partition is uniform in [k_min, k_max]. ``k_min == k_max`` fixes it.
+
+    Parameters
+    ----------
+    n_partitions : int, default=50
+        Number of partitions.
+    k_min, k_max : int or "sqrt", default=2 and "sqrt"
+        Smallest and largest number of clusters. "sqrt" is min(⌊√n_samples⌋, k_cap).
+    k_cap : int, default=100
+        Largest value of "sqrt".
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Of the default clusterer. "cosine" is spherical k-means [3]_: rows and centres have length one and an object
+        goes to the centre with the largest dot product.
+    estimator : clusterer or None, default=None
+        A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
+        ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int or None, default=None
+        Threads, as joblib understands it: None is 1 unless a ``joblib.parallel_config`` says otherwise, −1 all cores.
+        It changes the time and nothing else.
+    random_state : int, RandomState or None, default=None
+        Seed of the numbers of clusters and of every base clustering.
+
+    Attributes
+    ----------
+    estimators_ : list of clusterers
+        The fitted base clusterers, one per column.
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters each was asked for.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
+
+    Notes
+    -----
+    Time: that of the base clusterings over ``n_jobs`` threads, for k-means O(n m Σ k_i) per iteration. Memory: 4 n p
+    bytes of labels, what the clusterers themselves keep, and, where they have no ``predict``, a reference to X.
+
+    Each base clustering runs in one thread, BLAS and OpenMP included: scikit-learn's k-means gives other bits for other
+    numbers of threads.
+
+    Sinorina's k-means stops early: ``estimator=KMeans(n_init=1, max_iter=4)``, with ``k_min="sqrt"`` in setup 1.
+
+    References
+    ----------
+    .. [1] H. G. Ayad and M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010.
+    .. [2] N. Sinorina et al., "Selecting weak associations in consensus clustering", 2022.
+    .. [3] I. S. Dhillon and D. S. Modha, "Concept decompositions for large sparse text data using clustering", Machine
+       Learning 42, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage.generation import RandomKPartitions
+    >>> generator = RandomKPartitions(5, random_state=0)
+    >>> labels = generator.fit_transform(load_iris().data)
+    >>> labels.shape
+    (150, 5)
+    >>> list(generator.get_feature_names_out())
+    ['kmeans_k7_0', 'kmeans_k2_1', 'kmeans_k5_2', 'kmeans_k11_3', 'kmeans_k5_4']
+    """
+
+    def __init__(
+        self,
+        n_partitions: int = 50,
+        *,
+        k_min: int | Literal["sqrt"] = 2,
+        k_max: int | Literal["sqrt"] = "sqrt",
+        k_cap: int = 100,
+        metric: Literal["euclidean", "cosine"] = "euclidean",
+        estimator: Any = None,
+        on_error: Literal["warn", "raise"] = "warn",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_partitions = n_partitions
+        self.k_min = k_min
+        self.k_max = k_max
+        self.k_cap = k_cap
+        self.metric = metric
+        self.estimator = estimator
+        self.on_error = on_error
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _clusterers(self) -> list[Any]:
+        if self.estimator is not None:
+            return [self.estimator]
+        return [SphericalKMeans() if self.metric == "cosine" else KMeans(n_init=1)]
+
+    def _prepare(self, X: Any) -> Any:
+        return unit_rows(X, type(self).__name__) if self.metric == "cosine" else X
+
+    def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
+        n_partitions = check_whole("RandomKPartitions", "n_partitions", self.n_partitions, 1)
+        self._check_metric()
+        (clusterer,) = self._clusterers()
+        if k_parameter(clusterer) is None:
+            raise ValueError(
+                f"estimator of RandomKPartitions must have a parameter n_clusters or n_components. Got {clusterer!r}. "
+                "Use ResampledPartitions for clusterers that find the number themselves."
+            )
+        k_min, k_max = self._k_range(n_rows)
+        source = check_random_state(self.random_state)
+        ks = source.randint(k_min, k_max + 1, size=n_partitions).tolist()
+        seeds = task_seeds(source, n_partitions).tolist()
+        return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
+
+    def _check_metric(self) -> None:
+        check_choice("RandomKPartitions", "metric", self.metric, ("euclidean", "cosine"))
+        if self.metric != "euclidean" and self.estimator is not None:
+            raise ValueError(
+                f"metric of RandomKPartitions is that of its default clusterer. Got {self.metric!r} and "
+                f"{self.estimator!r}. Leave one of them out."
+            )
+
+    def _k_range(self, n_rows: int) -> tuple[int, int]:
+        k_min, k_max = self._k("k_min", n_rows), self._k("k_max", n_rows)
+        if k_max > n_rows:
+            raise ValueError(
+                f"k_max of RandomKPartitions must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k_max}. "
+                "Lower it or leave it at 'sqrt'."
+            )
+        if k_max < k_min:
+            told = f"k_max='sqrt', which is {k_max} for {n_rows} rows" if self.k_max == "sqrt" else f"k_max={k_max}"
+            raise ValueError(
+                f"k_max of RandomKPartitions must be ≥ its k_min. Got k_min={k_min} and {told}. "
+                "Lower k_min or give a larger k_max."
+            )
+        return k_min, k_max
+
+    def _k(self, name: str, n_rows: int) -> int:
+        value = getattr(self, name)
+        if isinstance(value, str):
+            check_choice("RandomKPartitions", name, value, ("sqrt",))
+            return min(math.isqrt(n_rows), check_whole("RandomKPartitions", "k_cap", self.k_cap, 1))
+        return check_whole("RandomKPartitions", name, value, 1)

@@ -1,0 +1,159 @@
+"""Partitions of random parts of the data."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._random import task_seeds
+from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
+from ensemblage.generation._checks import check_fraction, check_whole
+from ensemblage.generation._clusterers import k_parameter
+
+
+class ResampledPartitions(BasePartitions):
+    """Partitions of random subsamples or bootstraps of the rows; the rows left out of one have no label (−1) in it.
+
+    The generator of Monti's consensus clustering [1]_: how often two objects fall together *when both are drawn*
+    says how stable their cluster is.
+
+    Parameters
+    ----------
+    n_partitions : int, default=50
+        Number of partitions.
+    n_clusters : int or None, default=None
+        Number of clusters of each partition. None leaves the estimator's own.
+    fraction : float, default=0.8
+        Part of the rows that is drawn, in (0, 1].
+    bootstrap : bool, default=False
+        Whether rows are drawn with replacement. The classical bootstrap is ``bootstrap=True, fraction=1.0``.
+    feature_fraction : float, default=1.0
+        Part of the features that is drawn for each partition, without replacement, in (0, 1].
+    estimator : clusterer or None, default=None
+        A scikit-learn clusterer or mixture, or a pipeline that ends in one. Each of its ``random_state`` is set in a
+        clone. None is ``KMeans(n_init=1)``, which has 8 clusters unless ``n_clusters`` is given.
+    on_error : {"warn", "raise"}, default="warn"
+        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
+    n_jobs : int or None, default=None
+        Threads, as joblib understands it: None is 1 unless a ``joblib.parallel_config`` says otherwise, −1 all cores.
+        It changes the time and nothing else.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
+
+    Attributes
+    ----------
+    estimators_ : list of clusterers
+        The fitted base clusterers, one per column.
+    estimators_samples_ : list of ndarray
+        The rows each was fitted on, sorted; with ``bootstrap`` they may repeat.
+    estimators_features_ : list of ndarray
+        The features each was fitted on, sorted.
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters each was asked for; what it found, if it takes no such number.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
+
+    Notes
+    -----
+    ``transform`` labels every row by every partition, also rows that ``fit_transform`` left out.
+
+    Time: that of the base clusterings over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
+    drawn part of X per thread, and what the clusterers themselves keep.
+
+    References
+    ----------
+    .. [1] S. Monti, P. Tamayo, J. Mesirov and T. Golub, "Consensus clustering: a resampling-based method for class
+       discovery and visualization of gene expression microarray data", Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage.generation import ResampledPartitions
+    >>> generator = ResampledPartitions(20, n_clusters=3, random_state=0)
+    >>> labels = generator.fit_transform(load_iris().data)
+    >>> labels.shape, int((labels[:, 0] == -1).sum())
+    ((150, 20), 30)
+    """
+
+    def __init__(
+        self,
+        n_partitions: int = 50,
+        *,
+        n_clusters: int | None = None,
+        fraction: float = 0.8,
+        bootstrap: bool = False,
+        feature_fraction: float = 1.0,
+        estimator: Any = None,
+        on_error: Literal["warn", "raise"] = "warn",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_partitions = n_partitions
+        self.n_clusters = n_clusters
+        self.fraction = fraction
+        self.bootstrap = bootstrap
+        self.feature_fraction = feature_fraction
+        self.estimator = estimator
+        self.on_error = on_error
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def estimators_samples_(self) -> list[NDArray[np.intp]]:
+        """Rows of each partition, drawn again from its seed."""
+        return [sample.rows for sample in self._samples()]
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """Features of each partition, drawn again from its seed."""
+        return [sample.columns for sample in self._samples()]
+
+    def _samples(self) -> list[Sample]:
+        check_is_fitted(self, "estimators_")
+        return [self._sample(made.sample_seed, self._n_rows, self.n_features_in_) for made in self._made]
+
+    def _clusterers(self) -> list[Any]:
+        return [KMeans(n_init=1) if self.estimator is None else self.estimator]
+
+    def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
+        n_partitions = check_whole("ResampledPartitions", "n_partitions", self.n_partitions, 1)
+        check_fraction("ResampledPartitions", "fraction", self.fraction)
+        check_fraction("ResampledPartitions", "feature_fraction", self.feature_fraction)
+        self._check_n_clusters(n_rows)
+        (clusterer,) = self._clusterers()
+        seeds = task_seeds(self.random_state, n_partitions).tolist()
+        return [make_recipe(i, clusterer, self.n_clusters, seed) for i, seed in enumerate(seeds)]
+
+    def _check_n_clusters(self, n_rows: int) -> None:
+        if self.n_clusters is None:
+            return
+        n_clusters = check_whole("ResampledPartitions", "n_clusters", self.n_clusters, 1)
+        n_drawn = _part(self.fraction, n_rows)
+        if n_clusters > n_drawn:
+            raise ValueError(
+                f"n_clusters of ResampledPartitions must be ≤ the {n_drawn} rows it draws. Got {n_clusters} for "
+                f"n_samples={n_rows} and fraction={self.fraction}. Ask for fewer clusters or a larger fraction."
+            )
+        if k_parameter(*self._clusterers()) is None:
+            raise ValueError(
+                "n_clusters of ResampledPartitions must be None for an estimator without a parameter n_clusters or "
+                f"n_components. Got {n_clusters} and {self.estimator!r}. Leave n_clusters out."
+            )
+
+    def _sample(self, seed: int, n_rows: int, n_features: int) -> Sample:
+        draw = check_random_state(seed).choice
+        rows = draw(n_rows, _part(self.fraction, n_rows), replace=self.bootstrap)
+        columns = draw(n_features, _part(self.feature_fraction, n_features), replace=False)
+        return Sample(np.sort(rows), np.sort(columns))
+
+
+def _part(fraction: float, n: int) -> int:
+    return max(1, round(fraction * n))

@@ -1,0 +1,107 @@
+"""Spherical k-means: k-means with the cosine as similarity (Dhillon & Modha 2001)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.cluster import kmeans_plusplus
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+
+from ensemblage._parallel import SUM_ROWS, row_blocks
+
+
+def unit_rows(X: Any, owner: str) -> Any:
+    """Rows of X, dense or CSR, scaled to length one; a row of zeros, which has no direction, is an error."""
+    zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
+    if len(zero):
+        raise ValueError(
+            f"Rows must have a value other than 0 for metric='cosine' of {owner}. Got zeros only in {len(zero)} of "
+            f"{X.shape[0]} rows, the first at index {zero[0]}. Drop them or use metric='euclidean'."
+        )
+    return normalize(X)
+
+
+class SphericalKMeans(ClusterMixin, BaseEstimator):
+    """k-means on the unit sphere: seeds by k-means++, labels by the largest dot product, centres of length one.
+
+    ``fit`` takes rows of length one (``unit_rows``); ``predict`` takes any, as a row's length changes none of its
+    comparisons. It stops when the centres move less than ``tol`` times the mean variance of the features, as
+    scikit-learn's k-means does. O(n m k) per iteration, O(k (n_block + m)) memory beside X and the labels.
+    """
+
+    def __init__(
+        self, n_clusters: int = 8, *, max_iter: int = 300, tol: float = 1e-4, random_state: Any = None
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        centers, _ = kmeans_plusplus(X, self.n_clusters, random_state=check_random_state(self.random_state))
+        still = self.tol * _mean_variance(X)
+        moved, self.n_iter_ = np.inf, 0
+        while moved > still and self.n_iter_ < self.max_iter:
+            labels, similarity = _assign(X, centers)
+            last, centers = centers, _mean_directions(X, _without_empty(labels, similarity, centers), centers)
+            moved, self.n_iter_ = float(((centers - last) ** 2).sum()), self.n_iter_ + 1
+        self.cluster_centers_ = centers
+        self.labels_ = self.predict(X)
+        self._warn_if_fewer()
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        return _assign(X, self.cluster_centers_)[0]
+
+    def _warn_if_fewer(self) -> None:
+        n_found = len(np.unique(self.labels_))
+        if n_found < self.n_clusters:
+            text = f"Only {n_found} of {self.n_clusters} clusters have members: X may have too few distinct directions."
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _mean_variance(X: Any) -> float:
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    return (1 - float(mean @ mean)) / int(X.shape[1])  # rows have length one
+
+
+def _assign(X: Any, centers: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    labels = np.empty(X.shape[0], dtype=np.int32)
+    similarity = np.empty(X.shape[0], dtype=centers.dtype)
+    for block in row_blocks(X.shape[0], SUM_ROWS):
+        products = X[block] @ centers.T
+        labels[block] = products.argmax(axis=1)
+        similarity[block] = products.max(axis=1)
+    return labels, similarity
+
+
+def _without_empty(labels: NDArray[np.int32], similarity: NDArray[Any], centers: NDArray[Any]) -> NDArray[np.int32]:
+    """Give each empty cluster one of the rows that are farthest from their centres."""
+    empty = np.flatnonzero(np.bincount(labels, minlength=len(centers)) == 0)
+    if not len(empty):
+        return labels
+    labels = labels.copy()
+    labels[np.argsort(similarity, kind="stable")[: len(empty)]] = empty
+    return labels
+
+
+def _mean_directions(X: Any, labels: NDArray[np.int32], centers: NDArray[Any]) -> NDArray[Any]:
+    n = len(labels)
+    members = csr_array((np.ones(n, dtype=X.dtype), (labels, np.arange(n))), shape=(len(centers), n))
+    sums = members @ X
+    sums = sums.toarray() if hasattr(sums, "toarray") else sums
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    # Members that cancel out have no mean direction: their centre stays.
+    return np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1), centers)

@@ -1,0 +1,148 @@
+"""From a table to features: which columns are used, what is done about missing values, on what scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._tables._cells import number
+from ensemblage._tables._roles import assign_roles, is_text
+from ensemblage._tables._table import Column, Table
+
+Imputation: TypeAlias = Literal["median", "mean", "drop"]
+
+
+@dataclass(frozen=True)
+class Features:
+    """What is clustered, and what its rows are called."""
+
+    X: NDArray[np.float64]
+    """(n, m), complete."""
+    names: list[str]
+    """(m,)"""
+    ids: list[str]
+    """(n,)"""
+    id_column: str | None
+    truth: NDArray[np.int64] | None
+    """(n,) classes, −1 where the class is missing."""
+    notes: tuple[str, ...]
+    """What was done, in sentences."""
+
+
+def features_of(
+    table: Table,
+    *,
+    id_column: str | None = None,
+    truth_column: str | None = None,
+    drop_columns: Sequence[str] = (),
+    impute: Imputation | None = None,
+    standardize: bool = True,
+) -> Features:
+    """The numeric columns of a table as features.
+
+    Text columns and constant ones are left out. Truth and id are never features.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing and ``impute`` does not say what to do, if text stands among numbers, if nothing is left.
+    """
+    roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=True)
+    text, numeric = [c for c in roles.rest if is_text(c)], [c for c in roles.rest if not is_text(c)]
+    notes = [*table.notes, *roles.notes, *_left_out("text", text)]
+    _check_any(numeric, table, "numbers")
+    for column in numeric:
+        _check_numbers(column, table)
+    X = np.column_stack([column.numbers for column in numeric if column.numbers is not None])
+    rows, X = _complete(X, numeric, table, impute, notes)
+    _check_rows(rows, table)
+    varying = np.ptp(X, axis=0) > 0
+    used = [column for column, kept in zip(numeric, varying, strict=True) if kept]
+    notes += _left_out("constant", [column for column in numeric if column not in used])
+    _check_any(used, table, "numbers that vary")
+    X = np.ascontiguousarray(X[:, varying])
+    if standardize:
+        X = _standardized(X, used)
+        notes.append("features have mean 0 and standard deviation 1")
+    if X.shape[1] > X.shape[0] and table.unit != "column":
+        notes.append(
+            f"more columns ({X.shape[1]}) than rows ({X.shape[0]}): if the objects are the columns, add --transpose"
+        )
+    truth = None if roles.truth is None else roles.truth[rows]
+    return Features(X, [c.name for c in used], [roles.ids[i] for i in rows], roles.id_column, truth, tuple(notes))
+
+
+def _left_out(reason: str, columns: Sequence[Column]) -> list[str]:
+    return [f"left out, {reason}: {', '.join(column.name for column in columns)}"] if columns else []
+
+
+def _check_any(columns: Sequence[Column], table: Table, kind: str) -> None:
+    if not columns:
+        raise ValueError(
+            f"{table.source} must have a column of {kind} beside its id and its truth. It has none. "
+            "Code text as numbers first."
+        )
+
+
+def _check_numbers(column: Column, table: Table) -> None:
+    advice = f"Correct it, or leave the column out: --drop-column {column.name!r}."
+    if column.numbers is None:
+        row, cell = next((row, cell) for row, cell in enumerate(column.cells()) if number(cell) is None)
+        raise ValueError(
+            f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do. "
+            f"Got {cell!r} in {table.where(row)}. {advice}"
+        )
+    infinite = np.flatnonzero(np.isinf(column.numbers))
+    if len(infinite):
+        raise ValueError(
+            f"Column {column.name!r} of {table.source} must hold finite numbers. "
+            f"Got infinity in {table.where(int(infinite[0]))}. {advice}"
+        )
+
+
+def _complete(
+    X: NDArray[np.float64], columns: Sequence[Column], table: Table, impute: Imputation | None, notes: list[str]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Fill missing values, or leave out the rows that have some."""
+    missing = np.isnan(X)
+    rows, count = np.arange(len(X)), int(missing.sum())
+    if not count:
+        return rows, X
+    if impute is None:
+        i, j = (int(v) for v in np.argwhere(missing)[0])
+        raise ValueError(
+            f"The features of {table.source} must have no missing values. Got {count}, the first in {table.where(i)}, "
+            f"column {columns[j].name!r}. Fill them with --impute median, or leave those rows out with --impute drop."
+        )
+    if impute == "drop":
+        rows = np.flatnonzero(~missing.any(axis=1))
+        notes.append(f"left out, missing values: {len(X) - len(rows)} of {len(X)} rows")
+        return rows, X[rows]
+    centre = np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)
+    notes.append(f"filled: {count} missing values, each with the {impute} of its column")
+    return rows, np.where(missing, centre, X)
+
+
+def _check_rows(rows: NDArray[np.intp], table: Table) -> None:
+    if len(rows) < 2:
+        raise ValueError(
+            f"{table.source} must have at least 2 complete rows to cluster. It has {len(rows)}. "
+            "Give one row per object; objects in columns need --transpose."
+        )
+
+
+def _standardized(X: NDArray[np.float64], columns: Sequence[Column]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = X.std(axis=0)
+        scaled: NDArray[np.float64] = (X - X.mean(axis=0)) / spread
+    bad = np.flatnonzero(~np.isfinite(scaled).all(axis=0))
+    if len(bad):
+        raise ValueError(
+            f"Column {columns[bad[0]].name!r} must have a standard deviation that is a number. Its values are too "
+            "large or too close together. Use other units."
+        )
+    return scaled

@@ -1,0 +1,40 @@
+"""ensemblage: consensus clustering.
+
+Many clusterings of the same objects go in; one better clustering, a ranking of the members and an honest measure of
+certainty come out.
+"""
+
+import importlib
+from typing import Any
+
+from ensemblage._version import __version__
+
+_HOME = {
+    "Ensemble": "ensemblage._ensemble",
+    "RandomKPartitions": "ensemblage.generation",
+    "ResampledPartitions": "ensemblage.generation",
+    "KMeansConsensus": "ensemblage.consensus",
+    "ConsensusClustering": "ensemblage.consensus",
+    "METHODS": "ensemblage.consensus",
+    "make_consensus": "ensemblage.consensus",
+    "AverageAgreement": "ensemblage.ranking",
+}
+_PACKAGES = ("consensus", "generation", "metrics", "plotting", "ranking", "report")
+
+__all__ = sorted([*_HOME, *_PACKAGES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    # Lazy: `import ensemblage` must not cost the second that scikit-learn takes.
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _PACKAGES:
+        value = importlib.import_module(f"ensemblage.{name}")
+    else:
+        raise AttributeError(f"module 'ensemblage' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._labels import Coding
+from ensemblage._labels import Coding, code_labels
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._density import confidence_of_rows
@@ -115,12 +115,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encode(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        if isinstance(X, Ensemble):
-            codes = self._coding.encode(X.coded)
-        else:
-            codes = self._coding.encode_labels(X)
+        new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return codes
+        return self._coding.encode(new)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -132,9 +129,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """New number of each cluster: by decreasing size, ties by the first of its rows."""
-    sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
-    np.add.at(sizes, clusters, counts)
-    _, first = np.unique(clusters, return_index=True)
+    sizes = np.bincount(clusters, weights=counts)
+    first = np.empty(len(sizes), dtype=np.int64)
+    first[clusters[::-1]] = np.arange(len(clusters))[::-1]
     order = np.lexsort((first, -sizes))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))

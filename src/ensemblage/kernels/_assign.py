@@ -91,35 +91,42 @@ def move_rows(
 
 
 @jit
-def score_rows(
+def limit_distances(
     codes: Any,  # IN (n, p)
-    scores: Any,  # OUT (n, k) float32
+    nearest: Any,  # IN (n,) float32, squared distance of each row to its nearest seed so far
+    counts: Any,  # IN (n,) objects with that row
+    distances: Any,  # OUT (n, 8) float32, the same with each candidate as one seed more
     offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (d, k) float32
+    table: Any,  # IN (d, 8) float32, squared distances to 8 candidates, partition by partition
+    totals: Any,  # OUT (8,) float64, sums of `distances` over the objects
 ) -> None:
-    n, p = codes.shape
-    k = table.shape[1]
-    for i in range(n):
-        score = scores[i]
-        for c in range(k):
-            score[c] = 0
-        for j in range(p):
+    # Eight accumulators by hand: they stay in one vector register, which a loop over a variable width does not.
+    zero = np.float32(0)
+    for i in range(codes.shape[0]):
+        d0 = d1 = d2 = d3 = d4 = d5 = d6 = d7 = zero
+        for j in range(codes.shape[1]):
             row = table[offsets[j] + codes[i, j]]
-            for c in range(k):
-                score[c] += row[c]
-
-
-@jit
-def weighted_column_sums(
-    scores: Any,  # IN/OUT (n, k) float32, lowered to `limit`
-    limit: Any,  # IN (n,) float32
-    counts: Any,  # IN (n,)
-    sums: Any,  # OUT (k,) float64
-) -> None:
-    """Lower each row's scores to its limit, and sum them over the rows, each as often as it occurs."""
-    for c in range(scores.shape[1]):
-        sums[c] = 0
-    for i in range(scores.shape[0]):
-        for c in range(scores.shape[1]):
-            scores[i, c] = min(scores[i, c], limit[i])
-            sums[c] += np.float64(scores[i, c]) * counts[i]
+            d0 += row[0]
+            d1 += row[1]
+            d2 += row[2]
+            d3 += row[3]
+            d4 += row[4]
+            d5 += row[5]
+            d6 += row[6]
+            d7 += row[7]
+        limit = nearest[i]
+        out = distances[i]
+        out[0] = min(d0, limit)
+        out[1] = min(d1, limit)
+        out[2] = min(d2, limit)
+        out[3] = min(d3, limit)
+        out[4] = min(d4, limit)
+        out[5] = min(d5, limit)
+        out[6] = min(d6, limit)
+        out[7] = min(d7, limit)
+    for c in range(8):
+        totals[c] = 0
+    for i in range(codes.shape[0]):
+        for c in range(8):
+            distances[i, c] = max(distances[i, c], zero)
+            totals[c] += np.float64(distances[i, c]) * counts[i]

@@ -1,0 +1,137 @@
+"""Consensus clustering of features: generate an ensemble, then combine it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
+from ensemblage.consensus._registry import make_consensus
+from ensemblage.generation import RandomKPartitions
+
+
+def _can_predict(self: ConsensusClustering) -> bool:
+    if hasattr(self, "consensus_"):
+        return hasattr(self.consensus_, "predict")
+    return hasattr(self._consensus(0), "predict")
+
+
+class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Cluster features by the consensus of many clusterings.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus. None leaves it to ``consensus``.
+    generator : transformer, optional
+        Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: ``RandomKPartitions(50)``.
+    consensus : str or clusterer, optional
+        Combines it: a name of ``METHODS`` or an estimator. Default: "km".
+    n_jobs : int, optional
+        Given to generator and consensus if they have such a parameter and it is None.
+    random_state : int, RandomState or None
+        Seed of the generator and the consensus, where they have none of their own.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters numbered by decreasing size.
+    confidence_ : ndarray of shape (n_samples,)
+        How sure the consensus is of each object, from 0 to 1.
+    n_clusters_ : int
+    ensemble_ : Ensemble
+    generator_, consensus_
+        The fitted estimators.
+
+    Notes
+    -----
+    Time and memory are those of the generator and of the consensus.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage import ConsensusClustering
+    >>> X = load_iris().data
+    >>> model = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
+    >>> model.labels_.shape, model.ensemble_.shape
+    ((150,), (150, 50))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        generator: Any = None,
+        consensus: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.generator = generator
+        self.consensus = consensus
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Generate an ensemble from features and find its consensus.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
+        generator = RandomKPartitions() if self.generator is None else clone(self.generator)
+        self.generator_ = self._with_defaults(generator, seeds[0])
+        labels = np.asarray(self.generator_.fit_transform(X))
+        self.ensemble_ = Ensemble(labels, names=[str(name) for name in self.generator_.get_feature_names_out()])
+        self.n_features_in_ = self.generator_.n_features_in_
+        if hasattr(self.generator_, "feature_names_in_"):
+            self.feature_names_in_ = self.generator_.feature_names_in_
+        self.consensus_ = self._consensus(seeds[1]).fit(self.ensemble_)
+        self.labels_ = self.consensus_.labels_
+        self.confidence_ = self.consensus_.confidence_
+        self.n_clusters_ = self.consensus_.n_clusters_
+        return self
+
+    def _consensus(self, seed: int) -> Any:
+        if self.consensus is None or isinstance(self.consensus, str):
+            consensus = make_consensus(self.consensus or "km", self.n_clusters)
+        else:
+            consensus = clone(self.consensus)
+            if self.n_clusters is not None:
+                consensus.set_params(n_clusters=self.n_clusters)
+        return self._with_defaults(consensus, seed)
+
+    def _with_defaults(self, estimator: Any, seed: int) -> Any:
+        parameters = estimator.get_params()
+        for name, value in (("n_jobs", self.n_jobs), ("random_state", seed)):
+            if name in parameters and parameters[name] is None:
+                estimator.set_params(**{name: value})
+        return estimator
+
+    @available_if(_can_predict)
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Cluster of new objects: the generator labels them, the consensus predicts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        check_is_fitted(self)
+        clusters: NDArray[np.int32] = self.consensus_.predict(np.asarray(self.generator_.transform(X)))
+        return clusters

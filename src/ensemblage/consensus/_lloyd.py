@@ -1,0 +1,188 @@
+"""Seeding and Lloyd iterations on distinct label rows, for any utility."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import _parallel
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._utilities import CategoryUtility
+from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
+
+
+LANES = 8
+"""Candidates that one pass over the rows can judge."""
+
+
+class Start(NamedTuple):
+    """The result of one start."""
+
+    clusters: NDArray[np.int32]
+    """(m,) cluster of each distinct row."""
+    profile: NDArray[np.int64]
+    """(k, d) label counts per cluster."""
+    loss: float
+    n_iter: int
+
+
+def profile_of_rows(rows: Rows, chosen: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Profile of clusters with one object each."""
+    profile = np.zeros((len(chosen), int(rows.offsets[-1])), dtype=np.int64)
+    np.put_along_axis(profile, rows.codes[chosen] + rows.offsets[:-1], 1, axis=1)
+    return profile
+
+
+def seed_at_random(rows: Rows, n_clusters: int, random: np.random.RandomState) -> NDArray[np.int64]:
+    """Distinct random rows, each as likely as its number of objects."""
+    share = rows.counts / rows.counts.sum()
+    return profile_of_rows(rows, random.choice(len(rows), n_clusters, replace=False, p=share))
+
+
+def seed_far_apart(
+    rows: Rows, utility: CategoryUtility, n_clusters: int, random: np.random.RandomState, n_jobs: int | None
+) -> NDArray[np.int64]:
+    """Greedy k-means++ (Arthur & Vassilvitskii 2007): per step the best of 2 + ⌊ln k⌋ rows (at most 8), drawn by
+    squared distance to the seeds so far, each row as often as it has objects.
+    """
+    n_candidates = min(2 + int(np.log(n_clusters)), LANES)
+    chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
+    nearest = np.full(len(rows), np.inf, dtype=np.float32)
+    _, nearest, totals = _best_candidate(rows, utility, chosen, nearest, n_jobs)
+    while len(chosen) < n_clusters:
+        if totals.any():
+            candidates = [_draw(rows, nearest, totals, share) for share in random.uniform(size=n_candidates)]
+        else:  # Only with partitions of weight 0: every row left is at distance 0 from a seed.
+            candidates = list(np.setdiff1d(np.arange(len(rows)), chosen)[:1])
+        best, nearest, totals = _best_candidate(rows, utility, candidates, nearest, n_jobs)
+        chosen.append(best)
+    return profile_of_rows(rows, np.array(chosen))
+
+
+def _draw(rows: Rows, nearest: NDArray[np.float32], totals: NDArray[np.float64], share: float) -> int:
+    """The row at a share of the total distance; ``totals`` are the sums over blocks of ``SUM_ROWS`` rows."""
+    ends = np.cumsum(totals)
+    block = min(int(np.searchsorted(ends, share * ends[-1], side="right")), int(np.flatnonzero(totals)[-1]))
+    inside = _parallel.row_blocks(len(rows), _parallel.SUM_ROWS)[block]
+    potential = nearest[inside] * rows.counts[inside]
+    place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
+    return inside.start + min(int(place), int(np.flatnonzero(potential)[-1]))
+
+
+def _best_candidate(
+    rows: Rows, utility: CategoryUtility, candidates: list[int], nearest: NDArray[np.float32], n_jobs: int | None
+) -> tuple[int, NDArray[np.float32], NDArray[np.float64]]:
+    """The candidate that leaves the least total distance, every row's distance with it, and its sums over blocks."""
+    lanes = np.resize(candidates, LANES)
+    table = utility.distances(utility.centroids(profile_of_rows(rows, lanes)))
+    distances = np.empty((len(rows), LANES), dtype=np.float32)
+
+    def total(codes: Any, nearest: Any, counts: Any, distances: Any) -> NDArray[np.float64]:
+        totals = np.empty(LANES)
+        limit_distances(codes, nearest, counts, distances, rows.offsets, table, totals)
+        return totals
+
+    arrays = [rows.codes, nearest, rows.counts, distances]
+    totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
+    best = int(np.argmin(totals.sum(axis=0)))
+    return int(lanes[best]), distances[:, best].copy(), totals[:, best]
+
+
+def lloyd(
+    rows: Rows,
+    utility: CategoryUtility,
+    seeds: NDArray[np.int64],
+    max_iter: int,
+    tol: float,
+    n_jobs: int | None,
+    bounds: bool = True,
+) -> Start:
+    """Lloyd's iterations from the centroids of the profile ``seeds``.
+
+    Stops when no row moves, or the loss falls by no more than ``tol`` times itself. An empty cluster takes the row
+    that lies farthest from its own centre. O(m p k) per iteration for m distinct rows, much less when few rows move;
+    memory 12 bytes per distinct row and one profile per thread.
+    """
+    k = len(seeds)
+    clusters = np.full(len(rows), -1, dtype=np.int32)
+    slack = np.zeros(len(rows), dtype=np.float32)
+    rounding = np.float32(utility.rounding() if bounds else -1)
+    profile = np.zeros_like(seeds)
+    centroids, loss, n_iter = utility.centroids(seeds), np.inf, 0
+    drift = np.zeros(k, dtype=np.float32)
+    while n_iter < max_iter:
+        n_iter += 1
+        table = utility.distances(centroids)
+        moved = _assign(rows, clusters, slack, profile, table, drift, rounding, n_jobs)
+        moved += _fill_empty(rows, clusters, slack, profile, table)
+        before, loss = loss, utility.loss(profile)
+        if moved == 0 or before - loss <= tol * loss:
+            break
+        previous, centroids = centroids, utility.centroids(profile)
+        drift = _drift(utility.shifts(previous, centroids))
+    return Start(clusters, profile, loss, n_iter)
+
+
+def _drift(shifts: NDArray[np.float64]) -> NDArray[np.float32]:
+    """How much closer the rows of each cluster may have come to another centroid, rounded up."""
+    others = np.array([np.delete(shifts, c).max(initial=0) for c in range(len(shifts))])
+    return np.nextafter((shifts + others).astype(np.float32), np.float32(np.inf)) * np.float32(1 + 1e-6)
+
+
+def _assign(
+    rows: Rows,
+    clusters: NDArray[np.int32],
+    slack: NDArray[np.float32],
+    profile: NDArray[np.int64],
+    table: NDArray[np.float32],
+    drift: NDArray[np.float32],
+    rounding: np.float32,
+    n_jobs: int | None,
+) -> int:
+    """Move every row to its nearest centroid; bring the profile up to date."""
+
+    def step(codes: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
+        before = clusters.copy()
+        moved = assign_rows(codes, clusters, slack, rows.offsets, table, drift, rounding)
+        if not moved:
+            return 0, None
+        change = np.zeros_like(profile)
+        move_rows(codes, before, clusters, counts, rows.offsets, change)
+        return moved, change
+
+    # One block per thread, at least: a block costs a profile.
+    size = max(_parallel.BLOCK_ROWS, -(-len(rows) // (4 * _parallel.thread_count(n_jobs))))
+    total = 0
+    for moved, change in _parallel.map_rows(step, [rows.codes, clusters, slack, rows.counts], n_jobs=n_jobs, size=size):
+        total += moved
+        if change is not None:
+            profile += change
+    return total
+
+
+def _fill_empty(
+    rows: Rows,
+    clusters: NDArray[np.int32],
+    slack: NDArray[np.float32],
+    profile: NDArray[np.int64],
+    table: NDArray[np.float32],
+) -> int:
+    """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more."""
+    empty = np.flatnonzero(~profile.any(axis=1))
+    if not len(empty):
+        return 0
+    sizes = np.bincount(clusters, minlength=len(profile))
+    distance = np.zeros(len(rows), dtype=np.float32)
+    for j, offset in enumerate(rows.offsets[:-1]):
+        distance += table[offset + rows.codes[:, j], clusters]
+    for c in empty:
+        row = int(np.argmax(np.where(sizes[clusters] > 1, distance, -np.inf)))
+        labels = rows.codes[row] + rows.offsets[:-1]
+        profile[clusters[row], labels] -= rows.counts[row]
+        profile[c, labels] += rows.counts[row]
+        sizes[clusters[row]] -= 1
+        sizes[c] += 1
+        clusters[row], slack[row], distance[row] = c, 0, 0
+    return len(empty)

@@ -1,0 +1,71 @@
+"""Consensus methods by the literature's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from ensemblage._validation import check_choice
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._kmeans import KMeansConsensus
+
+
+@dataclass(frozen=True)
+class Method:
+    """A consensus method of the literature: an estimator with some of its parameters set."""
+
+    estimator: type[BaseConsensus]
+    paper: str
+    complexity: str
+    """Time; n objects (distinct label rows where the method allows), p partitions, d = Σk_i, k clusters, t iterations."""
+    needs: str
+    """What the caller must give."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "km": Method(
+            KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "n_clusters"
+        ),
+        "kcc": Method(
+            KMeansConsensus,
+            "Wu et al. 2015, k-means-based consensus clustering (U_c)",
+            "O(n p k t)",
+            "n_clusters",
+            {"init": "random"},
+        ),
+        "qmi": Method(
+            KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
+        ),
+    }
+)
+
+
+def make_consensus(name: str, n_clusters: int | None = None, **parameters: Any) -> BaseConsensus:
+    """Make a consensus estimator by the name its method has in the literature.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS`.
+    n_clusters : int, optional
+        Number of clusters of the consensus. None: the method finds it, if it has a rule.
+    **parameters
+        Further parameters of the estimator; they override the method's own.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> from ensemblage import make_consensus
+    >>> make_consensus("km", 3, random_state=0)
+    KMeansConsensus(n_clusters=3, random_state=0)
+    """
+    method = METHODS[check_choice(name, "The name of a consensus method", METHODS)]
+    return method.estimator(n_clusters, **{**method.parameters, **parameters})

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -119,6 +120,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             if name in parameters and parameters[name] is None:
                 estimator.set_params(**{name: value})
         return estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        generator = RandomKPartitions() if self.generator is None else self.generator
+        tags.input_tags = get_tags(generator).input_tags
+        return tags
 
     @available_if(_can_predict)
     def predict(self, X: Any) -> NDArray[np.int32]:

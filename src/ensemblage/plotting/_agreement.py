@@ -56,7 +56,7 @@ def agreement(
     ax = ax or new_axes(4.8, 4.1)
     values = np.asarray(matrix, dtype=np.float64)
     p = len(values)
-    style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "nearest", "aspect": "auto"}
+    style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
     image = ax.imshow(values, extent=(0, p, p, 0), **style)
     strip = max(1.0, p / 18)
     if consensus is not None:

@@ -12,7 +12,7 @@ from ._colors import cluster_colors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TINY = 10
+_TINY = 10
 """Up to this many objects are drawn one by one: quartiles of so few say nothing."""
 
 _QUANTILES = (5, 25, 50, 75, 95)
@@ -84,7 +84,7 @@ def _quantiles(cluster: int, values: NDArray[np.float64]) -> dict[str, Any]:
         "cluster": cluster,
         "mean": float(values.mean()) if len(values) else None,
         **{f"q{q}": value for q, value in zip(_QUANTILES, found, strict=True)},
-        "values": values.tolist() if len(values) <= TINY else None,
+        "values": values.tolist() if len(values) <= _TINY else None,
     }
 
 

@@ -66,7 +66,7 @@ def consensus_matrix(
         vmin=0,
         vmax=1,
         extent=(0, total, total, 0),
-        interpolation="nearest",
+        interpolation="none",
         aspect="auto",
     )
     _mark_clusters(ax, labels, ends)

@@ -60,7 +60,7 @@ def features_of(
     X = np.column_stack([column.numbers for column in numeric if column.numbers is not None])
     rows, X = _complete(X, numeric, table, impute, notes)
     _check_rows(rows, table)
-    varying = np.ptp(X, axis=0) > 0
+    varying = X.max(axis=0) > X.min(axis=0)
     used = [column for column, kept in zip(numeric, varying, strict=True) if kept]
     notes += _left_out("constant", [column for column in numeric if column not in used])
     _check_any(used, table, "numbers that vary")
@@ -137,12 +137,12 @@ def _check_rows(rows: NDArray[np.intp], table: Table) -> None:
 
 def _standardized(X: NDArray[np.float64], columns: Sequence[Column]) -> NDArray[np.float64]:
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = X.std(axis=0)
-        scaled: NDArray[np.float64] = (X - X.mean(axis=0)) / spread
-    bad = np.flatnonzero(~np.isfinite(scaled).all(axis=0))
+        mean, spread = X.mean(axis=0), X.std(axis=0)
+    bad = np.flatnonzero(~(np.isfinite(spread) & (spread > 0)))
     if len(bad):
         raise ValueError(
             f"Column {columns[bad[0]].name!r} must have a standard deviation that is a number. Its values are too "
             "large or too close together. Use other units."
         )
+    scaled: NDArray[np.float64] = (X - mean) / spread
     return scaled

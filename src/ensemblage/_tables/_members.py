@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._tables._cells import is_missing
-from ensemblage._tables._roles import assign_roles
+from ensemblage._tables._roles import all_distinct, assign_roles
 from ensemblage._tables._table import Column, Table
 
 
@@ -58,7 +58,7 @@ def members_of(
 
 def _differs_everywhere(column: Column) -> bool:
     if column.numbers is None:
-        return len(set(column.cells())) == len(column.cells())
+        return all_distinct(column.cells())
     values, n = column.numbers, len(column.numbers)
     whole = bool(np.all(values == np.floor(values)))
     if bool(np.isnan(values).any()) or (whole and np.ptp(values) < n - 1):

@@ -66,7 +66,7 @@ def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | N
     if not guess:
         return None, ()
     for column in table.columns:
-        if column.name not in taken and is_text(column) and _all_distinct(column.cells()):
+        if column.name not in taken and is_text(column) and all_distinct(column.cells()):
             return column.name, (f"id: column {column.name!r}, text that differs in every row",)
     first = table.columns[0]
     if first.name not in taken and _counts_rows(first):
@@ -82,7 +82,7 @@ def is_text(column: Column) -> bool:
     return 2 * sum(number(cell) is not None for cell in filled) < len(filled)
 
 
-def _all_distinct(cells: Sequence[str]) -> bool:
+def all_distinct(cells: Sequence[str]) -> bool:
     return len(set(cells)) == len(cells) and not any(map(is_missing, cells))
 
 

@@ -53,7 +53,7 @@ def cluster_density(labels, clustering, weights=None):
 
 def density(labels, clustering, weights=None):
     """Candel Eq. 7."""
-    found, sizes = np.unique(clustering[clustering >= 0], return_counts=True)
+    sizes = np.unique(clustering[clustering >= 0], return_counts=True)[1]
     return float(sizes @ np.diag(cluster_density(labels, clustering, weights)) / sizes.sum())
 
 

@@ -1,5 +1,9 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
+from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
+from ensemblage.metrics._baselines import ensemble_baselines
+from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._density import density
+from ensemblage.metrics._kmeans_loss import kmeans_loss
 
-__all__ = ["density"]
+__all__ = ["cluster_density", "density", "ensemble_ari", "ensemble_baselines", "ensemble_nmi", "kmeans_loss"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import as_ensemble
+from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._parallel import map_rows
 from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import agreement_of_rows, label_count_squares
@@ -60,14 +60,16 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     """
     ensemble = as_ensemble(labels)
     clusters, sizes = code_clustering(clustering, len(ensemble))
-    w = check_weights(weights, ensemble.shape[1], "density")
+    return density_of(ensemble, clusters, sizes, check_weights(weights, ensemble.shape[1], "density"))
+
+
+def density_of(
+    ensemble: Ensemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
+) -> float:
+    """`density` of clusters that are numbers already, -1 for none, with ``sizes`` objects each."""
     squares, labelled = label_count_squares(ensemble.codes, clusters, sizes, ensemble.offsets)
-    return fsum(sizes * _intra_density(squares, labelled, w)) / int(sizes.sum())
-
-
-def _intra_density(squares: NDArray[np.int64], labelled: NDArray[np.int64], w: NDArray[Any]) -> NDArray[np.float64]:
-    """D(C) of each cluster (Eqs. 3 and 15): ordered pairs joined / ordered pairs labelled."""
-    return ratio(weighted_sum(squares - labelled, w), weighted_sum(labelled * (labelled - 1), w))
+    joined, pairs = weighted_sum(squares - labelled, weights), weighted_sum(labelled * (labelled - 1), weights)
+    return fsum(sizes * ratio(joined, pairs)) / int(sizes.sum())
 
 
 def weighted_sum(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[Any]:

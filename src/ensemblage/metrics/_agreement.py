@@ -1,0 +1,214 @@
+"""Agreement of partitions: adjusted Rand index and normalised mutual information from contingency tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._parallel import parallel_map
+from ensemblage._validation import check_choice, check_weights
+from ensemblage.kernels._contingency import sums_with
+from ensemblage.metrics._clustering import code_clustering
+
+MEASURES = ("ari", "nmi")
+AVERAGES: dict[str, Callable[[Any, Any], Any]] = {
+    "arithmetic": lambda x, y: (x + y) / 2,
+    "geometric": lambda x, y: np.sqrt(x * y),
+    "min": np.minimum,
+    "max": np.maximum,
+}
+
+
+def ensemble_nmi(
+    labels: ArrayLike | Any,
+    clustering: ArrayLike | Any,
+    *,
+    average_method: str = "arithmetic",
+    weights: ArrayLike | None = None,
+) -> float:
+    """Mean normalised mutual information of a clustering with the partitions of an ensemble (Candel, Sec. 5.4.2).
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
+        Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
+        and Li & Liu the geometric one.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions in the mean, ≥ 0. Default: equal.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. Each partition is compared on the objects that it and the clustering label; one that shares
+        no object with the clustering is left out (NaN if all are).
+
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
+
+    See Also
+    --------
+    sklearn.metrics.normalized_mutual_info_score : the same number for one pair without missing labels.
+
+    Notes
+    -----
+    O(n p) time, one contingency table at a time.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import ensemble_nmi
+    >>> ensemble_nmi([[0, 1], [0, 1], [1, 0], [1, 0]], ["x", "x", "y", "y"])
+    1.0
+    """
+    ensemble = as_ensemble(labels)
+    w = check_weights(weights, ensemble.shape[1], "ensemble_nmi")
+    return weighted_mean(agreement_with(ensemble, clustering, "nmi", average_method), w)
+
+
+def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
+    """Mean adjusted Rand index of a clustering with the partitions of an ensemble.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions in the mean, ≥ 0. Default: equal.
+
+    Returns
+    -------
+    float
+        At most 1; about 0 by chance. Each partition is compared on the objects that it and the clustering label; one
+        that shares no object with the clustering is left out (NaN if all are).
+
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none, or the weights do not fit.
+
+    See Also
+    --------
+    sklearn.metrics.adjusted_rand_score : the same number for one pair without missing labels.
+
+    Notes
+    -----
+    O(n p) time, one contingency table at a time.
+
+    References
+    ----------
+    Hubert & Arabie, "Comparing partitions", Journal of Classification 2, 1985.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import ensemble_ari
+    >>> round(ensemble_ari([[0, 0], [0, 0], [1, 0], [1, 0]], [0, 0, 1, 1]), 6)
+    0.5
+    """
+    ensemble = as_ensemble(labels)
+    w = check_weights(weights, ensemble.shape[1], "ensemble_ari")
+    return weighted_mean(agreement_with(ensemble, clustering, "ari"), w)
+
+
+def agreement_with(
+    ensemble: Ensemble, clustering: ArrayLike | Any, measure: str, average_method: str = "arithmetic"
+) -> NDArray[np.float64]:
+    """Agreement of a clustering with each partition: (p,), NaN where they share no object."""
+    clusters, sizes = code_clustering(clustering, len(ensemble))
+    counts, f = np.ones(len(ensemble), dtype=np.int64), _summand(measure, len(ensemble))
+    a = np.where(clusters < 0, len(sizes), clusters)
+
+    def sums(j: int) -> NDArray[np.int64]:
+        column = np.ascontiguousarray(ensemble.codes[:, j])
+        return sums_with(a, column[None], counts, (len(sizes), ensemble.n_clusters[[j]]), np.zeros(1, dtype=np.intp), f)
+
+    tables = np.hstack(parallel_map(sums, range(ensemble.shape[1])))
+    return _score(tables, f, measure, average_method)
+
+
+def agreement_matrix(
+    ensemble: Ensemble, measure: str, average_method: str = "arithmetic", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """Agreement of every pair of partitions: (p, p), symmetric, 1 on the diagonal, NaN where they share no object.
+
+    O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
+    """
+    codes, counts, _ = ensemble.distinct
+    p = codes.shape[1]
+    columns, f = np.ascontiguousarray(codes.T), _summand(measure, len(ensemble))
+
+    def row(i: int) -> NDArray[np.float64]:
+        others = np.arange(i + 1, p)
+        sums = sums_with(columns[i], columns, counts, (int(ensemble.n_clusters[i]), ensemble.n_clusters), others, f)
+        return _score(sums[:, others], f, measure, average_method)
+
+    agreement = np.eye(p)
+    for i, scores in enumerate(parallel_map(row, range(p), n_jobs)):
+        agreement[i, i + 1 :] = agreement[i + 1 :, i] = scores
+    return agreement
+
+
+def _summand(measure: str, n_objects: int) -> NDArray[np.int64]:
+    """What is summed over a contingency table: count² for the ARI (an empty array), count log count for the NMI.
+
+    The logarithms are whole multiples of a tiny unit: sums of whole numbers do not depend on the order of the labels,
+    so copies of a partition under other names tie exactly. The largest, n log n, stays below 2⁶².
+    """
+    if check_choice(measure, "measure", MEASURES) == "ari":
+        return np.empty(0, dtype=np.int64)
+    count = np.arange(n_objects + 1, dtype=np.float64)
+    entropy = count * np.log(np.maximum(count, 1))
+    return np.rint(np.ldexp(entropy, _fraction_bits(n_objects))).astype(np.int64)
+
+
+def _fraction_bits(n_objects: int) -> int:
+    return 61 - int(np.ceil(np.log2(max(2.0, n_objects * np.log(max(2, n_objects))))))
+
+
+def _score(sums: NDArray[np.int64], f: NDArray[np.int64], measure: str, average_method: str) -> NDArray[np.float64]:
+    shared = sums[3] > 0
+    scores = np.full(sums.shape[1], np.nan)
+    scores[shared] = _ari(sums[:, shared]) if measure == "ari" else _nmi(sums[:, shared], f, average_method)
+    return scores
+
+
+def _ari(sums: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Adjusted Rand index from ordered pairs: joined by both, by one of them, by neither."""
+    cells, rows, columns, n = sums
+    only_first, only_second = (rows - cells).astype(float), (columns - cells).astype(float)
+    both, neither = (cells - n).astype(float), (n * n - rows - columns + cells).astype(float)
+    above = 2 * (both * neither - only_first * only_second)
+    below = (both + only_first) * (only_first + neither) + (both + only_second) * (only_second + neither)
+    equal = (only_first == 0) & (only_second == 0)
+    return np.where(equal, 1.0, above / np.where(equal, 1, below))
+
+
+def _nmi(sums: NDArray[np.int64], f: NDArray[np.int64], average_method: str) -> NDArray[np.float64]:
+    """Mutual information over a mean of the entropies; 1 for two partitions of one cluster each, as in scikit-learn."""
+    average = AVERAGES[check_choice(average_method, "average_method", tuple(AVERAGES))]
+    cells, rows, columns, n = sums
+    all_in_one = f[n]
+    unit = n * 2.0 ** _fraction_bits(len(f) - 1)
+    first, second = (all_in_one - rows) / unit, (all_in_one - columns) / unit
+    shared = (all_in_one - rows - columns + cells) / unit
+    shared = np.where(shared <= np.finfo(float).eps, 0.0, shared)
+    trivial = (first == 0) & (second == 0)
+    below = average(first, second)
+    return np.where(trivial, 1.0, np.minimum(shared / np.where(below > 0, below, 1), 1.0))
+
+
+def weighted_mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Weighted mean of the scores that are not NaN; NaN if there are none."""
+    known = ~np.isnan(scores)
+    total = weights[known].sum()
+    return float((scores[known] * weights[known]).sum() / total) if total > 0 else float("nan")

@@ -1,24 +1,142 @@
 """scikit-learn's own checks over every estimator, and ours over every consensus method."""
 
-import numpy as np
-import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+import pickle
 
-from ensemblage import METHODS, ConsensusClustering, make_consensus
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from strategies import planted_labels, twins
+
+from ensemblage import METHODS, ConsensusClustering, Ensemble, make_consensus
+from ensemblage.metrics import density
 
 ON_COORDINATES = {"check_clustering": "it wants ARI > 0.4 on raw coordinates, which are no labels"}
 
 
-def consensus_estimators():
-    return {(m.estimator, tuple(sorted(m.parameters.items()))): make_consensus(name, 2) for name, m in METHODS.items()}
+def method_of(name, n_clusters=3, **parameters):
+    """The method with a seed if it takes one."""
+    method = make_consensus(name, n_clusters, **parameters)
+    return method.set_params(random_state=0) if "random_state" in method.get_params() else method
 
 
-def expected_failures(estimator):
-    return {} if isinstance(estimator, ConsensusClustering) else ON_COORDINATES
+def label_consensus():
+    """One estimator per class and set of parameters, with the two clusters that scikit-learn's data has."""
+    distinct = {(m.estimator, repr(sorted(m.parameters.items()))): name for name, m in METHODS.items()}
+    return [make_consensus(name, 2) for name in distinct.values()]
 
 
 @parametrize_with_checks(
-    [*consensus_estimators().values(), ConsensusClustering(2)], expected_failed_checks=expected_failures
+    [*label_consensus(), ConsensusClustering(2)],
+    expected_failed_checks=lambda e: {} if isinstance(e, ConsensusClustering) else ON_COORDINATES,
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["complete", "missing"])
+def labels(request):
+    """Planted labels in which many rows occur several times."""
+    return twins(planted_labels(n=120, p=9, k=3, noise=0.15, missing=request.param, seed=1)[0], 300)
+
+
+@pytest.fixture(params=sorted(METHODS))
+def name(request):
+    return request.param
+
+
+def test_attributes(name, labels):
+    model = method_of(name).fit(labels)
+    sizes = np.bincount(model.labels_[model.labels_ >= 0])
+    assert model.labels_.shape == model.confidence_.shape == (300,)
+    assert len(sizes) == model.n_clusters_ <= 3
+    assert sizes.all()
+    assert (np.diff(sizes) <= 0).all()
+    assert np.all((model.confidence_ >= 0) & (model.confidence_ <= 1))
+
+
+def test_mean_confidence_is_the_density(name):
+    labels, _ = planted_labels(n=90, p=6, k=3, seed=3)
+    model = method_of(name).fit(labels)
+    assert np.mean(model.confidence_) == pytest.approx(density(labels, model.labels_), abs=1e-12)
+
+
+def test_object_without_any_label(name, labels):
+    with_empty = labels.copy()
+    with_empty[7] = -1
+    model = method_of(name).fit(with_empty)
+    assert model.labels_[7] == -1
+    assert np.isnan(model.confidence_[7])
+    assert (np.delete(model.labels_, 7) >= 0).all()
+
+
+def test_permuting_the_objects_permutes_the_labels(name, labels):
+    order = np.random.default_rng(0).permutation(len(labels))
+    whole, permuted = method_of(name).fit(labels), method_of(name).fit(labels[order])
+    assert_array_equal(permuted.labels_, whole.labels_[order])
+    assert_array_equal(permuted.confidence_, whole.confidence_[order])
+
+
+def test_no_result_depends_on_threads_or_blocks(name, labels, monkeypatch):
+    from ensemblage import _parallel
+
+    one, two = method_of(name, n_jobs=1).fit(labels), method_of(name, n_jobs=2).fit(labels)
+    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 11)
+    blocks = method_of(name, n_jobs=2).fit(labels)
+    for other in (two, blocks):
+        assert_array_equal(other.labels_, one.labels_)
+        assert_array_equal(other.confidence_, one.confidence_)
+
+
+def test_the_form_of_the_labels_does_not_matter(name, labels):
+    whole = method_of(name).fit(labels)
+    columns = {f"member {j}": z for j, z in enumerate(labels.T)}
+    text = {key: [None if v < 0 else f"cluster {v}" for v in z] for key, z in columns.items()}
+    forms = [
+        Ensemble(labels),
+        np.where(labels < 0, np.nan, labels),
+        labels.tolist(),
+        pd.DataFrame(columns),
+        pl.DataFrame(columns),
+        pd.DataFrame(text),
+        pl.DataFrame(text, schema=dict.fromkeys(text, pl.Categorical)),
+    ]
+    for form in forms:
+        assert_array_equal(method_of(name).fit(form).labels_, whole.labels_)
+
+
+def test_clone_and_pickle(name, labels):
+    model = method_of(name).fit(labels)
+    assert clone(model).get_params() == model.get_params()
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.labels_, model.labels_)
+    if hasattr(model, "predict"):
+        assert_array_equal(again.predict(labels), model.predict(labels))
+
+
+def test_predict_on_the_same_rows(name, labels):
+    model = method_of(name).fit(labels)
+    if not hasattr(model, "predict"):
+        pytest.skip("the method does not predict")
+    assert_array_equal(model.predict(labels), model.labels_)
+
+
+def test_two_equal_partitions_are_found_again(name):
+    truth = np.repeat([0, 1, 2], [30, 20, 10])
+    model = method_of(name).fit(np.column_stack([truth, (truth + 1) % 3, 2 - truth]))
+    assert_array_equal(model.labels_, truth)
+    assert_array_equal(model.confidence_, 1.0)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 2.5, True, "3"])
+def test_n_clusters_is_a_whole_number(name, labels, bad):
+    with pytest.raises(ValueError, match=r"n_clusters of .* must be a whole number"):
+        method_of(name, bad).fit(labels)
+
+
+def test_more_clusters_than_rows(name):
+    with pytest.raises(ValueError, match="n_clusters of .* must be"):
+        method_of(name, 5).fit([[0, 0], [0, 0], [1, 1], [1, 0]])

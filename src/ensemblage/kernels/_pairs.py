@@ -1,5 +1,6 @@
 """Pairs of objects that partitions join, counted without listing the pairs."""
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,124 @@ def agreement_of_rows(
                     pairs[i] += weights[t] * (labelled[c, t] - 1)
         if not seen:
             pairs[i] = -1
+
+
+@jit
+def count_joined(
+    columns: Any,  # IN (p, m) codes
+    row: Any,  # IN (p,) codes of one row
+    absent: Any,  # IN (p,) code for missing
+    joined: Any,  # OUT (m,) unsigned, partitions that join each column's row with this one
+) -> None:
+    joined[:] = 0
+    for t in range(columns.shape[0]):
+        code, column = row[t], columns[t]
+        if code != absent[t]:
+            for j in range(joined.shape[0]):
+                joined[j] += np.uint8(column[j] == code)
+
+
+@jit
+def count_labelled(
+    columns: Any,  # IN (p, m) codes
+    row: Any,  # IN (p,) codes of one row
+    absent: Any,  # IN (p,) code for missing
+    labelled: Any,  # OUT (m,) unsigned, partitions that label both
+) -> None:
+    labelled[:] = 0
+    for t in range(columns.shape[0]):
+        code, column = absent[t], columns[t]
+        if row[t] != code:
+            for j in range(labelled.shape[0]):
+                labelled[j] += np.uint8(column[j] != code)
+
+
+@jit
+def add_pairs(
+    columns: Any,  # IN (p, m) codes of distinct rows
+    absent: Any,  # IN (p,) code for missing
+    counts: Any,  # IN (m,) objects with each row
+    first: int,  # IN pairs i < j with first ≤ i < last
+    last: int,
+    joined: Any,  # WORK (block,) unsigned
+    labelled: Any,  # WORK (block,) unsigned; empty if nothing is missing
+    histogram: Any,  # IN/OUT (p + 1, p + 1) pairs by (joined, labelled); (p + 1, 1) if nothing is missing
+) -> None:
+    m, row = columns.shape[1], np.empty(columns.shape[0], columns.dtype)
+    for start in range(first + 1, m, joined.shape[0]):
+        stop = min(start + joined.shape[0], m)
+        for i in range(first, min(last, stop - 1)):
+            begin = max(start, i + 1)
+            row[:] = columns[:, i]
+            others = columns[:, begin:stop]
+            count_joined(others, row, absent, joined[: stop - begin])
+            if labelled.shape[0] == 0:
+                for j in range(stop - begin):
+                    histogram[joined[j], 0] += counts[i] * counts[begin + j]
+            else:
+                count_labelled(others, row, absent, labelled[: stop - begin])
+                for j in range(stop - begin):
+                    histogram[joined[j], labelled[j]] += counts[i] * counts[begin + j]
+
+
+PAIR_BLOCK = 8_192
+"""Rows that one row is compared with at a time: their counters stay in the first-level cache."""
+
+
+def pair_histogram(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    complete: bool,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Pairs of objects in different distinct rows, by the partitions that join and (columns) that label both.
+
+    (p + 1, p + 1) int64; (p + 1, 1), by the partitions that join, if ``complete``. O(m² p) time for m rows, O(m p)
+    memory; one histogram per thread.
+    """
+    m, p = codes.shape
+    columns = np.ascontiguousarray(codes.T)
+    absent = n_clusters.astype(codes.dtype)
+    total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
+    lock, counter = Lock(), np.min_scalar_type(p)
+
+    def add(rows: slice) -> None:
+        histogram = np.zeros_like(total)
+        joined = np.empty(PAIR_BLOCK, dtype=counter)
+        labelled = np.empty(0 if complete else PAIR_BLOCK, dtype=counter)
+        add_pairs(columns, absent, counts, rows.start, rows.stop, joined, labelled, histogram)
+        with lock:
+            np.add(total, histogram, out=total)
+
+    _parallel.parallel_map(add, _parallel.row_blocks(m, max(1, _parallel.BLOCK_ROWS // 64)), n_jobs)
+    return total
+
+
+@jit
+def associate(
+    rows: Any,  # IN (b, p) codes
+    columns: Any,  # IN (p, n) codes
+    absent: Any,  # IN (p,) code for missing
+    weights: Any,  # IN (p,) float64
+    labelled: Any,  # WORK (n,) float64
+    association: Any,  # OUT (b, n) float64, weight of the partitions that join / weight of those that label both
+) -> int:
+    """Returns the number of pairs that no partition labels."""
+    n_unknown = 0
+    for i in range(rows.shape[0]):
+        joined = association[i]
+        joined[:] = 0
+        labelled[:] = 0
+        for t in range(rows.shape[1]):
+            code, none, weight, column = rows[i, t], absent[t], weights[t], columns[t]
+            if code != none:
+                for j in range(joined.shape[0]):
+                    joined[j] += weight * (column[j] == code)
+                    labelled[j] += weight * (column[j] != none)
+        for j in range(joined.shape[0]):
+            if labelled[j] > 0:
+                joined[j] /= labelled[j]
+            else:
+                n_unknown += 1
+    return n_unknown

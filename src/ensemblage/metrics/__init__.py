@@ -3,7 +3,17 @@
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._cluster_density import cluster_density
+from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
 from ensemblage.metrics._kmeans_loss import kmeans_loss
 
-__all__ = ["cluster_density", "density", "ensemble_ari", "ensemble_baselines", "ensemble_nmi", "kmeans_loss"]
+__all__ = [
+    "association_counts",
+    "cluster_density",
+    "coassociation",
+    "density",
+    "ensemble_ari",
+    "ensemble_baselines",
+    "ensemble_nmi",
+    "kmeans_loss",
+]

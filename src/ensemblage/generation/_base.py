@@ -185,8 +185,8 @@ class BasePartitions(TransformerMixin, BaseEstimator):
             check_clusterer(owner, clusterer)
         X = self._prepare(self._validated(X, reset=True))
         with folded_warnings():
-            outcomes = self._partitions(X)
-        return self._keep(X, _without_failures(outcomes))
+            partitions = self._without_failures(self._partitions(X))
+        return self._keep(X, partitions)
 
     def _validated(self, X: Any, reset: bool) -> Any:
         types = [np.float64, np.float32]
@@ -194,14 +194,16 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=types, ensure_min_samples=n_least)
 
     def _partitions(self, X: Any) -> list[Partition | Failure]:
-        return run_all(partial(self._partition, X), self._recipes(*X.shape), self.n_jobs)
+        recipes = self._recipes(*X.shape)
+        return run_all(partial(self._partition, X), recipes, self.n_jobs, last=self._is_fatal)
+
+    def _is_fatal(self, outcome: Partition | Failure) -> bool:
+        return self.on_error == "raise" and isinstance(outcome, Failure)
 
     def _partition(self, X: Any, recipe: Recipe) -> Partition | Failure:
         try:
             return Partition(recipe, self._fit_labels(X, recipe))
         except Exception as error:
-            if self.on_error == "raise":
-                raise ValueError(f"The base clustering {recipe.name} failed with {_told(error)}") from error
             return Failure(recipe, error)
 
     def _fit_labels(self, X: Any, recipe: Recipe) -> Labels:
@@ -211,6 +213,22 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         labels = np.full(X.shape[0], -1, dtype=np.int32)
         labels[sample.rows] = checked_labels(recipe.estimator.fit_predict(sample.of(X)), len(sample.rows))
         return labels
+
+    def _without_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
+        made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
+        failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+        if failed and self.on_error == "raise":
+            (first, *_) = failed
+            text = f"The base clustering {first.recipe.name} failed with {_told(first.error)}"
+            raise ValueError(text) from first.error
+        if failed and not made:
+            raise ValueError(
+                f"At least one base clustering must succeed. All {len(failed)} failed: {_told_all(failed)}"
+            )
+        if failed:
+            text = f"{len(failed)} of {len(outcomes)} base clusterings failed and are left out: {_told_all(failed)}"
+            warnings.warn(text, FitFailedWarning, stacklevel=4)
+        return made
 
     def _keep(self, X: Any, partitions: Sequence[Partition]) -> Labels:
         self._made = [partition.recipe for partition in partitions]
@@ -237,20 +255,11 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         return labels[sample.rows][nearest_rows(sample.of(self._fit_X), features)]
 
 
-def _without_failures(outcomes: Sequence[Partition | Failure]) -> list[Partition]:
-    made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
-    failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
-    if not failed:
-        return made
+def _told_all(failures: Sequence[Failure]) -> str:
     names_by_error: dict[str, list[str]] = {}
-    for failure in failed:
+    for failure in failures:
         names_by_error.setdefault(_told(failure.error), []).append(failure.recipe.name)
-    told = "; ".join(f"{', '.join(names)}: {error}" for error, names in names_by_error.items())
-    if not made:
-        raise ValueError(f"At least one base clustering must succeed. All {len(failed)} failed: {told}")
-    text = f"{len(failed)} of {len(outcomes)} base clusterings failed and are left out: {told}"
-    warnings.warn(text, FitFailedWarning, stacklevel=4)
-    return made
+    return "; ".join(f"{', '.join(names)}: {error}" for error, names in names_by_error.items())
 
 
 def _asked_or_found(partition: Partition) -> int:

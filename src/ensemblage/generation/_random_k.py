@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
@@ -39,8 +40,8 @@ class RandomKPartitions(BasePartitions):
         What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int or None, default=None
-        Threads, as joblib understands it: None is 1 unless a ``joblib.parallel_config`` says otherwise, −1 all cores.
-        It changes the time and nothing else.
+        Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
+        all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the numbers of clusters and of every base clustering.
 
@@ -81,7 +82,7 @@ class RandomKPartitions(BasePartitions):
     >>> labels.shape
     (150, 5)
     >>> list(generator.get_feature_names_out())
-    ['kmeans_k7_0', 'kmeans_k2_1', 'kmeans_k5_2', 'kmeans_k11_3', 'kmeans_k5_4']
+    ['kmeans_k7_0', 'kmeans_k2_1', 'kmeans_k5_2', 'kmeans_k5_3', 'kmeans_k9_4']
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class RandomKPartitions(BasePartitions):
             )
         k_min, k_max = self._k_range(n_rows)
         source = check_random_state(self.random_state)
-        ks = source.randint(k_min, k_max + 1, size=n_partitions).tolist()
+        ks = source.randint(k_min, k_max + 1, size=n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, n_partitions).tolist()
         return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
 

@@ -41,8 +41,8 @@ class ResampledPartitions(BasePartitions):
         What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
         ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
     n_jobs : int or None, default=None
-        Threads, as joblib understands it: None is 1 unless a ``joblib.parallel_config`` says otherwise, −1 all cores.
-        It changes the time and nothing else.
+        Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
+        all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
 

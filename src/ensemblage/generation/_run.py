@@ -30,10 +30,12 @@ def progress(callback: Callable[[int, int], None]) -> Iterator[None]:
         _callback.reset(token)
 
 
-def run_all(function: Callable[[T], R], tasks: Sequence[T], n_jobs: int | None) -> list[R]:
+def run_all(
+    function: Callable[[T], R], tasks: Sequence[T], n_jobs: int | None, last: Callable[[R], bool] = lambda _: False
+) -> list[R]:
     """``[function(task) for task in tasks]`` by joblib's threads, BLAS and OpenMP held to one thread each.
 
-    The same bits for any ``n_jobs``. An error or Ctrl-C drops the tasks that have not begun.
+    The same bits for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
     """
     _native_threads.cache_clear()  # libraries may have been loaded since the last call
     callback = _callback.get()
@@ -46,6 +48,8 @@ def run_all(function: Callable[[T], R], tasks: Sequence[T], n_jobs: int | None) 
             results.append(result)
             if callback is not None:
                 callback(len(results), len(tasks))
+            if last(result):
+                break
     return results
 
 

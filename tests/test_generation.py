@@ -1,0 +1,616 @@
+"""Generators: features to a label matrix."""
+
+import doctest
+import inspect
+import threading
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.cluster import (
+    DBSCAN,
+    AgglomerativeClustering,
+    Birch,
+    FeatureAgglomeration,
+    KMeans,
+    MiniBatchKMeans,
+    SpectralClustering,
+)
+from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score, pairwise_distances
+from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, normalize
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from threadpoolctl import threadpool_info
+
+from ensemblage.generation import RandomKPartitions, ResampledPartitions
+from ensemblage.generation._clusterers import k_parameter, prepared
+from ensemblage.generation._run import progress
+from ensemblage.generation._spherical import SphericalKMeans, unit_rows
+
+GENERATORS = [RandomKPartitions, ResampledPartitions]
+EXPECTED_FAILURES = {
+    "check_transformer_general": "transform labels the rows that fit_transform left out",
+    "check_transformer_data_not_an_array": "transform labels the rows that fit_transform left out",
+}
+
+
+@parametrize_with_checks(
+    [
+        RandomKPartitions(3),
+        RandomKPartitions(3, k_min=2, k_max=3, estimator=AgglomerativeClustering()),
+        RandomKPartitions(3, estimator=make_pipeline(StandardScaler(), GaussianMixture())),
+        ResampledPartitions(3),
+        ResampledPartitions(3, n_clusters=2, bootstrap=True, feature_fraction=0.6, estimator=AgglomerativeClustering()),
+    ],
+    expected_failed_checks=lambda e: EXPECTED_FAILURES if isinstance(e, ResampledPartitions) else {},
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(200, 5, centers=4, cluster_std=0.6, random_state=3)
+
+
+class Marked(ClusterMixin, BaseEstimator):
+    """One cluster per row modulo k; fails or warns for chosen k, and notes what it saw."""
+
+    def __init__(self, n_clusters=2, bad=(), wordy=(), error="no luck", log=None, random_state=None):
+        self.n_clusters = n_clusters
+        self.bad = bad
+        self.wordy = wordy
+        self.error = error
+        self.log = log
+        self.random_state = random_state
+
+    def __sklearn_clone__(self):
+        return Marked(**self.get_params(deep=False))  # shares the log
+
+    def fit(self, X, y=None):
+        if self.log is not None:
+            self.log.append((self.n_clusters, self.random_state, X.shape))
+        if self.n_clusters in self.wordy:
+            warnings.warn(f"{self.n_clusters} is odd", ConvergenceWarning, stacklevel=2)
+        if self.n_clusters in self.bad:
+            raise RuntimeError(self.error)
+        self.labels_ = np.arange(len(X)) % self.n_clusters
+        return self
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_docstrings_examples_run(make):
+    tests = doctest.DocTestFinder().find(make, globs={})
+    assert sum(len(test.examples) for test in tests) > 0
+    assert all(doctest.DocTestRunner().run(test).failed == 0 for test in tests)
+
+
+# What is drawn
+
+
+def test_labels_names_and_k_agree(blobs):
+    X, _ = blobs
+    generator = RandomKPartitions(30, random_state=0)
+    labels = generator.fit_transform(X)
+    assert labels.shape == (200, 30)
+    assert labels.dtype == np.int32
+    assert [len(np.unique(column)) for column in labels.T] == generator.n_clusters_.tolist()
+    assert set(generator.n_clusters_) <= set(range(2, 15))
+    assert len(set(generator.n_clusters_)) > 5
+    assert list(generator.get_feature_names_out()) == [f"kmeans_k{k}_{i}" for i, k in enumerate(generator.n_clusters_)]
+    assert [e.n_clusters for e in generator.estimators_] == generator.n_clusters_.tolist()
+    assert len({e.random_state for e in generator.estimators_}) == 30
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, set(range(2, 15))),
+        ({"k_cap": 5}, {2, 3, 4, 5}),
+        ({"k_min": 7, "k_max": 8}, {7, 8}),
+        ({"k_min": 6, "k_max": 6}, {6}),
+        ({"k_min": "sqrt"}, {14}),  # Sinorina's setup 1
+        ({"k_min": 1, "k_max": 1}, {1}),
+    ],
+)
+def test_range_of_k(parameters, expected):
+    generator = RandomKPartitions(200, estimator=Marked(), random_state=1, **parameters).fit(np.zeros((200, 1)))
+    assert set(generator.n_clusters_) == expected
+
+
+def test_k_is_uniform():
+    ks = RandomKPartitions(3000, k_min=2, k_max=4, estimator=Marked(), random_state=0).fit(np.zeros((9, 1))).n_clusters_
+    assert np.abs(np.bincount(ks)[2:] - 1000).max() < 100
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_same_seed_same_bits_for_any_number_of_threads(make, blobs):
+    X = np.random.default_rng(0).normal(size=(2000, 6))
+    labels = [make(8, n_jobs=n_jobs, random_state=5).fit_transform(X) for n_jobs in (None, 1, 2, 5, -1)]
+    assert all(np.array_equal(labels[0], other) for other in labels[1:])
+    assert not np.array_equal(labels[0], make(8, random_state=6).fit_transform(X))
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_random_state_may_be_a_source(make, blobs):
+    X, _ = blobs
+    source = np.random.RandomState(0)
+    first, second = (make(3, random_state=source).fit_transform(X) for _ in range(2))
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, make(3, random_state=np.random.RandomState(0)).fit_transform(X))
+
+
+def test_more_partitions_keep_the_first_k():
+    few, many = (RandomKPartitions(p, estimator=Marked(), random_state=0).fit(np.zeros((99, 1))) for p in (5, 50))
+    assert few.n_clusters_.tolist() == many.n_clusters_[:5].tolist()
+
+
+class Threads(ClusterMixin, BaseEstimator):
+    """Notes how many native threads a base clustering may use."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X, y=None):
+        self.native_ = {pool["num_threads"] for pool in threadpool_info()}
+        self.thread_ = threading.get_ident()
+        self.labels_ = np.zeros(len(X), dtype=int)
+        return self
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_base_clusterings_have_one_native_thread_each(n_jobs):
+    before = [pool["num_threads"] for pool in threadpool_info()]
+    generator = RandomKPartitions(8, estimator=Threads(), n_jobs=n_jobs).fit(np.zeros((9, 1)))
+    assert all(e.native_ == {1} for e in generator.estimators_)
+    assert (threading.get_ident() in {e.thread_ for e in generator.estimators_}) == (n_jobs == 1)
+    assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def test_joblib_may_choose_the_number_of_threads():
+    with parallel_config("threading", n_jobs=2):
+        generator = RandomKPartitions(8, estimator=Threads()).fit(np.zeros((9, 1)))
+    assert threading.get_ident() not in {e.thread_ for e in generator.estimators_}
+
+
+# Base clusterers of every kind
+
+
+@pytest.mark.parametrize(
+    ("estimator", "parameter"),
+    [
+        (KMeans(), "n_clusters"),
+        (SpectralClustering(), "n_clusters"),  # has n_components too
+        (GaussianMixture(), "n_components"),
+        (Birch(n_clusters=KMeans()), "n_clusters"),
+        (DBSCAN(), None),
+        (make_pipeline(PCA(2), KMeans()), "kmeans__n_clusters"),
+        (make_pipeline(FeatureAgglomeration(2), PCA(2), GaussianMixture()), "gaussianmixture__n_components"),
+        (make_pipeline(PCA(2), make_pipeline(PCA(1), KMeans())), "pipeline__kmeans__n_clusters"),
+        (make_pipeline(PCA(2), DBSCAN()), None),
+    ],
+)
+def test_parameter_of_k(estimator, parameter):
+    assert k_parameter(estimator) == parameter
+
+
+def test_every_random_state_is_set_and_the_original_is_left_alone():
+    original = make_pipeline(PCA(2, random_state=1), KMeans(3, random_state=1))
+    clones = [prepared(original, 5, seed) for seed in (0, 0, 1)]
+    seeds = [(c.named_steps["pca"].random_state, c.named_steps["kmeans"].random_state) for c in clones]
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert len({*seeds[0], *seeds[2]}) == 4
+    assert clones[0].named_steps["kmeans"].n_clusters == 5
+    assert original.named_steps["kmeans"].n_clusters == 3
+    assert original.named_steps["pca"].random_state == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "estimator", "name"),
+    [
+        (np.asarray, None, "kmeans"),
+        (csr_matrix, None, "kmeans"),
+        (np.float32, None, "kmeans"),
+        (csr_matrix, MiniBatchKMeans(n_init=1), "minibatchkmeans"),
+        (csr_matrix, make_pipeline(StandardScaler(with_mean=False), KMeans(n_init=1)), "kmeans"),
+        (np.asarray, AgglomerativeClustering(), "agglomerativeclustering"),
+        (np.asarray, GaussianMixture(), "gaussianmixture"),
+        (np.asarray, BayesianGaussianMixture(max_iter=1000), "bayesiangaussianmixture"),
+        (np.asarray, SpectralClustering(gamma=0.1), "spectralclustering"),
+    ],
+)
+def test_transform_of_training_rows_is_fit_transform(kind, estimator, name, blobs):
+    X, y = kind(blobs[0]), blobs[1]
+    generator = RandomKPartitions(3, k_min=4, k_max=4, estimator=estimator, on_error="raise", random_state=0)
+    labels = generator.fit_transform(X)
+    assert list(generator.get_feature_names_out()) == [f"{name}_k4_{i}" for i in range(3)]
+    assert adjusted_rand_score(y, labels[:, 0]) > 0.5
+    np.testing.assert_array_equal(generator.transform(X), labels)
+
+
+def test_parameters_of_the_estimator_pass_through(blobs):
+    X, _ = blobs
+    generator = RandomKPartitions(4, estimator=KMeans(n_init=1, max_iter=1, init="random"), random_state=0).fit(X)
+    assert {(e.max_iter, e.n_iter_, e.init) for e in generator.estimators_} == {(1, 1, "random")}
+
+
+def test_noise_passes_through(blobs):
+    X, _ = blobs
+    dbscan = DBSCAN(eps=0.8)
+    generator = ResampledPartitions(4, fraction=1.0, estimator=dbscan)
+    labels = generator.fit_transform(X)
+    np.testing.assert_array_equal(labels, np.column_stack([dbscan.fit_predict(X)] * 4))
+    assert (labels == -1).any()
+    assert list(generator.get_feature_names_out()) == [f"dbscan_{i}" for i in range(4)]
+    assert generator.n_clusters_.tolist() == [labels.max() + 1] * 4
+    np.testing.assert_array_equal(generator.transform(X), labels)
+
+
+def test_rows_far_from_zero_find_their_nearest(blobs):
+    X, _ = blobs
+    generator = RandomKPartitions(2, estimator=AgglomerativeClustering(), random_state=0)
+    labels = generator.fit_transform(X + 1e7)
+    np.testing.assert_array_equal(generator.transform(X + 1e7), labels)
+
+
+def test_new_rows_take_the_label_of_the_nearest_training_row(blobs):
+    X, _ = blobs
+    new = np.random.default_rng(0).uniform(X.min(), X.max(), size=(40, 5))
+    generator = RandomKPartitions(3, estimator=AgglomerativeClustering(), random_state=0)
+    labels = generator.fit_transform(X)
+    nearest = pairwise_distances(new, X).argmin(axis=1)
+    np.testing.assert_array_equal(generator.transform(new), labels[nearest])
+    labels[:] = 0  # the caller's matrix is the caller's
+    np.testing.assert_array_equal(generator.transform(new), generator.transform(X)[nearest])
+
+
+# Resampling
+
+
+@pytest.mark.parametrize("estimator", [None, AgglomerativeClustering()])
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_rows_left_out_have_no_label(bootstrap, estimator, blobs):
+    X, _ = blobs
+    generator = ResampledPartitions(10, n_clusters=4, bootstrap=bootstrap, estimator=estimator, random_state=0)
+    labels = generator.fit_transform(X)
+    for column, rows in zip(labels.T, generator.estimators_samples_, strict=True):
+        assert len(rows) == 160
+        assert (len(set(rows)) == 160) == (not bootstrap)
+        assert set(np.flatnonzero(column >= 0)) == set(rows)
+    drawn = np.mean(labels >= 0)
+    assert drawn == (0.8 if not bootstrap else pytest.approx(1 - np.exp(-0.8), abs=0.03))
+    assert len({tuple(rows) for rows in generator.estimators_samples_}) == 10
+
+
+def test_a_resample_is_clustered_as_it_is(blobs):
+    X, _ = blobs
+    generator = ResampledPartitions(3, n_clusters=4, feature_fraction=0.6, random_state=0)
+    labels = generator.fit_transform(X)
+    samples, features = generator.estimators_samples_, generator.estimators_features_
+    for column, rows, columns, fitted in zip(labels.T, samples, features, generator.estimators_, strict=True):
+        assert len(set(columns)) == 3
+        np.testing.assert_array_equal(clone(fitted).fit_predict(X[rows][:, columns]), column[rows])
+        np.testing.assert_array_equal(fitted.predict(X[:, columns])[rows], column[rows])
+
+
+@pytest.mark.parametrize(
+    ("kind", "estimator"), [(np.asarray, None), (csr_matrix, None), (np.asarray, AgglomerativeClustering())]
+)
+def test_transform_labels_rows_that_were_left_out(kind, estimator, blobs):
+    X, y = kind(blobs[0]), blobs[1]
+    generator = ResampledPartitions(5, n_clusters=4, estimator=estimator, feature_fraction=0.8, random_state=0)
+    labels = generator.fit_transform(X)
+    complete = generator.transform(X)
+    assert (complete >= 0).all()
+    np.testing.assert_array_equal(complete[labels >= 0], labels[labels >= 0])
+    assert min(adjusted_rand_score(y, column) for column in complete.T) > 0.9
+
+
+def test_nearest_row_is_sought_among_the_drawn_rows_and_features(blobs):
+    X, _ = blobs
+    generator = ResampledPartitions(
+        4, n_clusters=30, fraction=0.5, feature_fraction=0.4, estimator=AgglomerativeClustering(), random_state=1
+    )
+    labels, complete = generator.fit_transform(X), generator.transform(X)
+    for i, (rows, columns) in enumerate(
+        zip(generator.estimators_samples_, generator.estimators_features_, strict=True)
+    ):
+        nearest = rows[pairwise_distances(X[:, columns], X[rows][:, columns]).argmin(axis=1)]
+        np.testing.assert_array_equal(complete[:, i], labels[nearest, i])
+
+
+def test_draws_do_not_depend_on_k(blobs):
+    X, _ = blobs
+    two, nine = (ResampledPartitions(5, n_clusters=k, random_state=0).fit(X) for k in (2, 9))
+    np.testing.assert_array_equal(two.estimators_samples_, nine.estimators_samples_)
+
+
+def test_estimator_keeps_its_own_k(blobs):
+    X, _ = blobs
+    generator = ResampledPartitions(2, estimator=KMeans(np.int64(5), n_init=1)).fit(X)
+    assert list(generator.get_feature_names_out()) == ["kmeans_k5_0", "kmeans_k5_1"]
+    assert generator.n_clusters_.tolist() == [5, 5]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 40), st.floats(0.01, 1), st.booleans(), st.integers(0, 1000))
+def test_any_fraction_draws_its_part(n, fraction, bootstrap, seed):
+    generator = ResampledPartitions(2, fraction=fraction, bootstrap=bootstrap, estimator=DBSCAN(), random_state=seed)
+    labels = generator.fit_transform(np.zeros((n, 1)))
+    drawn = generator.estimators_samples_[0]
+    assert len(drawn) == max(1, round(fraction * n))
+    assert labels.shape == (n, 2)
+    assert set(np.flatnonzero(labels[:, 0] >= 0)) <= set(drawn)
+
+
+# Spherical k-means
+
+
+@pytest.fixture(scope="module")
+def directions():
+    """Three directions in space, rows of very different lengths."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 40)
+    X = (np.eye(3, 6)[y] + rng.uniform(0, 0.2, size=(120, 6))) * rng.lognormal(0, 2, size=(120, 1))
+    return X, y
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix, np.float32])
+def test_cosine_finds_directions(kind, directions):
+    X, y = directions
+    generator = RandomKPartitions(5, k_min=3, k_max=3, metric="cosine", random_state=0)
+    labels = generator.fit_transform(kind(X))
+    assert max(adjusted_rand_score(y, column) for column in labels.T) == 1
+    assert list(generator.get_feature_names_out()) == [f"sphericalkmeans_k3_{i}" for i in range(5)]
+    np.testing.assert_array_equal(generator.transform(kind(X * 1000)), labels)
+
+
+def test_spherical_kmeans_is_a_fixed_point_and_beats_its_start(directions):
+    X, _ = directions
+    unit = unit_rows(X, "")
+    fitted = SphericalKMeans(7, tol=0, random_state=0).fit(unit)
+    np.testing.assert_allclose(np.linalg.norm(fitted.cluster_centers_, axis=1), 1)
+    sums = np.stack([unit[fitted.labels_ == c].sum(axis=0) for c in range(7)])
+    np.testing.assert_allclose(fitted.cluster_centers_, normalize(sums), atol=1e-12)
+    np.testing.assert_array_equal((unit @ fitted.cluster_centers_.T).argmax(axis=1), fitted.labels_)
+    objectives = [
+        (unit * one.cluster_centers_[one.labels_]).sum()
+        for one in (SphericalKMeans(7, tol=0, max_iter=i, random_state=0).fit(unit) for i in range(1, 9))
+    ]
+    assert (np.diff(objectives) > -1e-9).all()
+    assert objectives[-1] > objectives[0]
+
+
+def test_sparse_and_dense_spherical_kmeans_agree(directions):
+    unit = unit_rows(directions[0], "")
+    dense, sparse = (SphericalKMeans(4, random_state=1).fit(X) for X in (unit, csr_matrix(unit)))
+    np.testing.assert_array_equal(dense.labels_, sparse.labels_)
+    np.testing.assert_allclose(dense.cluster_centers_, sparse.cluster_centers_)
+
+
+def test_empty_clusters_are_filled():
+    X = unit_rows(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [1, 1]]), "")
+    seeds = [SphericalKMeans(3, random_state=seed).fit(X).labels_ for seed in range(20)]
+    assert {len(set(labels)) for labels in seeds} == {3}
+
+
+def test_cancelling_members_keep_their_centre():
+    X = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
+    assert np.isfinite(SphericalKMeans(1, random_state=0).fit(X).cluster_centers_).all()
+
+
+def test_fewer_directions_than_clusters_is_one_warning(directions):
+    X = np.repeat(directions[0][[0, 40, 80]], 30, axis=0)
+    with pytest.warns(ConvergenceWarning, match="Only 3 of 5 clusters have members") as caught:
+        RandomKPartitions(6, k_min=5, k_max=5, metric="cosine", random_state=0).fit(X)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_rows_of_zeros_have_no_cosine(kind, directions):
+    X = directions[0].copy()
+    X[[3, 8]] = 0
+    generator = RandomKPartitions(2, metric="cosine")
+    with pytest.raises(ValueError, match=r"zeros only in 2 of 120 rows, the first at index 3\. Drop them"):
+        generator.fit(kind(X))
+    generator.fit(kind(directions[0]))
+    with pytest.raises(ValueError, match="zeros only"):
+        generator.transform(kind(X))
+
+
+# Failures, warnings, progress, Ctrl-C
+
+
+def test_failures_are_named_and_left_out_and_names_keep_their_index():
+    generator = RandomKPartitions(12, k_min=2, k_max=4, estimator=Marked(bad=(3,)), random_state=0)
+    with pytest.warns(FitFailedWarning) as caught:
+        labels = generator.fit_transform(np.zeros((20, 1)))
+    whole = RandomKPartitions(12, k_min=2, k_max=4, estimator=Marked(), random_state=0).fit(np.zeros((20, 1)))
+    good = np.flatnonzero(whole.n_clusters_ != 3)
+    assert 0 < len(good) < 12
+    assert labels.shape == (20, len(good))
+    assert list(generator.get_feature_names_out()) == [f"marked_k{whole.n_clusters_[i]}_{i}" for i in good]
+    assert generator.n_clusters_.tolist() == whole.n_clusters_[good].tolist()
+    assert generator.transform(np.zeros((2, 1))).shape == (2, len(good))
+    lost = ", ".join(f"marked_k3_{i}" for i in np.flatnonzero(whole.n_clusters_ == 3))
+    assert [str(w.message) for w in caught] == [
+        f"{12 - len(good)} of 12 base clusterings failed and are left out: {lost}: RuntimeError: no luck"
+    ]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_failure_is_raised_as_asked(n_jobs):
+    log = []
+    generator = RandomKPartitions(
+        500, k_min=3, k_max=3, estimator=Marked(bad=(3,), log=log), on_error="raise", n_jobs=n_jobs
+    )
+    with pytest.raises(ValueError, match=r"base clustering marked_k3_0 failed with RuntimeError: no luck$") as caught:
+        generator.fit(np.zeros((20, 1)))
+    assert isinstance(caught.value.__cause__, RuntimeError)
+    assert len(log) < 500
+    with pytest.raises(NotFittedError):
+        generator.transform(np.zeros((20, 1)))
+
+
+@pytest.mark.parametrize("error", ["", "two\nlines"])
+def test_all_failing_raises(error):
+    told = "no message" if not error else "two"
+    with pytest.raises(ValueError, match=f"At least one .* All 3 failed: .*_2: RuntimeError: {told}$"):
+        RandomKPartitions(3, k_min=3, k_max=3, estimator=Marked(bad=(3,), error=error)).fit(np.zeros((20, 1)))
+
+
+@pytest.mark.parametrize("result", [np.zeros(19, int), np.zeros((20, 1), int), np.zeros(20), np.array(["a"] * 20)])
+def test_results_that_are_no_labels_are_failures(result):
+    class Odd(Marked):
+        def fit_predict(self, X, y=None):
+            return result
+
+        def __sklearn_clone__(self):
+            return Odd()
+
+    with pytest.raises(ValueError, match="one whole number for each of the 20 rows"):
+        RandomKPartitions(2, estimator=Odd()).fit(np.zeros((20, 1)))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_warnings_are_folded(n_jobs):
+    X = np.repeat([[0.0], [1.0], [2.0]], 10, axis=0)
+    with pytest.warns(ConvergenceWarning) as caught:
+        RandomKPartitions(20, k_min=5, k_max=5, n_jobs=n_jobs, random_state=0).fit(X)
+    assert len(caught) == 1
+    assert "distinct clusters (3)" in str(caught[0].message)
+    assert str(caught[0].message).endswith("(And 19 more like it from other base clusterings.)")
+
+
+def test_a_single_warning_is_left_as_it_is():
+    generator = RandomKPartitions(1, k_min=3, k_max=3, estimator=Marked(wordy=(3,)))
+    with pytest.warns(ConvergenceWarning, match="^3 is odd$"):
+        generator.fit(np.zeros((9, 1)))
+
+
+def test_users_filters_still_hold():
+    generator = RandomKPartitions(4, k_min=3, k_max=3, estimator=Marked(wordy=(3,)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        generator.fit(np.zeros((9, 1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        with pytest.raises(ConvergenceWarning):
+            generator.fit(np.zeros((9, 1)))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_progress_is_told_in_the_callers_thread(n_jobs):
+    told = []
+    generator = RandomKPartitions(5, estimator=Marked(bad=(2,)), k_min=2, k_max=3, n_jobs=n_jobs, random_state=0)
+    with progress(lambda done, total: told.append((done, total, threading.get_ident()))), pytest.warns():
+        generator.fit(np.zeros((9, 1)))
+    assert told == [(i, 5, threading.get_ident()) for i in range(1, 6)]
+    with pytest.warns():
+        generator.fit(np.zeros((9, 1)))
+    assert len(told) == 5
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_stops_and_leaves_nothing_changed(n_jobs):
+    log, state = [], (warnings.filters[:], warnings.showwarning, [p["num_threads"] for p in threadpool_info()])
+
+    def interrupt(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    generator = RandomKPartitions(2000, estimator=Marked(log=log, wordy=range(99)), n_jobs=n_jobs)
+    with progress(interrupt), pytest.raises(KeyboardInterrupt):
+        generator.fit(np.zeros((100, 1)))
+    assert len(log) < 2000
+    assert state == (warnings.filters[:], warnings.showwarning, [p["num_threads"] for p in threadpool_info()])
+    assert not hasattr(generator, "estimators_")
+
+
+# scikit-learn's manners
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_data_frames_in_and_out(make, blobs):
+    X = pd.DataFrame(blobs[0], columns=list("abcde"), index=[f"row {i}" for i in range(200)])
+    generator = make(3, random_state=0).set_output(transform="pandas")
+    labels = generator.fit_transform(X)
+    assert list(labels.columns) == list(generator.get_feature_names_out())
+    assert labels.index.equals(X.index)
+    assert (labels.dtypes == np.int32).all()
+    assert list(generator.feature_names_in_) == list("abcde")
+    np.testing.assert_array_equal(labels, make(3, random_state=0).fit_transform(blobs[0]))
+    assert generator.transform(X).index.equals(X.index)
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_in_a_pipeline(make, blobs):
+    X, _ = blobs
+    generator = make(3, random_state=0)
+    labels = make_pipeline(StandardScaler(), generator).fit_transform(X)
+    np.testing.assert_array_equal(labels, clone(generator).fit_transform(StandardScaler().fit_transform(X)))
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_init_only_stores(make):
+    names = inspect.signature(make).parameters
+    values = {name: object() for name in names}
+    assert make(**values).get_params(deep=False) == values
+    assert all(p.kind is p.KEYWORD_ONLY for name, p in names.items() if name != "n_partitions")
+
+
+@pytest.mark.parametrize(
+    ("generator", "error", "message"),
+    [
+        (RandomKPartitions(0), ValueError, r"n_partitions of RandomKPartitions must be ≥ 1\. Got 0\."),
+        (RandomKPartitions(2.5), TypeError, r"n_partitions of RandomKPartitions must be a whole number ≥ 1\. Got 2\.5"),
+        (RandomKPartitions(True), TypeError, "Got True"),
+        (RandomKPartitions(k_min=5, k_max=4), ValueError, r"must be ≥ its k_min\. Got k_min=5 and k_max=4\. Lower"),
+        (RandomKPartitions(k_min=5), ValueError, r"Got k_min=5 and k_max='sqrt', which is 4 for 20 rows"),
+        (RandomKPartitions(k_max=21), ValueError, r"k_max of RandomKPartitions must be ≤ the 20 rows .* Got 21\."),
+        (RandomKPartitions(k_max="log"), ValueError, r"k_max of RandomKPartitions must be 'sqrt'\. Got 'log'\."),
+        (RandomKPartitions(k_min=0), ValueError, r"k_min of RandomKPartitions must be ≥ 1\. Got 0\."),
+        (RandomKPartitions(k_cap=0), ValueError, r"k_cap of RandomKPartitions must be ≥ 1"),
+        (RandomKPartitions(metric="cityblock"), ValueError, r"must be 'euclidean' or 'cosine'\. Got 'cityblock'"),
+        (RandomKPartitions(metric="cosine", estimator=KMeans()), ValueError, "Leave one of them out"),
+        (RandomKPartitions(estimator=DBSCAN()), ValueError, r"n_clusters or n_components\. Got DBSCAN\(\)\. Use Res"),
+        (RandomKPartitions(estimator="kmeans"), TypeError, r"must be a scikit-learn clusterer .* Got 'kmeans'\."),
+        (RandomKPartitions(estimator=KMeans), TypeError, "must be a scikit-learn clusterer"),
+        (RandomKPartitions(estimator=PCA()), TypeError, "must be a scikit-learn clusterer"),
+        (RandomKPartitions(on_error="ignore"), ValueError, r"on_error of RandomK.* must be 'warn' or 'raise'\. Got 'i"),
+        (RandomKPartitions(n_jobs=0), ValueError, "n_jobs must be"),
+        (ResampledPartitions(0), ValueError, "n_partitions of ResampledPartitions must be ≥ 1"),
+        (ResampledPartitions(fraction=0), ValueError, r"fraction of ResampledPartitions must be in \(0, 1\]\. Got 0\."),
+        (ResampledPartitions(fraction=80), ValueError, r"must be in \(0, 1\]\. Got 80\."),
+        (ResampledPartitions(fraction="most"), TypeError, "must be a number in"),
+        (ResampledPartitions(feature_fraction=1.1), ValueError, "feature_fraction of ResampledPartitions must be in"),
+        (ResampledPartitions(n_clusters=17), ValueError, r"must be ≤ the 16 rows it draws\. Got 17 .* fraction=0\.8"),
+        (ResampledPartitions(n_clusters=3, estimator=DBSCAN()), ValueError, "Leave n_clusters out"),
+        (ResampledPartitions(n_clusters=0), ValueError, "n_clusters of ResampledPartitions must be ≥ 1"),
+    ],
+)
+def test_bad_parameters_get_one_sentence(generator, error, message):
+    with pytest.raises(error, match=message):
+        generator.fit(np.random.default_rng(0).normal(size=(20, 3)))
+
+
+@pytest.mark.parametrize("make", GENERATORS)
+def test_bad_data_gets_scikit_learns_sentence(make):
+    with pytest.raises(ValueError, match="NaN"):
+        make().fit([[0.0, np.nan], [1, 2]])
+    with pytest.raises(ValueError, match="minimum of 2"):
+        make().fit([[0.0, 1.0]])
+    with pytest.raises(ValueError, match="expecting 5 features"):
+        make(1, random_state=0).fit(np.random.default_rng(0).normal(size=(20, 5))).transform(np.eye(4))

@@ -3,7 +3,9 @@
 import doctest
 import inspect
 import threading
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -30,9 +32,9 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from ensemblage.generation import RandomKPartitions, ResampledPartitions
+from ensemblage.generation import RandomKPartitions, ResampledPartitions, _run
 from ensemblage.generation._clusterers import k_parameter, prepared
 from ensemblage.generation._run import progress
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
@@ -537,6 +539,54 @@ def test_ctrl_c_stops_and_leaves_nothing_changed(n_jobs):
     assert len(log) < 2000
     assert state == (warnings.filters[:], warnings.showwarning, [p["num_threads"] for p in threadpool_info()])
     assert not hasattr(generator, "estimators_")
+
+
+class SlowBlas(Marked):
+    """Limits BLAS itself for a while, as scikit-learn's k-means does."""
+
+    def fit(self, X, y=None):
+        with threadpool_limits(1):
+            if self.log is not None:
+                self.log.append(self.n_clusters)
+            time.sleep(0.2)
+        return super().fit(X)
+
+    def __sklearn_clone__(self):
+        return SlowBlas(**self.get_params(deep=False))
+
+
+def native_threads():
+    return [(pool["prefix"], pool["num_threads"]) for pool in threadpool_info()]
+
+
+def test_a_clustering_that_ctrl_c_left_running_gives_the_threads_back():
+    before, log = native_threads(), []
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with progress(interrupt), pytest.raises(KeyboardInterrupt):
+        RandomKPartitions(50, estimator=SlowBlas(log=log), n_jobs=2).fit(np.zeros((9, 1)))
+    while _run._blas_limit._users:
+        time.sleep(0.01)
+    assert len(log) < 10
+    assert native_threads() == before
+
+
+def test_overlapping_fits_give_the_threads_back():
+    before = native_threads()
+    with ThreadPoolExecutor(2) as pool:
+        for n_partitions in (1, 2):
+            pool.submit(RandomKPartitions(n_partitions, estimator=SlowBlas()).fit, np.zeros((9, 1)))
+            time.sleep(0.1)
+    assert native_threads() == before
+
+
+def test_warnings_of_a_fit_in_another_thread_are_left_alone():
+    generator = RandomKPartitions(3, k_min=3, k_max=3, estimator=Marked(wordy=(3,)))
+    with pytest.warns(ConvergenceWarning) as caught, ThreadPoolExecutor(1) as pool:
+        pool.submit(generator.fit, np.zeros((9, 1)))
+    assert [str(w.message) for w in caught] == ["3 is odd"] * 3
 
 
 # scikit-learn's manners

@@ -179,10 +179,9 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         return tags
 
     def _generate(self, X: Any) -> Labels:
-        owner = type(self).__name__
-        check_choice(owner, "on_error", self.on_error, ("warn", "raise"))
+        check_choice(self, "on_error", ("warn", "raise"))
         for clusterer in self._clusterers():
-            check_clusterer(owner, clusterer)
+            check_clusterer(type(self).__name__, clusterer)
         X = self._prepare(self._validated(X, reset=True))
         with folded_warnings():
             partitions = self._without_failures(self._partitions(X))

@@ -117,46 +117,46 @@ class RandomKPartitions(BasePartitions):
         return unit_rows(X, type(self).__name__) if self.metric == "cosine" else X
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        n_partitions = check_whole("RandomKPartitions", "n_partitions", self.n_partitions, 1)
-        self._check_metric()
+        n_partitions = check_whole(self, "n_partitions", 1)
         (clusterer,) = self._clusterers()
-        if k_parameter(clusterer) is None:
-            raise ValueError(
-                f"estimator of RandomKPartitions must have a parameter n_clusters or n_components. Got {clusterer!r}. "
-                "Use ResampledPartitions for clusterers that find the number themselves."
-            )
+        self._check_clusterer(clusterer)
         k_min, k_max = self._k_range(n_rows)
         source = check_random_state(self.random_state)
         ks = source.randint(k_min, k_max + 1, size=n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, n_partitions).tolist()
         return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
 
-    def _check_metric(self) -> None:
-        check_choice("RandomKPartitions", "metric", self.metric, ("euclidean", "cosine"))
+    def _check_clusterer(self, clusterer: Any) -> None:
+        check_choice(self, "metric", ("euclidean", "cosine"))
+        name = type(self).__name__
         if self.metric != "euclidean" and self.estimator is not None:
             raise ValueError(
-                f"metric of RandomKPartitions is that of its default clusterer. Got {self.metric!r} and "
-                f"{self.estimator!r}. Leave one of them out."
+                f"metric of {name} is that of its default clusterer. Got {self.metric!r} and {clusterer!r}. "
+                "Leave one of them out."
+            )
+        if k_parameter(clusterer) is None:
+            raise ValueError(
+                f"estimator of {name} must have a parameter n_clusters or n_components. Got {clusterer!r}. "
+                "Use ResampledPartitions for clusterers that find the number themselves."
             )
 
     def _k_range(self, n_rows: int) -> tuple[int, int]:
-        k_min, k_max = self._k("k_min", n_rows), self._k("k_max", n_rows)
+        k_min, k_max, name = self._k("k_min", n_rows), self._k("k_max", n_rows), type(self).__name__
         if k_max > n_rows:
             raise ValueError(
-                f"k_max of RandomKPartitions must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k_max}. "
+                f"k_max of {name} must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k_max}. "
                 "Lower it or leave it at 'sqrt'."
             )
         if k_max < k_min:
             told = f"k_max='sqrt', which is {k_max} for {n_rows} rows" if self.k_max == "sqrt" else f"k_max={k_max}"
             raise ValueError(
-                f"k_max of RandomKPartitions must be ≥ its k_min. Got k_min={k_min} and {told}. "
+                f"k_max of {name} must be ≥ its k_min. Got k_min={k_min} and {told}. "
                 "Lower k_min or give a larger k_max."
             )
         return k_min, k_max
 
     def _k(self, name: str, n_rows: int) -> int:
-        value = getattr(self, name)
-        if isinstance(value, str):
-            check_choice("RandomKPartitions", name, value, ("sqrt",))
-            return min(math.isqrt(n_rows), check_whole("RandomKPartitions", "k_cap", self.k_cap, 1))
-        return check_whole("RandomKPartitions", name, value, 1)
+        if isinstance(getattr(self, name), str):
+            check_choice(self, name, ("sqrt",))
+            return min(math.isqrt(n_rows), check_whole(self, "k_cap", 1))
+        return check_whole(self, name, 1)

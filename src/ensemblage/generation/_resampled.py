@@ -124,28 +124,28 @@ class ResampledPartitions(BasePartitions):
         return [KMeans(n_init=1) if self.estimator is None else self.estimator]
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        n_partitions = check_whole("ResampledPartitions", "n_partitions", self.n_partitions, 1)
-        check_fraction("ResampledPartitions", "fraction", self.fraction)
-        check_fraction("ResampledPartitions", "feature_fraction", self.feature_fraction)
-        self._check_n_clusters(n_rows)
+        n_partitions = check_whole(self, "n_partitions", 1)
+        check_fraction(self, "fraction")
+        check_fraction(self, "feature_fraction")
         (clusterer,) = self._clusterers()
+        self._check_n_clusters(clusterer, n_rows)
         seeds = task_seeds(self.random_state, n_partitions).tolist()
         return [make_recipe(i, clusterer, self.n_clusters, seed) for i, seed in enumerate(seeds)]
 
-    def _check_n_clusters(self, n_rows: int) -> None:
+    def _check_n_clusters(self, clusterer: Any, n_rows: int) -> None:
         if self.n_clusters is None:
             return
-        n_clusters = check_whole("ResampledPartitions", "n_clusters", self.n_clusters, 1)
-        n_drawn = _part(self.fraction, n_rows)
+        n_clusters, n_drawn = check_whole(self, "n_clusters", 1), _part(self.fraction, n_rows)
+        name = type(self).__name__
         if n_clusters > n_drawn:
             raise ValueError(
-                f"n_clusters of ResampledPartitions must be ≤ the {n_drawn} rows it draws. Got {n_clusters} for "
+                f"n_clusters of {name} must be ≤ the {n_drawn} rows it draws. Got {n_clusters} for "
                 f"n_samples={n_rows} and fraction={self.fraction}. Ask for fewer clusters or a larger fraction."
             )
-        if k_parameter(*self._clusterers()) is None:
+        if k_parameter(clusterer) is None:
             raise ValueError(
-                "n_clusters of ResampledPartitions must be None for an estimator without a parameter n_clusters or "
-                f"n_components. Got {n_clusters} and {self.estimator!r}. Leave n_clusters out."
+                f"n_clusters of {name} must be None for an estimator without a parameter n_clusters or n_components. "
+                f"Got {n_clusters} and {clusterer!r}. Leave n_clusters out."
             )
 
     def _sample(self, seed: int, n_rows: int, n_features: int) -> Sample:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from contextvars import ContextVar
-from functools import cache
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
@@ -37,13 +37,12 @@ def run_all(
 
     The same bits for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
     """
-    _native_threads.cache_clear()  # libraries may have been loaded since the last call
     callback = _callback.get()
     parallel = Parallel(
         n_jobs=None if n_jobs is None else thread_count(n_jobs), prefer="threads", return_as="generator"
     )
     results: list[R] = []
-    with _native_threads().limit(limits=1), closing(parallel(delayed(_alone)(function, t) for t in tasks)) as finished:
+    with _one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
         for result in finished:
             results.append(result)
             if callback is not None:
@@ -56,6 +55,9 @@ def run_all(
 @contextmanager
 def folded_warnings() -> Iterator[None]:
     """Hold back the warnings of the block, then give one per line of code they come from, with their number."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python's warnings can be held back by one thread at a time
+        return
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -67,12 +69,42 @@ def folded_warnings() -> Iterator[None]:
         warnings.warn_explicit(texts[0] + more, category, filename, line)
 
 
-@cache
-def _native_threads() -> ThreadpoolController:
-    return ThreadpoolController()
+class _BlasLimit:
+    """BLAS held to one thread from the first user's entry to the last one's exit, in whatever order they leave.
+
+    Its limit is the process's. Two overlapping fits, or a clustering that Ctrl-C left running, would each restore what
+    they found, and the last to leave found 1.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def __enter__(self) -> ThreadpoolController:
+        with self._lock:
+            if self._users == 0:
+                self._controller = ThreadpoolController()
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._users += 1
+            return self._controller
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limiter.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
+@contextmanager
+def _one_native_thread() -> Iterator[None]:
+    # OpenMP keeps its limit per thread: each worker needs its own.
+    with _blas_limit as native, native.limit(limits=1, user_api="openmp"):
+        yield
 
 
 def _alone(function: Callable[[T], R], task: T) -> R:
-    # OpenMP keeps its limit per thread: the one around all tasks does not reach the workers.
-    with _native_threads().limit(limits=1, user_api="openmp"):
+    with _one_native_thread():
         return function(task)

@@ -5,6 +5,7 @@ pyplot's global state. A cluster has the same colour in every figure (`cluster_c
 """
 
 from ._agreement import agreement
+from ._axes import printable
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._confidence import confidence_boxes, confidence_by_cluster, confidence_quantiles
 from ._matrix import consensus_matrix
@@ -22,6 +23,7 @@ __all__ = [
     "confidence_by_cluster",
     "confidence_quantiles",
     "consensus_matrix",
+    "printable",
     "ranking_scores",
     "scatter",
 ]

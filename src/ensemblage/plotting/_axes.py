@@ -21,7 +21,24 @@ def without_frame(ax: "Axes") -> None:
 
 
 def printable(name: object, width: int = 24) -> str:
-    """The name on one line, its middle left out when it is longer than ``width``."""
+    """The name on one line, its middle left out when it is longer than ``width``.
+
+    Parameters
+    ----------
+    name : object
+    width : int, default 24
+        Most characters.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import printable
+    >>> printable("a very long name of a partition", 16)
+    'a very l…rtition'
+    """
     text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
     half = (width - 1) // 2
     return text if len(text) <= width else f"{text[: width - 1 - half]}…{text[-half:]}"

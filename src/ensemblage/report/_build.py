@@ -1,0 +1,132 @@
+"""One self-contained HTML file of an analysis."""
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ensemblage._files import written_whole
+from ensemblage._version import __version__
+from ensemblage.report._sections import SECTIONS, facts, headline
+from ensemblage.report._summary import FORMAT, summarize
+from ensemblage.report._svg import figure_style
+
+
+def build(
+    ensemble: ArrayLike | Any,
+    consensus: Any = None,
+    *,
+    path: str | PathLike[str] = "report.html",
+    json_path: str | PathLike[str] | None = None,
+    **details: Any,
+) -> Path:
+    """Write an analysis as one HTML file: the answer first, figures inside, nothing loaded from elsewhere.
+
+    Parameters
+    ----------
+    ensemble : array-like, data frame or Ensemble of shape (n_objects, n_partitions), or dict
+        The label matrix; or what `summarize` returned, as it is or read back from JSON, and nothing else.
+    consensus : fitted estimator
+        Its ``labels_`` and ``confidence_`` are shown.
+    path : path, default "report.html"
+        Where to write. A file of that name is replaced, once the new one is whole.
+    json_path : path, optional
+        Where to write the numbers of the page as JSON.
+    **details
+        Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
+        ``versions``, ``title``, ``random_state``.
+
+    Returns
+    -------
+    pathlib.Path
+        The file that was written.
+
+    Raises
+    ------
+    ValueError
+        As `summarize`; or if the dict is not one of its summaries.
+
+    Notes
+    -----
+    The same arguments give the same bytes. The time of `summarize`, and a fraction of a second for the figures.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
+    >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report.build(ensemble, consensus, path=f"{folder}/report.html").name
+    'report.html'
+    """
+    if isinstance(ensemble, Mapping):
+        if consensus is not None or details:
+            raise TypeError("A summary must be the only description of an analysis. Got more. Leave the rest out.")
+        summary: Mapping[str, Any] = ensemble
+    elif consensus is None:
+        raise TypeError("consensus of report.build must be a fitted estimator. Got None. Fit one to the ensemble.")
+    else:
+        summary = summarize(ensemble, consensus, **details)
+    page = render(summary)
+    if json_path is not None:
+        with written_whole(json_path, encoding="utf-8") as file:
+            file.write(to_json(summary))
+    with written_whole(path, encoding="utf-8") as file:
+        file.write(page)
+    return Path(path)
+
+
+def render(summary: Mapping[str, Any]) -> str:
+    """The page of a summary, as HTML.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` returned, as it is or read back from JSON.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If it is not a summary, or one of another version.
+
+    Examples
+    --------
+    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
+    >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
+    >>> report.render(report.summarize(ensemble, consensus))[:15]
+    '<!DOCTYPE html>'
+    """
+    if summary.get("format") != FORMAT:
+        raise ValueError(
+            f"A summary must be one that report.summarize made, of format {FORMAT}. Got format "
+            f"{summary.get('format')!r}. Make it again with this version."
+        )
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
+    with figure_style():
+        sections = [section for make in SECTIONS if (section := make(summary)) is not None]
+    return environment.get_template("report.html").render(
+        title=summary["title"],
+        headline=headline(summary),
+        facts=facts(summary),
+        sections=sections,
+        version=__version__,
+    )
+
+
+def to_json(summary: Mapping[str, Any]) -> str:
+    """JSON with one line per top-level entry: compact, and still readable."""
+    lines = [
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, allow_nan=False)}" for key, value in summary.items()
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"

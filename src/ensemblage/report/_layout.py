@@ -1,0 +1,88 @@
+"""What a page is made of: sections of sentences, figures and tables, free of HTML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ensemblage.plotting import PALETTE, UNLABELLED_COLOR
+
+
+@dataclass(frozen=True)
+class ClusterCell:
+    """A table cell that names a cluster beside its colour."""
+
+    text: str
+    color: str
+
+
+Cell = str | ClusterCell
+
+
+@dataclass
+class Picture:
+    """A figure, a word on what it shows, and what it says of these data."""
+
+    title: str
+    svg: Markup
+    sentences: Sequence[str]
+
+
+@dataclass
+class Table:
+    """Rows of cells; those after ``shown`` are folded away."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    shown: int = 20
+    text: Sequence[int] = (0,)
+    """The columns that are text; the others are numbers."""
+    wide: bool = False
+    """Whether it takes the whole width of the page."""
+
+
+@dataclass
+class Section:
+    """One part of the page."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    pictures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+
+
+def cluster_cell(cluster: int) -> ClusterCell:
+    """The number of a cluster with its colour."""
+    if cluster < 0:
+        return ClusterCell("unlabelled", UNLABELLED_COLOR)
+    return ClusterCell(str(cluster), PALETTE[cluster % len(PALETTE)])
+
+
+def percent(share: float | None) -> str:
+    """A share as people write it; never 0% or 100% unless it is."""
+    if share is None:
+        return "–"
+    if 0 < share < 0.01:
+        return "less than 1%"
+    if 0.99 < share < 1:
+        return "more than 99%"
+    return f"{100 * share:.0f}%"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with so many decimals, or a dash."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def counted(n: int, noun: str) -> str:
+    """ "1 object", "2,000 objects"."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def listed(words: Sequence[str], most: int = 8) -> str:
+    """ "a, b and c"; the words after ``most`` are only counted."""
+    if len(words) > most:
+        return f"{', '.join(words[: most - 1])} and {len(words) - most + 1:,} more"
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,0 +1,336 @@
+"""The sections of the page: each turns the summary's numbers into sentences, figures and tables, or into nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import plotting
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, listed, number, percent
+from ensemblage.report._svg import to_svg
+
+Summary = Mapping[str, Any]
+
+_FINER = 1.25
+"""Partitions with so many times the clusters of the consensus split what belongs together."""
+
+
+def headline(summary: Summary) -> str:
+    """The answer in one line."""
+    return f"{counted(len(summary['clusters']), 'cluster')} in {counted(summary['data']['n_objects'], 'object')}"
+
+
+def facts(summary: Summary) -> list[tuple[str, str]]:
+    """The few numbers at the top of the page: what they are, and the numbers."""
+    data, truth = summary["data"], summary["truth"]
+    found = [
+        ("objects", f"{data['n_objects']:,}"),
+        ("partitions", f"{data['n_partitions']:,}"),
+        ("clusters", f"{len(summary['clusters']):,}"),
+        ("mean confidence", percent(summary["consensus"]["mean_confidence"])),
+    ]
+    return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
+
+
+def answer_section(summary: Summary) -> Section:
+    sentences = [_what_was_found(summary), *_how_sure(summary)]
+    return Section("The answer", sentences, [_sizes(summary), _confidence(summary)], [_clusters(summary)])
+
+
+def agreement_section(summary: Summary) -> Section:
+    return Section("Do the partitions agree?", pictures=[_matrix(summary), _agreement(summary)])
+
+
+def objects_section(summary: Summary) -> Section | None:
+    pictures = [_points(summary)] if summary["figures"]["points"] else []
+    tables = [_least_certain(summary)] if summary["least_certain"] else []
+    return Section("The objects", pictures=pictures, tables=tables) if pictures or tables else None
+
+
+def truth_section(summary: Summary) -> Section | None:
+    if not summary["truth"]:
+        return None
+    ari = summary["truth"]["ari"]
+    sentences = [
+        (
+            f"The adjusted Rand index (1 = equal, about 0 = unrelated) between the consensus and the known classes is "
+            f"{number(ari['consensus'])}. Its members reach {number(ari['mean'])} ± {number(ari['sd'])}, the best of "
+            f"them {number(ari['best'])}."
+        ),
+        (
+            f"The consensus is closer to the classes than {ari['n_worse']:,} of the "
+            f"{counted(summary['data']['n_partitions'], 'partition')}. The classes were not used to find it."
+        ),
+    ]
+    return Section("Compared with the known classes", sentences, tables=[_scores_against_truth(summary)])
+
+
+def ranking_section(summary: Summary) -> Section:
+    sentences = [_first_and_last(r, summary["members"]) for r in summary["rankings"]]
+    if not sentences:
+        sentences = ["The partitions are in order of their agreement with the consensus (adjusted Rand index)."]
+    pictures = [_ranking(summary, i) for i in range(len(summary["rankings"]))]
+    return Section("The partitions", sentences, pictures, [_members(summary)])
+
+
+def method_section(summary: Summary) -> Section:
+    data, consensus = summary["data"], summary["consensus"]
+    features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
+    sentence = (
+        f"{counted(data['n_objects'], 'object')}{features}; {counted(data['n_partitions'], 'partition')} with "
+        f"{data['mean_member_clusters']:.3g} clusters on average; {counted(data['n_distinct_rows'], 'different row')} "
+        f"of labels; {percent(data['missing'])} of the labels missing."
+    )
+    seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items()}
+    tables = [
+        _two_columns(f"Parameters of {consensus['method']}", consensus["parameters"]),
+        _two_columns("Settings", summary["settings"]),
+        _two_columns("Seconds", seconds),
+        _two_columns("Versions", summary["versions"]),
+    ]
+    return Section("Method and reproducibility", [sentence], tables=[table for table in tables if table.rows])
+
+
+SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
+    answer_section,
+    agreement_section,
+    objects_section,
+    truth_section,
+    ranking_section,
+    method_section,
+)
+"""The sections in the order of the page."""
+
+
+def _what_was_found(summary: Summary) -> str:
+    consensus, clusters = summary["consensus"], summary["clusters"]
+    sizes = listed([f"{cluster['size']:,}" for cluster in clusters])
+    partitions = counted(summary["data"]["n_partitions"], "partition")
+    found = f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} objects."
+    if not consensus["n_unlabelled"]:
+        return found
+    return f"{found} {counted(consensus['n_unlabelled'], 'object')} without a label in any partition are in none."
+
+
+def _how_sure(summary: Summary) -> list[str]:
+    consensus = summary["consensus"]
+    between = consensus["between"]
+    apart = "" if between is None else f", with an object of another cluster in {percent(between)}"
+    sentences = [
+        (
+            "On average an object is together with another member of its cluster in "
+            f"{percent(consensus['mean_confidence'])} of the partitions{apart}."
+        )
+    ]
+    if _is_finer(summary):
+        sentences.append(
+            f"The partitions have {summary['data']['mean_member_clusters']:.0f} clusters on average, more than the "
+            "consensus, so they often split what belongs together: compare the two shares with each other rather than "
+            "with 100%."
+        )
+    sure = [(c["confidence"]["mean"], c["cluster"]) for c in summary["clusters"] if c["size"] > 1]
+    sure = [(mean, cluster) for mean, cluster in sure if mean is not None]
+    if len(sure) > 1:
+        (most, firmest), (least, loosest) = max(sure), min(sure)
+        sentences.append(
+            f"The firmest cluster is {firmest} ({percent(most)}), the loosest {loosest} ({percent(least)})."
+        )
+    return [*sentences, "These shares say how well the partitions agree, not whether they are right."]
+
+
+def _is_finer(summary: Summary) -> bool:
+    return bool(summary["data"]["mean_member_clusters"] > _FINER * len(summary["clusters"]))
+
+
+def _sizes(summary: Summary) -> Picture:
+    clusters, n = summary["clusters"], summary["data"]["n_objects"]
+    largest, smallest = clusters[0], clusters[-1]
+    sentence = f"Cluster {largest['cluster']} holds {largest['size']:,} of {n:,} objects ({percent(largest['share'])})"
+    if len(clusters) > 1:
+        sentence += f", cluster {smallest['cluster']} holds {smallest['size']:,} ({percent(smallest['share'])})"
+    sentences = [f"{sentence}."]
+    alone = sum(cluster["size"] == 1 for cluster in clusters)
+    if alone:
+        sentences.append(f"Clusters of a single object: {alone:,}. Their confidence counts as 0.")
+    ax = plotting.cluster_sizes([c["size"] for c in clusters], unlabelled=summary["consensus"]["n_unlabelled"])
+    return Picture("How large the clusters are", to_svg(ax, "sizes"), sentences)
+
+
+def _confidence(summary: Summary) -> Picture:
+    quantiles = [cluster["confidence"] for cluster in summary["clusters"]]
+    sentences = [
+        (
+            "The confidence of an object is the share of partitions that put it together with another member of its "
+            "cluster, averaged over those members."
+        )
+    ]
+    boxes = [q for q in quantiles if q["values"] is None]
+    if boxes:
+        sentences.append(
+            "A box holds the middle half of a cluster's objects, its black line is the median, the thin line reaches "
+            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is above {percent(boxes[0]['q50'])}."
+        )
+    if any(q["values"] for q in quantiles):
+        sentences.append("Clusters of a few objects are drawn object by object.")
+    return Picture("How sure each cluster is", to_svg(plotting.confidence_boxes(quantiles), "confidence"), sentences)
+
+
+def _clusters(summary: Summary) -> Table:
+    columns = ["Cluster", "Objects", "Share", "Mean confidence", "90% of objects", "Closest cluster"]
+    return Table("The clusters", columns, [_cluster_row(c) for c in summary["clusters"]], wide=True)
+
+
+def _cluster_row(cluster: Mapping[str, Any]) -> list[Cell]:
+    confidence, nearest = cluster["confidence"], cluster["nearest"]
+    spread = "–" if confidence["q5"] is None else f"{percent(confidence['q5'])} to {percent(confidence['q95'])}"
+    return [
+        cluster_cell(cluster["cluster"]),
+        f"{cluster['size']:,}",
+        percent(cluster["share"]),
+        percent(confidence["mean"]),
+        spread,
+        "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
+    ]
+
+
+def _matrix(summary: Summary) -> Picture:
+    matrix = summary["figures"]["matrix"]
+    sentences = [
+        (
+            "Rows and columns are objects: the darker a cell, the more partitions put the two together. Dark blocks on "
+            "the diagonal are clusters the partitions agree on, dark patches elsewhere are clusters they mix."
+        ),
+        matrix["note"],
+    ]
+    mixed = [c for c in summary["clusters"] if c["nearest"] and c["nearest"]["share"] > 0]
+    if mixed:
+        c = max(mixed, key=lambda cluster: cluster["nearest"]["share"])
+        sentences.append(
+            f"Clusters {c['cluster']} and {c['nearest']['cluster']} are the hardest to tell apart: "
+            f"{percent(c['nearest']['share'])} of the partitions join an object of one with an object of the other."
+        )
+    ax = plotting.consensus_matrix(_square(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
+    return Picture("How often two objects are together", to_svg(ax, "matrix"), sentences)
+
+
+def _agreement(summary: Summary) -> Picture:
+    figure, members = summary["figures"]["agreement"], summary["members"]
+    drawn = [members[j] for j in figure["members"]]
+    sentences = [
+        (
+            "Rows and columns are partitions, those that agree best with the consensus first; the strip on top is the "
+            "consensus itself. The adjusted Rand index is 1 for equal clusterings and about 0 for unrelated ones."
+        ),
+        *_consensus_and_members(summary),
+    ]
+    if len(drawn) < len(members):
+        sentences.append(f"Of {len(members):,} partitions {len(drawn):,} are drawn, evenly from best to worst.")
+    strip = _with_nan([member["agreement"] for member in drawn])
+    ax = plotting.agreement(_square(figure["ari"]), strip, names=[member["name"] for member in drawn])
+    return Picture("How alike the partitions are", to_svg(ax, "agreement"), sentences)
+
+
+def _consensus_and_members(summary: Summary) -> list[str]:
+    found = summary["agreement"]
+    sentence = f"The consensus agrees with the partitions by {number(found['consensus'], 2)} on average"
+    if found["others"] is None:
+        return [f"{sentence}."]
+    best, value = summary["members"][found["best_member"]]["name"], number(found["best"], 2)
+    sentences = [f"{sentence}, the partitions with each other by {number(found['others'], 2)}."]
+    if found["consensus"] > found["best"]:
+        return [*sentences, f"No single partition agrees with the others as well: the best, “{best}”, reaches {value}."]
+    sentences.append(f"The partition “{best}” agrees better with the others, by {value}.")
+    if _is_finer(summary):
+        sentences.append("Partitions with many more clusters than the consensus cannot agree with it fully.")
+    return sentences
+
+
+def _square(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    """The symmetric matrix whose lower triangle, diagonal included, has these rows."""
+    full = np.zeros((len(rows), len(rows)))
+    full[np.tril_indices(len(rows))] = _with_nan([value for row in rows for value in row])
+    return full + np.tril(full, -1).T
+
+
+def _with_nan(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array(values, dtype=np.float64)
+
+
+def _points(summary: Summary) -> Picture:
+    points = summary["figures"]["points"]
+    ax = plotting.scatter(points["xy"], points["clusters"], _with_nan(points["confidence"]))
+    ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
+    ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
+    sentences = ["Each point is an object, coloured by its cluster; the fainter, the less sure.", *points["notes"]]
+    return Picture("The data, coloured by cluster", to_svg(ax, "points"), sentences)
+
+
+def _least_certain(summary: Summary) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            o["id"],
+            cluster_cell(o["cluster"]),
+            percent(o["confidence"]),
+            "–" if o["rival"] is None else cluster_cell(o["rival"]),
+            percent(o["rival_confidence"]),
+        ]
+        for o in summary["least_certain"]
+    ]
+    columns = ["Object", "Cluster", "Confidence", "Next best", "Confidence there"]
+    note = (
+        "The confidence there is the one the object would have in that cluster. Where the two are close, the object "
+        "lies between two clusters; where it is the larger one, the partitions would rather put the object there."
+    )
+    return Table("The least certain objects", columns, rows, note=note, shown=10, text=(0, 1, 3))
+
+
+def _scores_against_truth(summary: Summary) -> Table:
+    names = {"ari": "Adjusted Rand index", "ami": "Adjusted mutual information", "nmi": "Normalized mutual information"}
+    rows = [
+        [name, *(number(summary["truth"][key][column]) for column in ("consensus", "mean", "sd", "best"))]
+        for key, name in names.items()
+    ]
+    return Table("", ["Measure", "Consensus", "Members, mean", "Members, sd", "Best member"], rows, wide=True)
+
+
+def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
+    first, last = ranking["order"][0], ranking["order"][-1]
+    return (
+        f"{ranking['name']} puts “{members[first]['name']}” first ({number(ranking['scores'][first])}) and "
+        f"“{members[last]['name']}” last ({number(ranking['scores'][last])})."
+    )
+
+
+def _ranking(summary: Summary, i: int) -> Picture:
+    ranking, names = summary["rankings"][i], [member["name"] for member in summary["members"]]
+    better = "higher" if ranking["greater_is_better"] else "lower"
+    scores = _with_nan(ranking["scores"])
+    ax = plotting.ranking_scores(
+        scores, names=names, greater_is_better=ranking["greater_is_better"], label=ranking["name"]
+    )
+    sentence = f"One dot per partition, the best first; {better} is better."
+    spread = f"The scores reach from {number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
+    return Picture(f"Scores by {ranking['name']}", to_svg(ax, f"ranking{i}"), [sentence, spread])
+
+
+def _members(summary: Summary) -> Table:
+    rankings, members = summary["rankings"], summary["members"]
+    by_agreement = np.argsort(-_with_nan([member["agreement"] for member in members]), kind="stable").tolist()
+    columns: dict[str, list[str]] = {
+        "Partition, best first": [member["name"] for member in members],
+        "Clusters": [f"{member['n_clusters']:,}" for member in members],
+    }
+    if summary["data"]["missing"]:
+        columns["Missing"] = [percent(member["missing"]) for member in members]
+    columns |= {ranking["name"]: [number(score) for score in ranking["scores"]] for ranking in rankings}
+    columns["ARI with consensus"] = [number(member["agreement"]) for member in members]
+    if summary["truth"]:
+        columns["ARI with classes"] = [number(member["truth"]) for member in members]
+    order = rankings[0]["order"] if rankings else by_agreement
+    rows = [[values[j] for values in columns.values()] for j in order]
+    return Table("All partitions", list(columns), rows, shown=15, wide=True)
+
+
+def _two_columns(title: str, entries: Mapping[str, str]) -> Table:
+    return Table(title, (), [[name, value] for name, value in entries.items()], shown=40, text=(0, 1))

@@ -1,0 +1,153 @@
+"""What the figures show of an analysis: all of it where it is small, else a seeded sample, and a note that says so."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
+from ensemblage.metrics import coassociation
+
+_MOST_ROWS = 300
+_MOST_POINTS = 5_000
+
+
+def sample_by_cluster(clusters: NDArray[Any], most: int, random_state: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """At most about ``most`` objects in random order, and how many objects each stands for.
+
+    Every cluster is there in proportion to its size, with at least one object. O(n log n) time, O(n) memory.
+    """
+    rng = np.random.RandomState(task_seeds(random_state, 1)[0])
+    mixed = rng.permutation(len(clusters))
+    if len(clusters) <= most:
+        return mixed, np.ones(len(clusters))
+    _, numbers, sizes = np.unique(clusters[mixed], return_inverse=True, return_counts=True)
+    quotas = np.maximum(1, np.round(sizes * (most / len(clusters))).astype(np.int64))
+    by_cluster = np.argsort(numbers, kind="stable")
+    place = np.empty(len(mixed), dtype=np.int64)
+    place[by_cluster] = np.arange(len(mixed)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    chosen = place < quotas[numbers]
+    return mixed[chosen], (sizes / quotas)[numbers[chosen]]
+
+
+def matrix_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) -> dict[str, Any]:
+    """The consensus matrix to draw: its lower triangle in percent, the cluster and the weight of each row, a note.
+
+    Rows are in the order of the clusters; in each, rows that are together often stand side by side.
+    """
+    chosen, sizes, note = _rows_shown(ensemble, clusters, random_state)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="No partition labels both")
+        shares = coassociation(ensemble, rows=chosen)
+    order = _order_by_cluster(shares, clusters[chosen])
+    percent = np.round(100 * shares[np.ix_(order, order)]).astype(np.int64)
+    return {
+        "percent": [row[: i + 1] for i, row in enumerate(percent.tolist())],
+        "clusters": clusters[chosen[order]].tolist(),
+        "sizes": np.round(sizes[order], 3).tolist(),
+        "note": note,
+    }
+
+
+def _order_by_cluster(shares: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[Any]:
+    """Rows cluster by cluster, unlabelled ones last, inside a cluster as the leaves of average linkage."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    order = []
+    for cluster in sorted(set(clusters.tolist()), key=lambda c: (c < 0, c)):
+        rows = np.flatnonzero(clusters == cluster)
+        if len(rows) > 2:
+            apart = squareform(1 - shares[np.ix_(rows, rows)], checks=False)
+            rows = rows[leaves_list(linkage(apart, "average"))]
+        order.append(rows)
+    return np.concatenate(order)
+
+
+def _rows_shown(
+    ensemble: Ensemble, clusters: NDArray[Any], random_state: Any
+) -> tuple[NDArray[Any], NDArray[np.float64], str]:
+    n = len(ensemble)
+    if n <= _MOST_ROWS:
+        return np.arange(n), np.ones(n), f"All {n:,} objects are drawn."
+    if len(ensemble.distinct.counts) <= _MOST_ROWS:
+        rows = np.stack([ensemble.distinct.inverse, clusters])
+        rows, first, counts = np.unique(rows, axis=1, return_index=True, return_counts=True)
+        if len(first) <= _MOST_ROWS:
+            note = f"All {n:,} objects are drawn; they have {len(first):,} different rows of labels."
+            return first, counts.astype(np.float64), note
+    chosen, sizes = sample_by_cluster(clusters, _MOST_ROWS, random_state)
+    note = (
+        f"{len(chosen):,} of the {n:,} objects are drawn, taken at random from each cluster in proportion to its size."
+    )
+    return chosen, sizes, note
+
+
+def points_shown(
+    features: Any, clusters: NDArray[Any], confidence: NDArray[np.float64], random_state: Any
+) -> dict[str, Any]:
+    """The objects in the plane: up to two features as they are, more on their first two principal components."""
+    chosen, _ = sample_by_cluster(clusters, _MOST_POINTS, random_state)
+    values = _dense(features, chosen)
+    xy, x_label, y_label, axes_note = _in_the_plane(values, confidence[chosen], _feature_names(features))
+    notes = [axes_note]
+    if len(chosen) < len(clusters):
+        note = f"{len(chosen):,} of the {len(clusters):,} objects are drawn, taken at random from each cluster."
+        notes.append(note)
+    return {
+        "xy": [[float(f"{x:.5g}"), float(f"{y:.5g}")] for x, y in xy.tolist()],
+        "clusters": clusters[chosen].tolist(),
+        "confidence": [None if np.isnan(c) else round(c, 3) for c in confidence[chosen].tolist()],
+        "x_label": x_label,
+        "y_label": y_label,
+        "notes": notes,
+    }
+
+
+def _dense(features: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Some rows of the features as numbers; what is not finite becomes the median of its column."""
+    chosen = features[rows] if hasattr(features, "tocsr") else np.asarray(features)[rows]
+    values = np.array(chosen.toarray() if hasattr(chosen, "toarray") else chosen, dtype=np.float64)
+    values[~np.isfinite(values)] = np.nan
+    holes = np.isnan(values)
+    if holes.any():
+        columns = np.flatnonzero(holes.any(axis=0))
+        middles = [
+            np.median(column[~np.isnan(column)]) if not np.isnan(column).all() else 0 for column in values.T[columns]
+        ]
+        values[:, columns] = np.where(holes[:, columns], middles, values[:, columns])
+    return values
+
+
+def _feature_names(features: Any) -> list[str]:
+    return [str(name) for name in features.columns] if hasattr(features, "columns") else []
+
+
+def _in_the_plane(
+    values: NDArray[np.float64], confidence: NDArray[np.float64], names: list[str]
+) -> tuple[NDArray[np.float64], str, str, str]:
+    m = values.shape[1]
+    names = names or [f"feature {j}" for j in range(m)]
+    if m == 1:
+        return (
+            np.column_stack([values[:, 0], np.nan_to_num(confidence)]),
+            names[0],
+            "confidence",
+            "There is one feature.",
+        )
+    if m == 2:
+        return values, names[0], names[1], "The axes are the two features."
+    from sklearn.decomposition import PCA
+
+    pca = PCA(n_components=2, random_state=0).fit(values) if len(values) > 1 else None
+    if pca is None or not np.isfinite(pca.explained_variance_ratio_).all():
+        return values[:, :2], names[0], names[1], "The axes are the first two features."
+    first, second = (f"{100 * share:.0f}%" for share in pca.explained_variance_ratio_)
+    both = f"{100 * pca.explained_variance_ratio_.sum():.0f}%"
+    note = (
+        f"The axes are the directions in which the {m:,} features vary most (principal components); together they hold "
+        f"{both} of the variance, so clusters that overlap here may be apart in other directions."
+    )
+    return pca.transform(values), f"component 1 ({first} of the variance)", f"component 2 ({second})", note

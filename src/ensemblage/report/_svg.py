@@ -1,0 +1,57 @@
+"""Figures as SVG that can stand inside a page: the same bytes for the same numbers, no ids that clash."""
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "ensemblage",
+    "axes.edgecolor": "#57606a",
+    "axes.labelcolor": "#1f2328",
+    "xtick.color": "#424a53",
+    "ytick.color": "#424a53",
+    "axes.linewidth": 0.8,
+}
+_NO_METADATA: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_PAGE_STYLE = re.compile(r"<style type=.*?</style>", re.DOTALL)
+_TAG = re.compile(r"<[a-zA-Z][^>]*>")
+_ID = re.compile(r'\bid="([^"]*)"')
+_REFERENCE = re.compile(r'url\(#([^)]*)\)|href="#([^"]*)"')
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Matplotlib's own defaults with the page's few changes, whatever the user's settings are."""
+    from matplotlib import style
+
+    with style.context(["default", _STYLE]), warnings.catch_warnings():
+        # Widths are measured in a font that lacks many scripts; the reader's browser has others.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def to_svg(ax: "Axes", name: str) -> Markup:
+    """The ax's figure as an ``<svg>`` element whose ids start with ``name``."""
+    buffer = io.StringIO()
+    cast("Figure", ax.figure).savefig(buffer, format="svg", dpi=144, metadata=_NO_METADATA)
+    text = buffer.getvalue()
+    text = _PAGE_STYLE.sub("", text[text.index("<svg") :])
+    used = {a or b for a, b in _REFERENCE.findall(text)}
+    # Matplotlib has escaped every text in it.
+    return Markup(_TAG.sub(lambda tag: _own_ids(tag.group(), name, used), text))
+
+
+def _own_ids(tag: str, name: str, used: set[str]) -> str:
+    """Prefix the ids that something refers to, drop the others; text between tags is never touched."""
+    tag = _ID.sub(lambda m: f'id="{name}-{m[1]}"' if m[1] in used else "", tag)
+    return _REFERENCE.sub(lambda m: m.group().replace("#", f"#{name}-"), tag)

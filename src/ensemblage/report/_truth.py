@@ -1,0 +1,63 @@
+"""The consensus and its members against known classes."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._parallel import parallel_map
+from ensemblage.metrics._agreement import agreement_with
+
+_MOST_ENTRIES_FOR_AMI = 2_000_000
+
+
+class Comparison(NamedTuple):
+    """How near the consensus and its members come to known classes."""
+
+    scores: dict[str, Any]
+    """For ``ari``, ``ami`` and ``nmi``: the consensus, and mean, sd and best of the members."""
+    members: NDArray[np.float64]
+    """(p,) adjusted Rand index of each member; NaN where it shares no object with the classes."""
+
+
+def compare_with_truth(ensemble: Ensemble, labels: NDArray[Any], truth: ArrayLike) -> Comparison:
+    """Adjusted Rand index, adjusted and normalized mutual information with known classes.
+
+    The members' adjusted mutual information, which takes as long as everything else together, is left out (None) when
+    n p is above 2·10⁶.
+    """
+    consensus = Ensemble.from_partitions([labels])
+    members = agreement_with(ensemble, truth, "ari")
+    ari = agreement_with(consensus, truth, "ari")[0]
+    ami_of_members = _ami(ensemble, truth) if ensemble.codes.size <= _MOST_ENTRIES_FOR_AMI else np.array([np.nan])
+    scores: dict[str, Any] = {
+        "ari": _compared(ari, members),
+        "ami": _compared(_ami(consensus, truth)[0], ami_of_members),
+        "nmi": _compared(agreement_with(consensus, truth, "nmi")[0], agreement_with(ensemble, truth, "nmi")),
+    }
+    scores["ari"]["n_worse"] = int((members < ari).sum())
+    return Comparison(scores, members)
+
+
+def _compared(consensus: float, members: NDArray[np.float64]) -> dict[str, float | None]:
+    known = members[~np.isnan(members)]
+    found = [known.mean(), known.std(), known.max()] if len(known) else [np.nan] * 3
+    values = dict(zip(("consensus", "mean", "sd", "best"), [consensus, *found], strict=True))
+    return {name: None if np.isnan(value) else float(value) for name, value in values.items()}
+
+
+def _ami(ensemble: Ensemble, truth: ArrayLike) -> NDArray[np.float64]:
+    """(p,) adjusted mutual information of each partition with the classes, on the objects that both label."""
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    classes = Ensemble.from_partitions([truth])
+    known = classes.codes[:, 0] < classes.n_clusters[0]
+
+    def score(j: int) -> float:
+        both = known & (ensemble.codes[:, j] < ensemble.n_clusters[j])
+        return (
+            float(adjusted_mutual_info_score(classes.codes[both, 0], ensemble.codes[both, j])) if both.any() else np.nan
+        )
+
+    return np.array(parallel_map(score, range(ensemble.shape[1])))

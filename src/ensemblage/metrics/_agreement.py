@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ def _summand(measure: str, n_objects: int) -> NDArray[np.int64]:
     The logarithms are whole multiples of a tiny unit: sums of whole numbers do not depend on the order of the labels,
     so copies of a partition under other names tie exactly. The largest, n log n, stays below 2⁶².
     """
-    if check_choice(measure, "measure", MEASURES) == "ari":
+    if check_choice(measure, "measure of agreement", MEASURES) == "ari":
         return np.empty(0, dtype=np.int64)
     count = np.arange(n_objects + 1, dtype=np.float64)
     entropy = count * np.log(np.maximum(count, 1))
@@ -207,8 +208,14 @@ def _nmi(sums: NDArray[np.int64], f: NDArray[np.int64], average_method: str) -> 
     return np.where(trivial, 1.0, np.minimum(shared / np.where(below > 0, below, 1), 1.0))
 
 
+def mean_agreement(agreement: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weighted mean agreement of each partition with the others: (p,)."""
+    rows = enumerate(agreement)
+    return np.array([weighted_mean(np.delete(row, j), np.delete(weights, j)) for j, row in rows])
+
+
 def weighted_mean(scores: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
-    """Weighted mean of the scores that are not NaN; NaN if there are none."""
+    """Weighted mean of the scores that are not NaN; NaN if there are none. Equal scores in any order: equal means."""
     known = ~np.isnan(scores)
-    total = weights[known].sum()
-    return float((scores[known] * weights[known]).sum() / total) if total > 0 else float("nan")
+    total = fsum(weights[known])
+    return fsum(scores[known] * weights[known]) / total if total > 0 else float("nan")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_choice, check_weights
-from ensemblage.metrics._agreement import MEASURES, agreement_matrix, weighted_mean
+from ensemblage.metrics._agreement import MEASURES, agreement_matrix, mean_agreement, weighted_mean
 from ensemblage.metrics._density import density_of
 
 
@@ -68,8 +68,7 @@ def ensemble_baselines(
     if metric == "density":
         scores = np.array([_member_density(ensemble, j, w) for j in range(p)])
     else:
-        agreement = agreement_matrix(ensemble, metric, average_method)
-        scores = np.array([weighted_mean(np.delete(agreement[j], j), np.delete(w, j)) for j in range(p)])
+        scores = mean_agreement(agreement_matrix(ensemble, metric, average_method), w)
     return weighted_mean(scores, np.ones(p)), float(np.fmax.reduce(scores))
 
 

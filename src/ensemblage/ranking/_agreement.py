@@ -1,0 +1,85 @@
+"""Ranking by agreement with the other members (the AARI and ANMI of Ohl & Lindsten)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage.metrics._agreement import agreement_matrix, mean_agreement
+from ensemblage.ranking._base import BaseRanker
+
+
+class AverageAgreement(BaseRanker):
+    """Rank the members of an ensemble by their mean agreement with the other members.
+
+    Parameters
+    ----------
+    measure : {"ari", "nmi"}, default "ari"
+        Adjusted Rand index or normalised mutual information: Ohl & Lindsten's AARI and ANMI.
+    average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
+        Mean of the two entropies that normalises the mutual information. Ohl & Lindsten use the arithmetic one.
+    n_jobs : int, optional
+        Threads; None and -1 use every core. The result does not depend on it.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_partitions,)
+        Mean agreement with the n_partitions - 1 others, larger is better. NaN, with a warning, for a partition that
+        shares no labelled object with any other.
+    order_ : ndarray of shape (n_partitions,)
+        Members, best first; ties by position.
+    ranks_ : ndarray of shape (n_partitions,)
+        Rank of each member, 1 = best; equal scores share the better rank.
+    agreement_ : ndarray of shape (n_partitions, n_partitions)
+        Agreement of every two members, 1 on the diagonal; NaN where they share no labelled object.
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if there is one partition only, or a parameter is none of the above.
+
+    Notes
+    -----
+    Two members are compared on the objects that both label. O(n p²) time, one contingency table at a time. Copies of
+    a member, under whatever labels, have exactly the same score.
+
+    References
+    ----------
+    Ohl & Lindsten, DISCOTEC (2025), Eq. 6.
+
+    Examples
+    --------
+    >>> from ensemblage import AverageAgreement
+    >>> ranker = AverageAgreement().fit([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1]])
+    >>> ranker.order_
+    array([0, 1, 2])
+    >>> ranker.ranks_
+    array([1, 1, 3])
+    """
+
+    agreement_: NDArray[np.float64]
+
+    def __init__(self, measure: str = "ari", *, average_method: str = "arithmetic", n_jobs: int | None = None) -> None:
+        self.measure = measure
+        self.average_method = average_method
+        self.n_jobs = n_jobs
+
+    @property
+    def greater_is_better(self) -> bool:
+        """True: the member that agrees most is the best."""
+        return True
+
+    def _score(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        p = ensemble.shape[1]
+        if p < 2:
+            raise ValueError(
+                "The label matrix of AverageAgreement must have at least 2 partitions (n_features=1). Got 1. "
+                "Add partitions to compare it with."
+            )
+        self.agreement_ = agreement_matrix(ensemble, self.measure, self.average_method, self.n_jobs)
+        return mean_agreement(self.agreement_, np.ones(p))

@@ -1,0 +1,228 @@
+"""The command line. What takes time to import is imported by the commands, so that ``--help`` answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ensemblage._cli._errors import OneSentenceGroup
+from ensemblage._version import __version__
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    if value != "all" and not (value.isdigit() and int(value) > 0):
+        raise click.BadParameter(f"{value!r} is neither a number ≥ 1 nor all.", ctx, param)
+    return -1 if value == "all" else int(value)
+
+
+def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    if value != "none" and not value.removeprefix("-").isdecimal():
+        raise click.BadParameter(f"{value!r} is neither a whole number nor none.", ctx, param)
+    return None if value == "none" else int(value)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Several options as one decorator."""
+
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+INPUT = click.Path(path_type=Path)
+table_options = options(
+    click.option("--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."),
+    click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
+    click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
+    click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."),
+    click.option(
+        "--header/--no-header",
+        "has_header",
+        default=None,
+        help="Whether the first row holds names. [default: found out]",
+    ),
+)
+feature_options = options(
+    click.option(
+        "--impute",
+        type=click.Choice(["median", "mean", "drop"]),
+        help="Missing values: fill them by the median or mean of their column, or drop their rows.",
+    ),
+    click.option(
+        "--standardize/--no-standardize", default=True, help="Bring features to mean 0 and deviation 1. [default: yes]"
+    ),
+    click.option("--transpose", is_flag=True, help="The objects are the columns of the file."),
+)
+generation_options = options(
+    click.option(
+        "--partitions",
+        type=click.IntRange(min=2),
+        default=50,
+        show_default=True,
+        help="Number of base clusterings: k-means, each with a random number of clusters.",
+    ),
+)
+consensus_options = options(
+    click.option("-k", "--n-clusters", "k", type=click.IntRange(min=2), required=True, help="Number of clusters."),
+    click.option(
+        "--method", default="km", show_default=True, metavar="NAME", help="How to combine: see ensemblage methods."
+    ),
+)
+repeat_options = options(
+    click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+        show_default=True,
+        help="Of everything random: the same seed gives the same result.",
+    ),
+    click.option(
+        "--jobs",
+        callback=parse_jobs,
+        metavar="N|all",
+        default="all",
+        show_default=True,
+        help="Threads; they change the time and nothing else.",
+    ),
+)
+missing_option = click.option(
+    "--missing",
+    callback=parse_missing,
+    metavar="LABEL|none",
+    default="-1",
+    show_default=True,
+    help="The label that means “not labelled”, or none if every label is one. Empty cells are missing always.",
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
+folder_option = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="Folder for the results."
+)
+
+
+@click.group(cls=OneSentenceGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="ensemblage")
+def main() -> None:
+    """Consensus clustering: many clusterings in; one better clustering, a ranking and a measure of certainty out.
+
+    Start with: ensemblage run DATA.csv -k 3 -o out
+    """
+
+
+@main.command()
+@click.argument("data", type=INPUT)
+@consensus_options
+@generation_options
+@table_options
+@feature_options
+@repeat_options
+@folder_option
+@overwrite_option
+def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
+    """Cluster a table many times and combine the clusterings.
+
+    DATA is a CSV or TSV file (plain or .gz) or a Parquet file with one row per object. Its numeric columns are the
+    features. The folder gets labels.csv (id, cluster, confidence), ensemble.npz (the clusterings), summary.json
+    (all numbers) and report.html (the page to look at).
+
+    The same command again goes on where it was stopped.
+    """
+    from ensemblage._cli._analysis import run_analysis
+    from ensemblage._cli._show import show_analysis
+
+    show_analysis(run_analysis(data, output, overwrite=overwrite, n_jobs=jobs, **settings), output)
+
+
+@main.command()
+@click.argument("data", type=INPUT)
+@generation_options
+@table_options
+@feature_options
+@repeat_options
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .npz or .csv file."
+)
+@overwrite_option
+def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
+    """Cluster a table many times and keep the clusterings.
+
+    A .npz file keeps labels exactly; a .csv file has one column per clustering, and the ids in an unnamed first one.
+    """
+    from ensemblage._cli._members import generate_members
+
+    generate_members(data, output, overwrite=overwrite, n_jobs=jobs, **settings)
+
+
+@main.command()
+@click.argument("ensemble", type=INPUT)
+@consensus_options
+@table_options
+@missing_option
+@repeat_options
+@folder_option
+@overwrite_option
+def combine(ensemble: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
+    """Combine clusterings that you have.
+
+    ENSEMBLE is a table with one row per object and one column of labels per clustering, or a .npz file of ensemblage.
+    The folder gets what "run" writes.
+    """
+    from ensemblage._cli._analysis import combine_analysis
+    from ensemblage._cli._show import show_analysis
+
+    show_analysis(combine_analysis(ensemble, output, overwrite=overwrite, n_jobs=jobs, **settings), output)
+
+
+@main.command()
+@click.argument("ensemble", type=INPUT)
+@click.option(
+    "--by", default="aari,anmi", show_default=True, help="Criteria, the first orders the table: aari, anmi (agreement)."
+)
+@table_options
+@missing_option
+@click.option("--jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="A .csv file for the table, too.")
+@overwrite_option
+def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: int, **settings: Any) -> None:
+    """Order the members of an ensemble, best first.
+
+    ENSEMBLE is what "combine" takes. A member is good if it agrees with the others: aari is the mean adjusted Rand
+    index with them, anmi the mean normalised mutual information.
+    """
+    from ensemblage._cli._members import rank_members
+
+    rank_members(ensemble, by, output, overwrite=overwrite, n_jobs=jobs, **settings)
+
+
+@main.command()
+@click.argument("source", type=INPUT)
+@click.option(
+    "--labels", type=INPUT, metavar="FILE", help="Table with a column named cluster, if SOURCE is an ensemble."
+)
+@table_options
+@missing_option
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PAGE", help="An .html file to write.")
+@overwrite_option
+def report(source: Path, labels: Path | None, output: Path | None, overwrite: bool, **settings: Any) -> None:
+    """Make the page again.
+
+    SOURCE is the folder of a finished run; or an ensemble as "combine" takes it, together with --labels and -o.
+    """
+    from ensemblage._cli._report import make_report
+
+    make_report(source, labels, output, overwrite=overwrite, **settings)
+
+
+@main.command()
+def methods() -> None:
+    """List the ways to combine clusterings, for --method."""
+    from ensemblage._cli._show import show_methods
+
+    show_methods()

@@ -27,8 +27,8 @@ class Features:
     ids: list[str]
     """(n,)"""
     id_column: str | None
-    truth: NDArray[np.int64] | None
-    """(n,) classes, −1 where the class is missing."""
+    truth: NDArray[np.object_] | None
+    """(n,) classes, None where the class is missing."""
     notes: tuple[str, ...]
     """What was done, in sentences."""
 

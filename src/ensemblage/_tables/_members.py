@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._tables._cells import is_missing
-from ensemblage._tables._roles import all_distinct, assign_roles
+from ensemblage._tables._roles import all_distinct, as_labels, assign_roles
 from ensemblage._tables._table import Column, Table
 
 
@@ -21,8 +19,8 @@ class Members:
     ensemble: Ensemble
     ids: list[str]
     id_column: str | None
-    truth: NDArray[np.int64] | None
-    """(n,) classes, −1 where the class is missing."""
+    truth: NDArray[np.object_] | None
+    """(n,) classes, None where the class is missing."""
     notes: tuple[str, ...]
 
 
@@ -70,15 +68,9 @@ def _ensemble(columns: list[Column], missing: int | None) -> Ensemble:
     names = [column.name for column in columns]
     numeric = [column.numbers for column in columns if column.numbers is not None]
     if len(numeric) < len(columns):
-        return Ensemble.from_partitions([_labels(column) for column in columns], names=names, missing=missing)
+        return Ensemble.from_partitions(
+            [as_labels(c.cells()) if c.numbers is None else c.numbers for c in columns], names=names, missing=missing
+        )
     matrix = np.column_stack(numeric)
     whole = bool(np.all(matrix == np.floor(matrix)) and np.all(np.abs(matrix) < 2**53))
     return Ensemble(matrix.astype(np.int64) if whole else matrix, names=names, missing=missing)
-
-
-def _labels(column: Column) -> NDArray[Any]:
-    if column.numbers is not None:
-        return column.numbers
-    labels = np.empty(len(column.cells()), dtype=object)
-    labels[:] = [None if is_missing(cell) else cell for cell in column.cells()]
-    return labels

@@ -20,8 +20,8 @@ class Roles:
     ids: list[str]
     """One per row: the cells of the id column, else the numbers of the rows from 1."""
     id_column: str | None
-    truth: NDArray[np.int64] | None
-    """(n,) class of each row in sorted order of the names, −1 where it is missing."""
+    truth: NDArray[np.object_] | None
+    """(n,) class of each row as it stands in the file, None where it is missing."""
     rest: list[Column]
     notes: tuple[str, ...]
 
@@ -103,9 +103,15 @@ def _check_ids(ids: list[str], name: str, table: Table) -> None:
             )
 
 
-def _classes(column: Column) -> NDArray[np.int64]:
-    cells = ["" if is_missing(cell) else cell for cell in column.cells()]
-    code_of = {cell: code for code, cell in enumerate(sorted({cell for cell in cells if cell}))} | {"": -1}
-    if len(code_of) == 1:
+def _classes(column: Column) -> NDArray[np.object_]:
+    classes = as_labels(column.cells())
+    if not any(classes):
         raise ValueError(f"The truth column {column.name!r} must hold classes. It is empty. Name another column.")
-    return np.array([code_of[cell] for cell in cells], dtype=np.int64)
+    return classes
+
+
+def as_labels(cells: Sequence[str]) -> NDArray[np.object_]:
+    """Cells as text, None where they are missing."""
+    labels = np.empty(len(cells), dtype=object)
+    labels[:] = [None if is_missing(cell) else cell for cell in cells]
+    return labels

@@ -1,0 +1,185 @@
+"""The main job: read, make an ensemble, combine it, rank its members, write a folder."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import AverageAgreement, Ensemble, RandomKPartitions, make_consensus, report
+from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
+from ensemblage._cli._source import Source
+from ensemblage._cli._tell import progress_bar, tell, tell_notes, timed
+from ensemblage._files import written_whole
+from ensemblage._tables import Features, Members
+from ensemblage._version import __version__
+from ensemblage.generation._run import progress
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """What is asked of the consensus."""
+
+    k: int | None
+    method: str
+    seed: int
+    n_jobs: int
+
+    def estimator(self) -> Any:
+        estimator = make_consensus(self.method, self.k)
+        known = estimator.get_params()
+        own = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        return estimator.set_params(**{name: value for name, value in own.items() if name in known})
+
+
+def run_analysis(
+    data: Path,
+    output: Path,
+    *,
+    overwrite: bool,
+    n_jobs: int,
+    k: int | None,
+    method: str,
+    partitions: int,
+    seed: int,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Do what ``ensemblage run`` does; the summary of the analysis."""
+    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus(k, method, seed, n_jobs)
+    wanted.estimator()
+    content = source.read()
+    made_of = {"ensemblage": __version__, **source.identity(content), "partitions": partitions, "seed": seed}
+    identity = {"command": "run", **made_of, "k": k, "method": method}
+    with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
+        if folder.has(*FILES[:-1]):
+            return _told_finished(folder)
+        seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
+        with timed(seconds, "read"):
+            features = source.features(content)
+        tell_notes(data.name, features.notes)
+        check_n_clusters(k, features.X, data.name)
+        ensemble = _ensemble(folder, features, partitions, seed, n_jobs, seconds)
+        return _finish(folder, ensemble, features, features.X, wanted, source, seconds)
+
+
+def combine_analysis(
+    path: Path, output: Path, *, overwrite: bool, n_jobs: int, k: int | None, method: str, seed: int, **settings: Any
+) -> dict[str, Any]:
+    """Do what ``ensemblage combine`` does; the summary of the analysis."""
+    source, wanted = Source.of(path, settings, "missing"), Consensus(k, method, seed, n_jobs)
+    wanted.estimator()
+    content = source.read()
+    made_of = {"ensemblage": __version__, **source.identity(content)}
+    identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": method}
+    with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
+        if folder.has(*FILES[:-1]):
+            return _told_finished(folder)
+        seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
+        with timed(seconds, "read"):
+            members = source.members(content)
+        tell_notes(path.name, members.notes)
+        if not folder.has(ENSEMBLE):
+            folder.put(ENSEMBLE, members.ensemble.save)
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
+
+
+def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
+    """More clusters than different rows cannot be: said before the work begins."""
+    distinct: set[bytes] = set()
+    for row in X:
+        distinct.add(row.tobytes())
+        if k is None or len(distinct) >= k:
+            return
+    raise ValueError(f"-k must be ≤ the {len(distinct)} different rows of {name}. Got {k}. Ask for fewer clusters.")
+
+
+def generated(X: NDArray[np.float64], partitions: int, seed: int, n_jobs: int) -> Ensemble:
+    """An ensemble of k-means partitions; every one of them is told."""
+    generator = RandomKPartitions(partitions, random_state=seed, n_jobs=n_jobs)
+    with progress_bar("base clusterings", partitions) as callback, progress(callback):
+        labels = generator.fit_transform(X)
+    return Ensemble(labels, names=list(generator.get_feature_names_out()))
+
+
+@contextmanager
+def _interruptible(folder: Folder) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = [name for name in FILES if name in folder.hashes]
+        if not kept:
+            raise Interrupted("Interrupted. Nothing was written.") from None
+        raise Interrupted(
+            f"Interrupted. {folder.path} keeps {', '.join(kept)}: the same command goes on from there."
+        ) from None
+
+
+def _told_finished(folder: Folder) -> dict[str, Any]:
+    tell(f"{folder.path}: finished by an earlier run with the same settings")
+    return folder.summary
+
+
+def _ensemble(
+    folder: Folder, features: Features, partitions: int, seed: int, n_jobs: int, seconds: dict[str, float]
+) -> Ensemble:
+    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done."""
+    if folder.has(ENSEMBLE):
+        tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
+        return Ensemble.load(folder.path / ENSEMBLE)
+    with timed(seconds, "base clusterings"):
+        ensemble = generated(features.X, partitions, seed, n_jobs)
+    folder.put(ENSEMBLE, ensemble.save)
+    return ensemble
+
+
+def _finish(
+    folder: Folder,
+    ensemble: Ensemble,
+    objects: Features | Members,
+    X: NDArray[np.float64] | None,
+    wanted: Consensus,
+    source: Source,
+    seconds: dict[str, float],
+) -> dict[str, Any]:
+    with timed(seconds, "consensus"):
+        consensus = wanted.estimator().fit(ensemble)
+    with timed(seconds, "ranking"):
+        ranking = AverageAgreement(measure="ari").fit(ensemble)
+    folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
+    with timed(seconds, "report"):
+        folder.summary = report.summarize(
+            ensemble,
+            consensus,
+            features=X,
+            ids=objects.ids,
+            truth=objects.truth,
+            ranking=ranking,
+            seconds=seconds,
+            settings=_settings(folder.identity, source, objects),
+            title=f"Consensus clustering of {source.path.name}",
+        )
+        folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
+    folder.summary["seconds"] = seconds
+    folder.put_summary()
+    return folder.summary
+
+
+def _settings(identity: Mapping[str, Any], source: Source, objects: Features | Members) -> dict[str, Any]:
+    chosen = {name: value for name, value in identity.items() if value not in (None, False, [])}
+    return {"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)}
+
+
+def write_labels(path: Path, ids: Sequence[str], labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+    """One line per object: id, cluster (−1: none), confidence (empty: none)."""
+    with written_whole(path, newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["id", "cluster", "confidence"])
+        shown = ["" if np.isnan(value) else f"{value:.6g}" for value in confidence.tolist()]
+        writer.writerows(zip(ids, labels.tolist(), shown, strict=True))

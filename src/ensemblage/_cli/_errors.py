@@ -1,0 +1,72 @@
+"""Errors and warnings of the command line: one sentence each on stderr."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+FAILED = 2
+INTERRUPTED = 130
+
+
+class Interrupted(Exception):
+    """Ctrl-C: the message says what is kept."""
+
+
+class OneSentenceGroup(click.Group):
+    """A group of commands whose errors are one sentence and exit code 2, of Ctrl-C 130; no arguments show the help."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        args = list(sys.argv[1:] if args is None else args) or ["--help"]
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode, **extra)
+        try:
+            with _warnings_as_lines():
+                result = super().main(args, prog_name, complete_var, False, **extra)
+        except click.ClickException as error:
+            _fail(error.format_message(), FAILED)
+        except Interrupted as error:
+            _fail(str(error), INTERRUPTED)
+        except (click.Abort, KeyboardInterrupt):
+            _fail("Interrupted. Nothing was written.", INTERRUPTED)
+        except MemoryError as error:
+            _fail(
+                f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.",
+                FAILED,
+            )
+        except OSError as error:
+            _fail(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.", FAILED)
+        except ValueError as error:
+            _fail(str(error), FAILED)
+        sys.exit(result if isinstance(result, int) else 0)
+
+
+def _fail(message: str, code: int) -> None:
+    click.echo(f"error: {one_line(message)}", err=True)
+    sys.exit(code)
+
+
+def one_line(message: str) -> str:
+    return " ".join(message.split())
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        click.echo(f"warning: {one_line(str(message))}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,105 @@
+"""The page of an analysis, made again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import Ensemble, report
+from ensemblage._cli._folder import REPORT, finished_folder
+from ensemblage._cli._members import check_free, check_suffix
+from ensemblage._cli._source import Source
+from ensemblage._cli._tell import tell_notes
+from ensemblage._tables import Members, Table, as_labels, read_bytes, read_table
+from ensemblage.metrics._density import confidence_of_rows
+
+
+class GivenLabels(NamedTuple):
+    """A clustering of unknown origin, as the report wants it."""
+
+    labels_: NDArray[np.int64]
+    confidence_: NDArray[np.float64]
+
+
+def make_report(source: Path, labels: Path | None, output: Path | None, *, overwrite: bool, **settings: Any) -> None:
+    """Do what ``ensemblage report`` does."""
+    if source.is_dir():
+        if labels is not None:
+            raise ValueError(f"--labels must go with the file of an ensemble. Got the folder {source}. Leave it out.")
+        click.echo(_of_folder(source, output, overwrite))
+        return
+    if labels is None or output is None:
+        raise ValueError(
+            "A report must have a finished folder, or the file of an ensemble and its --labels and -o PAGE.html. "
+            f"Got {source}. Add what is missing."
+        )
+    _check_page(output, overwrite)
+    click.echo(_of_labels(Source.of(source, settings, "missing"), labels, output))
+
+
+def _of_folder(path: Path, output: Path | None, overwrite: bool) -> Path:
+    folder = finished_folder(path, overwrite or output is not None)
+    if output is not None:
+        _check_page(output, overwrite)
+        return report.build(folder.summary, path=output)
+    folder.put(REPORT, lambda page: report.build(folder.summary, path=page))
+    return path / REPORT
+
+
+def _check_page(path: Path, overwrite: bool) -> None:
+    check_suffix(path, ".html")
+    check_free(path, overwrite)
+
+
+def _of_labels(source: Source, labels: Path, output: Path) -> Path:
+    members = source.members(source.read())
+    tell_notes(source.path.name, members.notes)
+    clusters = _clusters(labels, members)
+    return report.build(
+        members.ensemble,
+        GivenLabels(clusters, _confidence(members.ensemble, clusters)),
+        ids=members.ids,
+        truth=members.truth,
+        settings={"ensemble": source.path.name, "labels": labels.name},
+        title=f"Consensus clustering of {source.path.name}",
+        path=output,
+    )
+
+
+def _clusters(path: Path, members: Members) -> NDArray[np.int64]:
+    """The column "cluster" of a table of labels, in the order of the members, numbered by decreasing size."""
+    table = read_table(read_bytes(path), path.name.removesuffix(".gz"), as_text=["id"])
+    if "cluster" not in table.names:
+        raise ValueError(f"{path.name} must have a column named cluster. Its columns are {', '.join(table.names[:8])}.")
+    column = table["cluster"]
+    labels = as_labels(column.cells()) if column.numbers is None else column.numbers
+    coded = Ensemble.from_partitions([labels[_rows(table, members)]])
+    codes = coded.codes[:, 0].astype(np.int64)
+    sizes = np.bincount(codes, minlength=coded.n_clusters[0] + 1)[:-1]
+    number = np.empty(len(sizes) + 1, dtype=np.int64)
+    number[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    number[-1] = -1
+    return number[codes]
+
+
+def _rows(table: Table, members: Members) -> NDArray[np.intp]:
+    """The row of each member's object: found by its id where both files have ids."""
+    rows = np.arange(len(table))
+    if "id" in table.names and members.id_column is not None:
+        row_of = {name: row for row, name in enumerate(table["id"].cells())}
+        rows = np.array([row_of.get(name, -1) for name in members.ids])
+    if len(table) != len(members.ids) or rows.min() < 0:
+        raise ValueError(
+            f"{table.source} must have one row for each of the {len(members.ids)} objects of the ensemble. "
+            f"Got {len(table)} rows, or other ids. Give the labels of the same objects."
+        )
+    return rows
+
+
+def _confidence(ensemble: Ensemble, clusters: NDArray[np.int64]) -> NDArray[np.float64]:
+    counts = np.ones(len(ensemble), dtype=np.int64)
+    return confidence_of_rows(ensemble.codes, counts, clusters, None, ensemble.offsets)

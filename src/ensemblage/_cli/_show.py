@@ -1,0 +1,66 @@
+"""What is said on stdout: the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ensemblage._cli._folder import FILES
+
+MOST_SIZES = 12
+
+
+def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
+    """A few lines about a finished analysis."""
+    for subject, text in _lines(summary):
+        click.echo(f"{subject:<11} {text}")
+    click.echo(f"{'written':<11} {', '.join(str(output / name) for name in FILES)}")
+
+
+def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    data, consensus = summary["data"], summary["consensus"]
+    features = "" if data["n_features"] is None else f", {data['n_features']:,} features"
+    yield "objects", f"{data['n_objects']:,}{features}"
+    yield "ensemble", f"{data['n_partitions']:,} partitions, {data['mean_member_clusters']:.1f} clusters on average"
+    yield "consensus", f"{consensus['n_clusters']:,} clusters of {_sizes(summary['clusters'])} objects"
+    confidence, between = _number(consensus["mean_confidence"]), _number(consensus["between"])
+    yield "confidence", f"{confidence} within clusters, {between} between them"
+    for name, score in (summary["truth"] or {}).items():
+        members = f"{_number(score['mean'])} ± {_number(score['sd'])}" if score["mean"] is not None else "not computed"
+        yield name.upper(), f"{_number(score['consensus'])} with the truth; members {members}"
+    yield "seconds", ", ".join(f"{stage} {value:.1f}" for stage, value in summary["seconds"].items())
+
+
+def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
+    shown = ", ".join(f"{cluster['size']:,}" for cluster in clusters[:MOST_SIZES])
+    return shown if len(clusters) <= MOST_SIZES else f"{shown}, ..."
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Rows of text in columns as wide as their cells; those in ``right`` stand to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in [header, *rows]:
+        cells = [c.rjust(w) if j in right else c.ljust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True))]
+        click.echo("  ".join(cells).rstrip())
+
+
+def show_methods() -> None:
+    """The registry of methods as a table."""
+    from ensemblage.consensus import METHODS
+
+    rows = [
+        [name, _call(method.estimator.__name__, method.parameters), method.complexity, method.needs, method.paper]
+        for name, method in METHODS.items()
+    ]
+    show_table(["name", "class", "time", "needs", "paper"], rows)
+
+
+def _call(name: str, parameters: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"

@@ -1,0 +1,77 @@
+"""What a command reads: its bytes, their hash, and what they hold."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._tables import Features, Members, features_of, members_of, read_bytes, read_table
+
+
+@dataclass(frozen=True)
+class Source:
+    """An input file and the options that say how to read it."""
+
+    path: Path
+    id_column: str | None = None
+    truth_column: str | None = None
+    drop_columns: Sequence[str] = ()
+    encoding: str | None = None
+    has_header: bool | None = None
+    transpose: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+    """Of `features_of` or `members_of` alone."""
+
+    @classmethod
+    def of(cls, path: Path, settings: dict[str, Any], *own: str) -> Source:
+        """Take what concerns the reading out of the settings of a command."""
+        common = ("id_column", "truth_column", "drop_columns", "encoding", "has_header", "transpose")
+        chosen = {name: settings.pop(name) for name in common if name in settings}
+        return cls(path, **chosen, options={name: settings.pop(name) for name in own})
+
+    def read(self) -> bytes:
+        return read_bytes(self.path)
+
+    def identity(self, content: bytes) -> dict[str, Any]:
+        """All that what is read depends on."""
+        return {
+            "input": hashlib.sha256(content).hexdigest(),
+            "id-column": self.id_column,
+            "truth-column": self.truth_column,
+            "drop-column": list(self.drop_columns),
+            "encoding": self.encoding,
+            "header": self.has_header,
+            "transpose": self.transpose,
+            **self.options,
+        }
+
+    def features(self, content: bytes) -> Features:
+        return features_of(self._table(content), **self._roles(), **self.options)
+
+    def members(self, content: bytes) -> Members:
+        if self.path.suffix.lower() == ".npz":
+            named = [name for name, value in self._roles().items() if value]
+            if named:
+                raise ValueError(f"{named[0]} must name a column of a table. Got a .npz file. Use a .csv file.")
+            ensemble = Ensemble.load(self.path)
+            ids = [str(row) for row in range(1, len(ensemble) + 1)]
+            return Members(ensemble, ids, None, None, ())
+        return members_of(self._table(content), **self._roles(), **self.options)
+
+    def _roles(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
+
+    def _table(self, content: bytes) -> Any:
+        wanted = [name for name in (self.id_column, self.truth_column) if name is not None]
+        return read_table(
+            content,
+            self.path.name.removesuffix(".gz"),
+            as_text=wanted,
+            transpose=self.transpose,
+            encoding=self.encoding,
+            has_header=self.has_header,
+        )

@@ -1,0 +1,365 @@
+"""Metrics against their naive twins, scikit-learn and worked numbers."""
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from strategies import labels_and_clustering, planted_labels, random_labels, twins
+
+from ensemblage import Ensemble
+from ensemblage.kernels._profiles import label_profile
+from ensemblage.metrics import (
+    association_counts,
+    cluster_density,
+    coassociation,
+    density,
+    ensemble_ari,
+    ensemble_baselines,
+    ensemble_nmi,
+    kmeans_loss,
+)
+from ensemblage.metrics._density import confidence_of_rows, ratio, weighted_sum
+
+# Li & Liu, Fig. 2: seven objects in four partitions.
+LI = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
+LI_CLUSTERS = np.array([0, 0, 0, 1, 1, 2, 2])
+
+CLUSTERING_METRICS = [density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari]
+NAIVE = [(density, naive.density), (cluster_density, naive.cluster_density), (kmeans_loss, naive.kmeans_loss)]
+
+
+def confidence(labels, clustering, weights=None, n_jobs=None):
+    """confidence_of_rows on whole objects, as if every row were distinct."""
+    ensemble = Ensemble(labels)
+    ones = np.ones(len(labels), dtype=np.int64)
+    return confidence_of_rows(ensemble.codes, ones, clustering, None, ensemble.offsets, weights, n_jobs)
+
+
+# ---- Worked numbers ----
+
+
+def test_worked_numbers_of_li_and_candel():
+    assert density(LI, LI_CLUSTERS) == pytest.approx(0.857143, abs=5e-7)
+    np.testing.assert_allclose(np.diag(cluster_density(LI, LI_CLUSTERS)), [5 / 6, 0.75, 1])
+    assert kmeans_loss(LI, LI_CLUSTERS) == pytest.approx(7 / 3)
+    assert density(LI, [0, 0, 0, 1, 2, 3, 3]) == pytest.approx(0.642857, abs=5e-7)
+    assert kmeans_loss(LI, [0, 0, 0, 1, 2, 3, 3]) == pytest.approx(4 / 3)
+    assert confidence(LI, LI_CLUSTERS).mean() == pytest.approx(6 / 7)
+
+
+def test_weights_of_sec_are_row_sums_of_the_coassociation():
+    """Li's Fig. 2: w_i = Σ_j h_i · h_j, that is p times the row sum."""
+    assert (4 * coassociation(LI)).sum(axis=1).tolist() == [12, 12, 13, 11, 10, 9, 9]
+
+
+def test_category_utility_and_loss():
+    """ALGORITHMS: n U_c = TSS(H) − loss = 17.142857 − 2.333333."""
+    assert kmeans_loss(LI, np.zeros(7)) - kmeans_loss(LI, LI_CLUSTERS) == pytest.approx(14.809524, abs=5e-7)
+
+
+def test_density_from_the_loss_of_each_cluster():
+    """Candel: D(C) = 1 − L_C / (p (|C| − 1)) for |C| ≥ 2."""
+    labels, truth = planted_labels(100, 6, 3)
+    for c in range(3):
+        members = np.where(truth == c, 0, -1)
+        loss = kmeans_loss(labels, members)
+        expected = 1 - loss / (6 * (np.sum(truth == c) - 1))
+        assert density(labels, members) == pytest.approx(expected)
+
+
+def test_ratios_of_sums_with_missing_labels():
+    """Two blocks with equal label counts have equal density, though the means of n_ij / m_ij differ."""
+    first = cluster_density([[0, 0], [0, -1], [0, 0], [1, -1]], [0, 0, 1, 1])[0, 1]
+    second = cluster_density([[0, 0], [0, -1], [1, 0], [0, -1]], [0, 0, 1, 1])[0, 1]
+    assert first == second == 3 / 5
+
+
+# ---- Naive twins ----
+
+
+@pytest.mark.parametrize(("fast", "slow"), NAIVE)
+@pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1, 1.5]])
+def test_naive_twins(fast, slow, weights, missing):
+    labels = twins(random_labels(60, 5, 4, missing), 90)
+    clustering = np.random.default_rng(0).integers(-1, 6, size=90)
+    np.testing.assert_allclose(fast(labels, clustering, weights=weights), slow(labels, clustering, weights))
+
+
+@pytest.mark.parametrize(("fast", "slow"), NAIVE)
+@given(case=labels_and_clustering())
+def test_naive_twins_on_small_ensembles(fast, slow, case):
+    np.testing.assert_allclose(fast(*case), slow(*case), atol=1e-12)
+
+
+@given(case=labels_and_clustering())
+def test_confidence(case):
+    np.testing.assert_allclose(confidence(*case), naive.confidence(*case), atol=1e-12)
+
+
+def test_confidence_with_weights_on_distinct_rows(missing):
+    labels = twins(random_labels(40, 5, 3, missing), 100)
+    codes, counts, inverse = Ensemble(labels).distinct
+    clusters = np.random.default_rng(0).integers(-1, 4, size=len(codes))
+    offsets, weights = Ensemble(labels).offsets, np.array([0.5, 2, 0, 1, 1.5])
+    profile = label_profile(codes, clusters, counts, offsets, 4)
+    result = confidence_of_rows(codes, counts, clusters, profile, offsets, weights)
+    np.testing.assert_allclose(result[inverse], naive.confidence(labels, clusters[inverse], weights))
+
+
+@given(case=labels_and_clustering(missing=False))
+def test_mean_confidence_is_the_density(case):
+    assert confidence(*case).mean() == pytest.approx(density(*case))
+
+
+@given(case=labels_and_clustering(missing=False))
+def test_weights_add_up(case):
+    """Candel Eq. 6: intra- and inter-weights together are all off-diagonal entries of A."""
+    labels, clustering = case
+    sizes = np.bincount(np.unique(clustering, return_inverse=True)[1])
+    pairs = np.outer(sizes, sizes) - np.diag(sizes)
+    total = (cluster_density(labels, clustering) * pairs).sum()
+    assert total == pytest.approx(coassociation(labels).sum() - len(labels))
+
+
+@pytest.mark.parametrize(
+    ("fast", "score"), [(ensemble_ari, adjusted_rand_score), (ensemble_nmi, normalized_mutual_info_score)]
+)
+@pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1]])
+def test_agreement_with_a_clustering(fast, score, weights, missing):
+    labels = random_labels(80, 4, 4, missing)
+    clustering = np.random.default_rng(0).integers(-1, 6, size=80)
+    scores = [naive.agreement(np.column_stack([clustering, z]), score)[0, 1] for z in labels.T]
+    assert fast(labels, clustering, weights=weights) == pytest.approx(np.average(scores, weights=weights))
+
+
+@pytest.mark.parametrize("average_method", ["arithmetic", "geometric", "min", "max"])
+def test_average_methods(average_method):
+    labels = random_labels(80, 1, 4)
+    clustering = random_labels(80, 1, 3, seed=1)[:, 0]
+    expected = normalized_mutual_info_score(labels[:, 0], clustering, average_method=average_method)
+    assert ensemble_nmi(labels, clustering, average_method=average_method) == pytest.approx(expected, abs=1e-14)
+
+
+@given(case=labels_and_clustering(max_partitions=1, missing=False))
+def test_agreement_of_degenerate_partitions(case):
+    """One cluster, singletons, one object: the conventions are scikit-learn's."""
+    labels, clustering = case
+    assert ensemble_ari(labels, clustering) == pytest.approx(adjusted_rand_score(labels[:, 0], clustering), abs=1e-14)
+    nmi = normalized_mutual_info_score(labels[:, 0], clustering)
+    assert ensemble_nmi(labels, clustering) == pytest.approx(nmi, abs=1e-14)
+
+
+def test_agreement_is_exact_where_it_is_perfect_or_nil():
+    assert ensemble_nmi([[0], [0], [1], [1], [2]], ["c", "c", "a", "a", "b"]) == 1.0
+    assert ensemble_nmi(np.repeat([[0], [1]], 3, axis=0), [0, 1, 2] * 2) == 0.0
+
+
+def test_partitions_that_share_no_object_with_the_clustering_are_left_out():
+    labels = [[0, -1], [0, -1], [1, -1], [-1, 0]]
+    assert ensemble_ari(labels, [0, 0, 1, -1]) == 1.0
+    assert np.isnan(ensemble_ari([[0], [-1]], [-1, 0]))
+
+
+def test_baselines(missing):
+    labels = random_labels(60, 5, 4, missing)
+    off_diagonal = ~np.eye(5, dtype=bool)
+    for metric, score in [("ari", adjusted_rand_score), ("nmi", normalized_mutual_info_score)]:
+        agreement = naive.agreement(labels, score)
+        per_member = agreement[off_diagonal].reshape(5, 4).mean(axis=1)
+        expected = agreement[off_diagonal].mean(), per_member.max()
+        np.testing.assert_allclose(ensemble_baselines(labels, metric), expected, atol=1e-14)
+    densities = [naive.density(labels, z) for z in labels.T]
+    np.testing.assert_allclose(ensemble_baselines(labels, "density"), (np.mean(densities), np.max(densities)))
+
+
+def test_baselines_take_weights_and_average_method():
+    labels = random_labels(60, 3, 4)
+    w = np.array([1, 2, 5])
+
+    def nmi(i, j):
+        return normalized_mutual_info_score(labels[:, i], labels[:, j], average_method="min")
+
+    scores = [(2 * nmi(0, 1) + 5 * nmi(0, 2)) / 7, (nmi(1, 0) + 5 * nmi(1, 2)) / 6, (nmi(2, 0) + 2 * nmi(2, 1)) / 3]
+    result = ensemble_baselines(labels, "nmi", average_method="min", weights=w)
+    np.testing.assert_allclose(result, (np.mean(scores), np.max(scores)))
+
+
+# ---- Co-association ----
+
+
+@pytest.mark.parametrize("weights", [None, [0.5, 2, 0, 1, 1.5]])
+def test_coassociation(weights):
+    labels = random_labels(60, 5, 4)
+    result = coassociation(labels, weights=weights)
+    np.testing.assert_allclose(result, naive.coassociation(labels, weights), atol=1e-14)
+    assert (np.diag(result) == 1).all()
+
+
+def test_coassociation_with_missing_labels():
+    labels = random_labels(60, 6, 4, 0.3)
+    never = naive.joined_and_labelled(labels)[1] == 0
+    assert never.any()
+    with pytest.warns(UserWarning, match=f"{never.sum()} of the 3,600 entries .* are 0"):
+        result = coassociation(labels)
+    np.testing.assert_allclose(result, naive.coassociation(labels), atol=1e-14)
+    assert (result[never] == 0).all()
+
+
+@pytest.mark.parametrize("rows", [[5, 3, 3], slice(10, 20), np.arange(60) % 7 == 0])
+def test_coassociation_of_some_objects(rows):
+    labels = random_labels(60, 5, 4)
+    np.testing.assert_array_equal(coassociation(labels, rows=rows), coassociation(labels)[rows][:, rows])
+
+
+def test_coassociation_refuses_what_does_not_fit():
+    labels = Ensemble(np.zeros((100_000, 1), dtype=int))
+    with pytest.raises(ValueError, match=r"max_bytes = 2\.1 GB\. Got 80\.0 GB for 100,000 objects\. Use density"):
+        coassociation(labels)
+    assert coassociation(labels, rows=[0, 1]).tolist() == [[1, 1], [1, 1]]
+    with pytest.raises(ValueError, match="Got 72 bytes for 3 objects"):
+        coassociation(labels, rows=[0, 1, 2], max_bytes=71)
+
+
+@given(case=labels_and_clustering())
+def test_association_counts(case):
+    np.testing.assert_array_equal(association_counts(case[0]), naive.association_counts(case[0]))
+
+
+def test_association_counts_with_twins(missing, small_blocks):
+    labels = twins(random_labels(60, 5, 3, missing), 300)
+    np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
+
+
+def test_association_counts_of_one_object():
+    assert association_counts([[0, 1]]).tolist() == [0, 0, 0]
+
+
+def test_more_than_255_partitions(missing):
+    labels = random_labels(20, 300, 2, missing)
+    np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
+
+
+def test_more_than_255_clusters(missing):
+    labels = random_labels(2000, 2, 600, missing)
+    clustering = labels[:, 0] // 200
+    assert (Ensemble(labels).n_clusters > 255).all()
+    np.testing.assert_array_equal(association_counts(labels), naive.association_counts(labels))
+    assert density(labels, clustering) == pytest.approx(naive.density(labels, clustering))
+
+
+# ---- Invariances ----
+
+
+@pytest.mark.parametrize("metric", CLUSTERING_METRICS)
+@given(case=labels_and_clustering())
+def test_order_and_names_do_not_matter(metric, case):
+    """Bitwise: objects in another order, labels under other names."""
+    labels, clustering = case
+    expected = metric(labels, clustering)
+    order = np.random.default_rng(len(labels)).permutation(len(labels))
+    np.testing.assert_array_equal(metric(labels[order], clustering[order]), expected)
+    renamed = np.where(labels < 0, -1, 7 - labels)
+    np.testing.assert_array_equal(metric(renamed, clustering), expected)
+    if metric is not cluster_density:
+        np.testing.assert_array_equal(metric(labels, np.where(clustering < 0, -1, 7 - clustering)), expected)
+
+
+@pytest.mark.parametrize("metric", CLUSTERING_METRICS)
+def test_block_size_and_threads_do_not_matter(metric, missing, monkeypatch):
+    from ensemblage import _parallel
+
+    labels = random_labels(500, 4, 5, missing)
+    clustering = random_labels(500, 1, 7, 0.1, seed=1)[:, 0]
+    expected = metric(labels, clustering)
+    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 13)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    np.testing.assert_array_equal(metric(labels, clustering), expected)
+
+
+def test_confidence_is_the_same_for_any_number_of_threads(small_blocks):
+    labels = random_labels(300, 4, 5, 0.3)
+    clustering = random_labels(300, 1, 7, 0.1, seed=1)[:, 0]
+    np.testing.assert_array_equal(confidence(labels, clustering, n_jobs=1), confidence(labels, clustering, n_jobs=4))
+
+
+@pytest.mark.parametrize("metric", CLUSTERING_METRICS)
+@given(case=labels_and_clustering())
+def test_a_copy_of_every_partition_changes_no_mean(metric, case):
+    labels, clustering = case
+    expected = metric(labels, clustering) * (2 if metric is kmeans_loss else 1)
+    np.testing.assert_allclose(metric(np.hstack([labels, labels]), clustering), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", CLUSTERING_METRICS)
+def test_weight_zero_leaves_a_partition_out(metric, missing):
+    labels = random_labels(80, 4, 4, missing)
+    clustering = random_labels(80, 1, 3, seed=1)[:, 0]
+    weighted = metric(labels, clustering, weights=[1, 0, 1, 1])
+    np.testing.assert_allclose(weighted, metric(labels[:, [0, 2, 3]], clustering))
+
+
+@given(case=labels_and_clustering())
+def test_bounds(case):
+    assert 0 <= density(*case) <= 1
+    assert kmeans_loss(*case) >= 0
+    nmi = ensemble_nmi(*case)
+    assume(not np.isnan(nmi))
+    assert 0 <= nmi <= 1
+
+
+# ---- Sums that pass 2^63 ----
+
+
+def test_weighted_sum_of_any_size():
+    counts = np.array([[2**62, 2**62, 2**62], [1, 2, 3]])
+    assert weighted_sum(counts, np.ones(3)).tolist() == [3 * 2**62, 6]
+    assert ratio(weighted_sum(counts, np.ones(3)), np.array([3 * 2**62, 0], dtype=object)).tolist() == [1.0, 0.0]
+
+
+# ---- What they are given ----
+
+
+@pytest.mark.parametrize("metric", CLUSTERING_METRICS)
+def test_clusterings_of_any_kind(metric):
+    labels = random_labels(6, 3, 2)
+    expected = metric(labels, [0, 0, 1, 1, 2, -1])
+    text = ["a", "a", "b", "b", "c", None]
+    for clustering in (
+        text,
+        np.array(text, dtype=object),
+        pd.Series(text),
+        pd.Series(text, dtype="category"),
+        pd.Series([0, 0, 1, 1, 2, None], dtype="Int64"),
+        np.array([0, 0, 1, 1, 2, np.nan]),
+    ):
+        np.testing.assert_array_equal(metric(labels, clustering), expected)
+    np.testing.assert_array_equal(metric(Ensemble(labels), [0, 0, 1, 1, 2, -1]), expected)
+
+
+@pytest.mark.parametrize("metric", CLUSTERING_METRICS)
+@pytest.mark.parametrize(
+    ("clustering", "weights", "message"),
+    [
+        ([0, 1], None, r"one label for each of the 3 objects .* Got 2\."),
+        ([[0], [1], [2]], None, "1-D"),
+        ([-1, -1, None], None, "'clustering'"),
+        ([0, 1, 2], [1, 1, 1], "weights of .* must be 2 numbers"),
+        ([0, 1, 2], [1, -1], "weights of .* must be 2 numbers"),
+        ([0, 1, 2], [0, 0], "weights of .* must be 2 numbers"),
+        ([0, 1, 2], [1, np.nan], "weights of .* must be 2 numbers"),
+    ],
+)
+def test_errors(metric, clustering, weights, message):
+    with pytest.raises(ValueError, match=message):
+        metric([[0, 0], [0, 1], [1, 1]], clustering, weights=weights)
+
+
+def test_errors_of_choices():
+    with pytest.raises(ValueError, match=r"metric of ensemble_baselines must be one of .* Got 'ami'"):
+        ensemble_baselines([[0, 0]], "ami")
+    with pytest.raises(ValueError, match=r"at least 2 partitions\. Got 1\."):
+        ensemble_baselines([[0], [1]])
+    with pytest.raises(ValueError, match="average_method must be one of"):
+        ensemble_nmi([[0], [1]], [0, 1], average_method="mean")

@@ -15,7 +15,6 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._random import task_seeds
 from ensemblage.generation._checks import check_choice
 from ensemblage.generation._clusterers import (
     Labels,
@@ -48,7 +47,7 @@ class Recipe(NamedTuple):
     name: str
     estimator: Any
     n_clusters: int | None
-    sample_seed: int
+    seed: int
 
 
 class Partition(NamedTuple):
@@ -67,13 +66,12 @@ class Failure(NamedTuple):
 
 def make_recipe(index: int, estimator: Any, n_clusters: int | None, seed: int) -> Recipe:
     """The recipe of partition ``index``: a clone of ``estimator`` with its k and seeds set, and a name that says so."""
-    sample_seed, estimator_seed = task_seeds(seed, 2).tolist()
-    estimator = prepared(estimator, n_clusters, estimator_seed)
+    estimator = prepared(estimator, n_clusters, seed)
     parameter = k_parameter(estimator)
     k = estimator.get_params()[parameter] if parameter else None
     if not isinstance(k, numbers.Integral):
-        return Recipe(f"{class_name(estimator)}_{index}", estimator, None, sample_seed)
-    return Recipe(f"{class_name(estimator)}_k{k}_{index}", estimator, int(k), sample_seed)
+        return Recipe(f"{class_name(estimator)}_{index}", estimator, None, seed)
+    return Recipe(f"{class_name(estimator)}_k{k}_{index}", estimator, int(k), seed)
 
 
 class BasePartitions(TransformerMixin, BaseEstimator):
@@ -206,7 +204,7 @@ class BasePartitions(TransformerMixin, BaseEstimator):
             return Failure(recipe, error)
 
     def _fit_labels(self, X: Any, recipe: Recipe) -> Labels:
-        sample = self._sample(recipe.sample_seed, *X.shape)
+        sample = self._sample(recipe.seed, *X.shape)
         if sample is None:
             return checked_labels(recipe.estimator.fit_predict(X), X.shape[0])
         labels = np.full(X.shape[0], -1, dtype=np.int32)
@@ -241,7 +239,7 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         return _matrix([partition.labels for partition in partitions])
 
     def _fit_sample(self, index: int) -> Sample | None:
-        return self._sample(self._made[index].sample_seed, self._n_rows, self.n_features_in_)
+        return self._sample(self._made[index].seed, self._n_rows, self.n_features_in_)
 
     def _labels_of(self, X: Any, nearest: NDArray[np.intp] | None, index: int) -> Labels:
         estimator, sample = self.estimators_[index], self._fit_sample(index)

@@ -118,7 +118,7 @@ class ResampledPartitions(BasePartitions):
 
     def _samples(self) -> list[Sample]:
         check_is_fitted(self, "estimators_")
-        return [self._sample(made.sample_seed, self._n_rows, self.n_features_in_) for made in self._made]
+        return [self._sample(recipe.seed, self._n_rows, self.n_features_in_) for recipe in self._made]
 
     def _clusterers(self) -> list[Any]:
         return [KMeans(n_init=1) if self.estimator is None else self.estimator]

@@ -160,7 +160,7 @@ class Ensemble:
     @cached_property
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
-        return DistinctRows(*distinct_rows(self.codes))
+        return DistinctRows(*distinct_rows(self.codes, self.n_clusters + 1))
 
     @cached_property
     def n_missing(self) -> int:

@@ -107,7 +107,11 @@ folder_option = click.option(
 )
 
 
-@click.group(cls=OneSentenceGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    "ensemblage",
+    cls=OneSentenceGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="ensemblage")
 def main() -> None:
     """Consensus clustering: many clusterings in; one better clustering, a ranking and a measure of certainty out.

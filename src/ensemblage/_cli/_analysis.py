@@ -172,7 +172,9 @@ def _finish(
 
 
 def _settings(identity: Mapping[str, Any], source: Source, objects: Features | Members) -> dict[str, Any]:
-    chosen = {name: value for name, value in identity.items() if value not in (None, False, [])}
+    chosen = {
+        name: value for name, value in identity.items() if value is not None and value is not False and value != []
+    }
     return {"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -35,27 +36,34 @@ class OneSentenceGroup(click.Group):
         try:
             with _warnings_as_lines():
                 result = super().main(args, prog_name, complete_var, False, **extra)
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "ensemblage"
+            _fail(f"{error.format_message()} See {command} --help.")
         except click.ClickException as error:
-            _fail(error.format_message(), FAILED)
+            _fail(error.format_message())
         except Interrupted as error:
-            _fail(str(error), INTERRUPTED)
+            _leave(str(error))
         except (click.Abort, KeyboardInterrupt):
-            _fail("Interrupted. Nothing was written.", INTERRUPTED)
+            _leave("Interrupted. Nothing was written.")
         except MemoryError as error:
-            _fail(
-                f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.",
-                FAILED,
-            )
+            _fail(f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.")
         except OSError as error:
-            _fail(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.", FAILED)
+            _fail(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
         except ValueError as error:
-            _fail(str(error), FAILED)
+            _fail(str(error))
         sys.exit(result if isinstance(result, int) else 0)
 
 
-def _fail(message: str, code: int) -> None:
+def _fail(message: str) -> None:
     click.echo(f"error: {one_line(message)}", err=True)
-    sys.exit(code)
+    sys.exit(FAILED)
+
+
+def _leave(message: str) -> None:
+    """Exit at once: a usual exit takes the memory away under base clusterings that still run in other threads."""
+    click.echo(one_line(message), err=True)
+    sys.stdout.flush()
+    os._exit(INTERRUPTED)
 
 
 def one_line(message: str) -> str:

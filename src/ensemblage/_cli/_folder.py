@@ -75,8 +75,8 @@ def output_folder(path: Path, identity: Mapping[str, Any], first: tuple[str, ...
         Whether files of other origin may be replaced.
     """
     is_new = not path.exists()
-    _make(path)
     try:
+        _make(path)
         yield _opened(path, identity, first, overwrite)
     finally:
         if is_new:

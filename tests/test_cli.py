@@ -1,0 +1,435 @@
+"""The command line, end to end: what it writes, what it uses again, what it refuses."""
+
+import csv
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_wine
+
+from ensemblage import Ensemble, RandomKPartitions
+from ensemblage._cli import _analysis, _errors
+from ensemblage.cli import main
+from ensemblage.consensus import METHODS
+
+WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
+FILES = ["ensemble.npz", "labels.csv", "report.html", "summary.json"]
+
+
+def call(*args):
+    return CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
+
+
+def succeed(*args):
+    result = call(*args)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def fail(*args):
+    """The one sentence (or two, three) of an error."""
+    result = call(*args)
+    assert (result.exit_code, result.stdout) == (2, "")
+    *said, error = result.stderr.splitlines()
+    assert error.startswith("error: ")
+    assert not any("error: " in line for line in said)
+    return error
+
+
+def run(output, *args, data=WINE, k=3):
+    return ("run", data, "-k", k, "--partitions", 8, "-o", output, *args)
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder that a run has finished; not to be written to."""
+    folder = tmp_path_factory.mktemp("finished") / "out"
+    succeed(*run(folder, "--truth-column", "cultivar"))
+    return folder
+
+
+@pytest.fixture
+def no_generation(monkeypatch):
+    """Whoever makes an ensemble again is caught."""
+
+    def fit_transform(self, X, y=None):
+        raise AssertionError("base clusterings are made again")
+
+    monkeypatch.setattr(RandomKPartitions, "fit_transform", fit_transform)
+
+
+@pytest.fixture
+def interrupt(monkeypatch):
+    """Ctrl-C once the ensemble is made; the process exits as it does, not as in real life."""
+
+    def finish(*args):
+        raise KeyboardInterrupt
+
+    def leave(message):
+        click.echo(message, err=True)
+        sys.exit(_errors.INTERRUPTED)
+
+    monkeypatch.setattr(_errors, "_leave", leave)
+    with monkeypatch.context() as patch:
+        patch.setattr(_analysis, "_finish", finish)
+        yield patch
+
+
+# -- help --------------------------------------------------------------------------------------------------------------
+
+
+def commands(group=main, path=()):
+    yield path, group
+    for name, command in getattr(group, "commands", {}).items():
+        yield from commands(command, (*path, name))
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands()])
+def test_every_command_and_option_has_help(path):
+    command = dict(commands())[path]
+    assert command.help
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
+    assert succeed(*path, "--help").stdout.startswith("Usage: ")
+
+
+def test_no_arguments_show_the_help():
+    assert succeed().stdout == succeed("--help").stdout
+    assert succeed("--version").stdout.startswith("ensemblage, version ")
+
+
+def test_help_imports_nothing_that_takes_time():
+    code = "import sys, ensemblage.cli; print({'numpy', 'sklearn', 'numba', 'matplotlib'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
+def test_methods_are_listed():
+    lines = succeed("methods").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(METHODS)
+    assert "KMeansConsensus(init='random')" in lines[2]
+
+
+# -- run ---------------------------------------------------------------------------------------------------------------
+
+
+def test_run_writes_all_it_promises(finished):
+    assert sorted(path.name for path in finished.iterdir()) == FILES
+    header, *rows = rows_of(finished / "labels.csv")
+    assert header == ["id", "cluster", "confidence"]
+    assert [row[0] for row in rows] == [f"wine_{i:03}" for i in range(1, 179)]
+    sizes = np.bincount([int(row[1]) for row in rows])
+    assert len(sizes) == 3
+    assert sizes.tolist() == sorted(sizes, reverse=True)
+    summary = json.loads((finished / "summary.json").read_text())
+    assert summary["consensus"]["mean_confidence"] == pytest.approx(np.mean([float(row[2]) for row in rows]), abs=1e-5)
+    assert summary["truth"]["ari"]["consensus"] > 0.8
+    assert summary["settings"]["seed"] == "0"
+    assert set(summary["seconds"]) == {"read", "base clusterings", "consensus", "ranking", "report"}
+    assert Ensemble.load(finished / "ensemble.npz").shape == (178, 8)
+    assert "<svg" in (finished / "report.html").read_text()
+
+
+def test_run_says_what_it_did(tmp_path):
+    result = succeed(*run(tmp_path / "out", "--truth-column", "cultivar", "--seed", 3))
+    assert "wine.csv: id: column 'wine'" in result.stderr
+    lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+    assert lines["objects"] == "178, 13 features"
+    assert "with the truth; members" in lines["ARI"]
+    assert "report.html" in lines["written"]
+
+
+def test_the_truth_is_no_feature(finished):
+    assert json.loads((finished / "summary.json").read_text())["data"]["n_features"] == 13
+
+
+def test_jobs_change_nothing(finished, tmp_path):
+    succeed(*run(tmp_path, "--truth-column", "cultivar", "--jobs", 1))
+    assert (tmp_path / "labels.csv").read_bytes() == (finished / "labels.csv").read_bytes()
+
+
+def test_finished_work_is_not_done_again(finished, no_generation):
+    before = {path: path.stat().st_mtime_ns for path in finished.iterdir()}
+    result = succeed(*run(finished, "--truth-column", "cultivar"))
+    assert "finished by an earlier run" in result.stderr
+    assert "178, 13 features" in result.stdout
+    assert {path: path.stat().st_mtime_ns for path in finished.iterdir()} == before
+
+
+def test_a_lost_file_is_made_again_from_the_ensemble(finished, tmp_path, no_generation):
+    for path in finished.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "labels.csv").unlink()
+    succeed(*run(tmp_path, "--truth-column", "cultivar"))
+    assert (tmp_path / "labels.csv").read_bytes() == (finished / "labels.csv").read_bytes()
+
+
+def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
+    command = run(tmp_path / "out", "--truth-column", "cultivar")
+    stopped = call(*command)
+    assert stopped.exit_code == 130
+    assert (
+        "keeps ensemble.npz, summary.json" in stopped.stderr.splitlines()[-1] or "keeps ensemble.npz" in stopped.stderr
+    )
+    assert not (tmp_path / "out" / "labels.csv").exists()
+    interrupt.undo()
+    monkeypatch.setattr(_analysis, "generated", None)
+    assert "made by an earlier run" in succeed(*command).stderr
+    for name in ["ensemble.npz", "labels.csv"]:
+        assert (tmp_path / "out" / name).read_bytes() == (finished / name).read_bytes()
+
+
+def test_a_real_ctrl_c(tmp_path):
+    """The process ends at once with one sentence, although base clusterings are running in other threads."""
+    X = np.random.default_rng(0).normal(size=(20_000, 10)).round(3)
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",", header=",".join("abcdefghij"), comments="", fmt="%g")
+    command = [sys.executable, "-c", "from ensemblage.cli import main; main()", "run", "x.csv", "-k", "3", "-o", "out"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        assert any(line.startswith("base clusterings") for line in iter(process.stderr.readline, ""))
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == "Interrupted. Nothing was written.\n"
+    assert process.returncode == 130
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
+    for path in finished.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    before = contents(tmp_path)
+    other = run(tmp_path, "--truth-column", "cultivar", k=4)
+    assert "holds one with k 3 instead of 4. Choose another folder, or add --overwrite." in fail(*other)
+    assert contents(tmp_path) == before
+    with monkeypatch.context() as patch:
+        patch.setattr(_analysis, "generated", None)  # the same ensemble serves another k
+        succeed(*other, "--overwrite")
+    assert len({row[1] for row in rows_of(tmp_path / "labels.csv")[1:]}) == 4
+    assert "seed 0 instead of 1" in fail(*other, "--seed", 1)
+    succeed(*other, "--seed", 1, "--overwrite")
+    assert (tmp_path / "ensemble.npz").read_bytes() != before["ensemble.npz"]
+
+
+def test_an_edited_input_is_another_input(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(40)))
+    succeed(*run(tmp_path / "out", data=data))
+    data.write_text(data.read_text() + "3,3\n")
+    assert "instead of" in fail(*run(tmp_path / "out", data=data))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_foreign_files_are_not_touched(tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    assert "--overwrite" in fail(*run(tmp_path))
+    assert contents(tmp_path) == {name: b"mine"}
+
+
+def test_a_result_that_was_edited_is_foreign(finished, tmp_path):
+    for path in finished.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "labels.csv").write_text("mine")
+    assert "labels.csv is not (or no longer)" in fail(*run(tmp_path, "--truth-column", "cultivar"))
+    assert (tmp_path / "labels.csv").read_text() == "mine"
+
+
+def test_other_files_in_the_folder_stay(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    succeed(*run(tmp_path))
+    succeed(*run(tmp_path, "--overwrite", "--seed", 1))
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_rows_without_values_can_be_dropped(tmp_path):
+    lines = WINE.read_text().splitlines()
+    lines[1] = lines[1].replace("14.23", "")
+    (tmp_path / "gaps.csv").write_text("\n".join(lines))
+    assert "--impute median" in fail(*run(tmp_path / "out", data=tmp_path / "gaps.csv"))
+    succeed(*run(tmp_path / "out", "--impute", "drop", data=tmp_path / "gaps.csv"))
+    assert rows_of(tmp_path / "out" / "labels.csv")[1][0] == "wine_002"
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"a,b\n", "at least one row below its header"),
+        (b"a,b\n1,2\n", "at least 2 complete rows"),
+        (b"1,5;2,5", "at least 2 complete rows"),
+        (b"a,b\n1,2\n1,2\n1,2\n1,2\n", "a column of numbers that vary"),
+        (b"a,b\n1,2\n2,oops\n3,4\n4,5\n", "Got 'oops' in line 3"),
+        (b"a;b\n1,5;2\n2.5;3\n", "one decimal mark"),
+        (b"a,b\n1,2\n2,3\n", "-k must be"),
+        (b"a,b\n" + b"1,2\n2,3\n" * 9, "must be ≤ the 2 different rows of data.csv. Got 3. Ask for fewer clusters."),
+        (b"a,b\n1,2,3\n2,3\n1,2\n4,4\n", "Got 3 in line 2"),
+        (b"a,a\n1,2\n2,3\n1,3\n", "Got 'a' 2 times"),
+        (b"a,b\n1,\xe9\n2,3\n1,3\n", "--encoding latin-1"),
+        (b"a,b\n1,\x00\n2,3\n1,3\n", "NUL byte in line 2"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(99), "Got a PNG image"),
+        (gzip.compress(b"a,b\n1,2\n"), "Got a gzip file"),
+        (b"PK\x03\x04" + bytes(99), "Got a ZIP archive"),
+        (b",a\nx,1\ny,2\nx,3\nz,4\n", "Got 'x' in line 2 and line 4"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
+    data = tmp_path / "data.csv"
+    data.write_bytes(content)
+    assert message in fail(*run(tmp_path / "out", data=data))
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["run", "missing.csv", "-k", "3", "-o", "out"], "missing.csv does not exist"),
+        (["run", ".", "-k", "3", "-o", "out"], "is a folder"),
+        (["run", "x.csv", "-k", "1", "-o", "out"], "1 is not in the range x>=2"),
+        (["run", "x.csv", "-k", "0", "-o", "out"], "0 is not in the range x>=2"),
+        (["run", "x.csv", "-o", "out"], "Missing option '-k'"),
+        (["run", "x.csv", "-k", "2"], "Missing option '-o'"),
+        (["run", "x.csv", "-k", "2", "-o", "x.csv"], "x.csv is a file"),
+        (["run", "x.csv", "-k", "2", "-o", "x.csv/out"], "The output must be a folder that can be written"),
+        (["run", "x.csv", "-k", "2", "-o", "out", "--method", "magic"], "must be one of 'km'"),
+        (["run", "x.csv", "-k", "2", "-o", "out", "--jobs", "0"], "neither a number"),
+        (["run", "x.csv", "-k", "2", "-o", "out", "--truth-column", "c"], "--truth-column must name a column of x.csv"),
+        (["generate", "x.csv", "-o", "e.txt"], "must end in .npz or .csv"),
+        (["generate", "x.csv", "-o", "nowhere/e.npz"], "nowhere does not"),
+        (["generate", "x.csv", "-o", "x.csv"], "x.csv exists"),
+        (["combine", "x.csv", "-k", "2", "-o", "out", "--missing", "x"], "neither a whole number nor none"),
+        (["combine", "x.csv", "-k", "2", "-o", "out"], "Column 'a' of x.csv has a different value in every row"),
+        (["rank", "x.csv", "--by", "beauty"], "Got 'beauty'"),
+        (["rank", "fake.npz"], "must be one that Ensemble.save wrote"),
+        (["report", "."], "must be the folder of a finished run"),
+        (["report", "x.csv"], "--labels and -o PAGE.html"),
+        (["magic"], "No such command 'magic'. See ensemblage --help."),
+    ],
+)
+def test_bad_arguments_are_one_sentence(tmp_path, monkeypatch, args, message):
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text("a,b\n1,5\n2,4\n4,5\n")
+    Path("fake.npz").write_text("no archive")
+    before = contents(tmp_path)
+    assert message in fail(*args)
+    assert contents(tmp_path) == before
+
+
+def test_a_folder_without_rights(tmp_path, monkeypatch):
+    def refuse(*args, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    assert "cannot: Permission denied" in fail(*run(tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
+    def fill(self, path):
+        Path(path).write_bytes(b"half")
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Ensemble, "save", fill)
+    assert "No space left on device" in fail(*run(tmp_path / "out"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_warnings_are_one_line_each(tmp_path, monkeypatch):
+    def read_badly(*args, **options):
+        warnings.warn("this is\nodd", UserWarning, stacklevel=1)
+        raise ValueError("and\nthis is wrong")
+
+    monkeypatch.setattr("ensemblage._cli._source.features_of", read_badly)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = call(*run(tmp_path / "out"))
+    assert result.stderr.splitlines() == ["warning: this is odd", "error: and this is wrong"]
+
+
+# -- the other commands ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz"])
+def test_generate_combine_rank_report(tmp_path, monkeypatch, finished, suffix):
+    monkeypatch.chdir(tmp_path)
+    ensemble = f"ensemble{suffix}"
+    succeed("generate", WINE, "--truth-column", "cultivar", "--partitions", 8, "-o", ensemble)
+    assert "ensemble" in fail("generate", WINE, "--partitions", 8, "-o", ensemble)
+    succeed("combine", ensemble, "-k", 3, "-o", "out")
+    ours, theirs = rows_of("out/labels.csv"), rows_of(finished / "labels.csv")
+    assert [row[1:] for row in ours] == [row[1:] for row in theirs]
+    assert ours[1][0] == ("wine_001" if suffix == ".csv" else "1")
+    table = succeed("rank", ensemble, "-o", "ranks.csv").stdout.splitlines()
+    assert [line.split() for line in table] == rows_of("ranks.csv")
+    scores = [float(row[3]) for row in rows_of("ranks.csv")[1:]]
+    assert scores == sorted(scores, reverse=True)
+    succeed("report", ensemble, "--labels", "out/labels.csv", "-o", "page.html")
+    assert "<svg" in Path("page.html").read_text()
+
+
+def test_report_of_a_folder(finished, tmp_path):
+    for path in finished.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "report.html").unlink()
+    succeed("report", tmp_path)
+    assert "finished by an earlier run" in succeed(*run(tmp_path, "--truth-column", "cultivar")).stderr
+    (tmp_path / "report.html").write_text("mine")
+    assert "Add --overwrite" in fail("report", tmp_path)
+    succeed("report", tmp_path, "-o", tmp_path / "other.html")
+    assert (tmp_path / "report.html").read_text() == "mine"
+    succeed("report", tmp_path, "--overwrite")
+    assert (tmp_path / "report.html").read_bytes() == (tmp_path / "other.html").read_bytes()
+
+
+def test_labels_of_a_report_are_matched_by_id(tmp_path):
+    table = tmp_path / "e.csv"
+    table.write_text(",p,q\na,1,1\nb,1,1\nc,2,2\nd,2,1\n")
+    (tmp_path / "l.csv").write_text("id,cluster\nd,x\nc,x\nb,y\na,y\n")
+    (tmp_path / "m.csv").write_text("id,cluster\nd,x\nc,x\nb,y\nz,y\n")
+    succeed("report", table, "--labels", tmp_path / "l.csv", "-o", tmp_path / "p.html")
+    assert "or other ids" in fail("report", table, "--labels", tmp_path / "m.csv", "-o", tmp_path / "q.html")
+    assert "column named cluster" in fail("report", table, "--labels", table, "-o", tmp_path / "q.html")
+
+
+def test_combine_text_labels_with_gaps_and_truth(tmp_path):
+    lines = ["who,p,q,kind"] + [f"o{i},{'ab'[i % 2]},{'' if i == 3 else i % 2},{'uv'[i % 2]}" for i in range(12)]
+    (tmp_path / "e.tsv").write_text("\n".join(lines).replace(",", "\t"))
+    result = succeed(
+        *("combine", tmp_path / "e.tsv", "-k", 2, "-o", tmp_path / "out"),
+        *("--id-column", "who", "--truth-column", "kind"),
+    )
+    assert "ARI         1.000 with the truth" in result.stdout
+    assert rows_of(tmp_path / "out" / "labels.csv")[4][0] == "o3"
+
+
+def test_minus_one_is_missing_unless_told(tmp_path):
+    (tmp_path / "e.csv").write_text("p,q\n" + "1,1\n-1,2\n-1,2\n1,1\n-1,-1\n")
+    succeed("combine", tmp_path / "e.csv", "-k", 2, "-o", tmp_path / "one")
+    succeed("combine", tmp_path / "e.csv", "-k", 2, "-o", tmp_path / "two", "--missing", "none")
+    assert rows_of(tmp_path / "one" / "labels.csv")[5] == ["5", "-1", ""]
+    assert rows_of(tmp_path / "two" / "labels.csv")[5][1] != "-1"
+
+
+# -- the example -------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_is_scikit_learns_wine():
+    wine = load_wine()
+    header, *rows = rows_of(WINE)
+    assert header == ["wine", *wine.feature_names, "cultivar"]
+    np.testing.assert_allclose(np.array([row[1:-1] for row in rows], dtype=float), wine.data, rtol=1e-6)
+    assert [row[-1] for row in rows] == [wine.target_names[t] for t in wine.target]

@@ -47,6 +47,7 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: "Axes | None" = 
         ax.bar_label(rest, labels=[f"{unlabelled:,} unlabelled"], padding=4, rotation=90)
     label_ticks(ax, "x", clusters.tolist(), clusters.tolist(), most=20)
     ax.set(xlabel="cluster", ylabel="objects")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.margins(x=0.02, y=0.1)
     without_frame(ax)
     return ax

@@ -73,9 +73,9 @@ def build(
         summary = summarize(ensemble, consensus, **details)
     page = render(summary)
     if json_path is not None:
-        with written_whole(json_path, encoding="utf-8") as file:
+        with written_whole(json_path, encoding="utf-8", errors="backslashreplace") as file:
             file.write(to_json(summary))
-    with written_whole(path, encoding="utf-8") as file:
+    with written_whole(path, encoding="utf-8", errors="replace") as file:
         file.write(page)
     return Path(path)
 

@@ -61,13 +61,13 @@ def cluster_cell(cluster: int) -> ClusterCell:
 
 
 def percent(share: float | None) -> str:
-    """A share as people write it; never 0% or 100% unless it is."""
+    """A share as people write it; 0% and 100% only where it is exact."""
     if share is None:
         return "–"
     if 0 < share < 0.01:
-        return "less than 1%"
+        return "<1%"
     if 0.99 < share < 1:
-        return "more than 99%"
+        return ">99%"
     return f"{100 * share:.0f}%"
 
 
@@ -77,12 +77,10 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """ "1 object", "2,000 objects"."""
+    """The noun with its number: 1 object, 2,000 objects."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def listed(words: Sequence[str], most: int = 8) -> str:
-    """ "a, b and c"; the words after ``most`` are only counted."""
-    if len(words) > most:
-        return f"{', '.join(words[: most - 1])} and {len(words) - most + 1:,} more"
+def listed(words: Sequence[str]) -> str:
+    """The words in a sentence: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

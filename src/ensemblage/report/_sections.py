@@ -12,6 +12,8 @@ from ensemblage.report._svg import to_svg
 
 Summary = Mapping[str, Any]
 
+_EQUAL = 1e-9
+_MOST_LISTED = 8
 _FINER = 1.25
 """Partitions with so many times the clusters of the consensus split what belongs together."""
 
@@ -70,17 +72,20 @@ def ranking_section(summary: Summary) -> Section:
     sentences = [_first_and_last(r, summary["members"]) for r in summary["rankings"]]
     if not sentences:
         sentences = ["The partitions are in order of their agreement with the consensus (adjusted Rand index)."]
-    pictures = [_ranking(summary, i) for i in range(len(summary["rankings"]))]
+    pictures = [
+        _ranking(summary, i) for i, r in enumerate(summary["rankings"]) if any(s is not None for s in r["scores"])
+    ]
     return Section("The partitions", sentences, pictures, [_members(summary)])
 
 
 def method_section(summary: Summary) -> Section:
     data, consensus = summary["data"], summary["consensus"]
     features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
+    missing = f"; {percent(data['missing'])} of the labels are missing" if data["missing"] else ""
     sentence = (
         f"{counted(data['n_objects'], 'object')}{features}; {counted(data['n_partitions'], 'partition')} with "
         f"{data['mean_member_clusters']:.3g} clusters on average; {counted(data['n_distinct_rows'], 'different row')} "
-        f"of labels; {percent(data['missing'])} of the labels missing."
+        f"of labels{missing}."
     )
     seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items()}
     tables = [
@@ -105,12 +110,18 @@ SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
 
 def _what_was_found(summary: Summary) -> str:
     consensus, clusters = summary["consensus"], summary["clusters"]
-    sizes = listed([f"{cluster['size']:,}" for cluster in clusters])
+    sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
     partitions = counted(summary["data"]["n_partitions"], "partition")
     found = f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} objects."
     if not consensus["n_unlabelled"]:
         return found
     return f"{found} {counted(consensus['n_unlabelled'], 'object')} without a label in any partition are in none."
+
+
+def _range_of_sizes(sizes: Sequence[int]) -> str:
+    if len(sizes) <= _MOST_LISTED:
+        return listed([f"{size:,}" for size in sizes])
+    return f"{min(sizes):,} to {max(sizes):,}"
 
 
 def _how_sure(summary: Summary) -> list[str]:
@@ -234,16 +245,25 @@ def _agreement(summary: Summary) -> Picture:
 def _consensus_and_members(summary: Summary) -> list[str]:
     found = summary["agreement"]
     sentence = f"The consensus agrees with the partitions by {number(found['consensus'], 2)} on average"
-    if found["others"] is None:
+    if found["others"] is None or found["consensus"] is None:
         return [f"{sentence}."]
-    best, value = summary["members"][found["best_member"]]["name"], number(found["best"], 2)
+    best, value = _quoted(summary["members"][found["best_member"]]), number(found["best"], 2)
     sentences = [f"{sentence}, the partitions with each other by {number(found['others'], 2)}."]
-    if found["consensus"] > found["best"]:
-        return [*sentences, f"No single partition agrees with the others as well: the best, “{best}”, reaches {value}."]
-    sentences.append(f"The partition “{best}” agrees better with the others, by {value}.")
+    if found["consensus"] > found["best"] + _EQUAL:
+        return [
+            *sentences,
+            f"No single partition agrees with all of them as well: the best, {best}, reaches {value}.",
+        ]
+    if found["consensus"] > found["best"] - _EQUAL:
+        return [*sentences, f"The partition {best} agrees with them as well as the consensus does."]
+    sentences.append(f"The partition {best} agrees with them better, by {value}.")
     if _is_finer(summary):
         sentences.append("Partitions with many more clusters than the consensus cannot agree with it fully.")
     return sentences
+
+
+def _quoted(member: Mapping[str, Any]) -> str:
+    return f"“{plotting.printable(member['name'], 60)}”"
 
 
 def _square(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
@@ -269,7 +289,7 @@ def _points(summary: Summary) -> Picture:
 def _least_certain(summary: Summary) -> Table:
     rows: list[list[Cell]] = [
         [
-            o["id"],
+            plotting.printable(o["id"], 40),
             cluster_cell(o["cluster"]),
             percent(o["confidence"]),
             "–" if o["rival"] is None else cluster_cell(o["rival"]),
@@ -291,14 +311,14 @@ def _scores_against_truth(summary: Summary) -> Table:
         [name, *(number(summary["truth"][key][column]) for column in ("consensus", "mean", "sd", "best"))]
         for key, name in names.items()
     ]
-    return Table("", ["Measure", "Consensus", "Members, mean", "Members, sd", "Best member"], rows, wide=True)
+    return Table("", ["Measure", "Consensus", "Mean of members", "sd", "Best"], rows, wide=True)
 
 
 def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
     first, last = ranking["order"][0], ranking["order"][-1]
     return (
-        f"{ranking['name']} puts “{members[first]['name']}” first ({number(ranking['scores'][first])}) and "
-        f"“{members[last]['name']}” last ({number(ranking['scores'][last])})."
+        f"{ranking['name']} puts {_quoted(members[first])} first ({number(ranking['scores'][first])}) and "
+        f"{_quoted(members[last])} last ({number(ranking['scores'][last])})."
     )
 
 
@@ -309,27 +329,35 @@ def _ranking(summary: Summary, i: int) -> Picture:
     ax = plotting.ranking_scores(
         scores, names=names, greater_is_better=ranking["greater_is_better"], label=ranking["name"]
     )
-    sentence = f"One dot per partition, the best first; {better} is better."
-    spread = f"The scores reach from {number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
-    return Picture(f"Scores by {ranking['name']}", to_svg(ax, f"ranking{i}"), [sentence, spread])
+    sentences = [
+        *filter(None, [ranking["description"]]),
+        (
+            f"One dot per partition, the best first; {better} is better. The scores reach from "
+            f"{number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
+        ),
+    ]
+    return Picture(f"Scores by {ranking['name']}", to_svg(ax, f"ranking{i}"), sentences)
 
 
 def _members(summary: Summary) -> Table:
     rankings, members = summary["rankings"], summary["members"]
     by_agreement = np.argsort(-_with_nan([member["agreement"] for member in members]), kind="stable").tolist()
     columns: dict[str, list[str]] = {
-        "Partition, best first": [member["name"] for member in members],
+        "Partition, best first": [plotting.printable(member["name"], 40) for member in members],
         "Clusters": [f"{member['n_clusters']:,}" for member in members],
     }
     if summary["data"]["missing"]:
         columns["Missing"] = [percent(member["missing"]) for member in members]
-    columns |= {ranking["name"]: [number(score) for score in ranking["scores"]] for ranking in rankings}
+    for ranking in rankings:
+        columns["Score" if len(rankings) == 1 else ranking["name"]] = [number(score) for score in ranking["scores"]]
     columns["ARI with consensus"] = [number(member["agreement"]) for member in members]
     if summary["truth"]:
         columns["ARI with classes"] = [number(member["truth"]) for member in members]
     order = rankings[0]["order"] if rankings else by_agreement
     rows = [[values[j] for values in columns.values()] for j in order]
-    return Table("All partitions", list(columns), rows, shown=15, wide=True)
+    # One picture leaves room for a narrow table beside it.
+    wide = len(rankings) != 1 or len(columns) > 5
+    return Table("All partitions", list(columns), rows, shown=15, wide=wide)
 
 
 def _two_columns(title: str, entries: Mapping[str, str]) -> Table:

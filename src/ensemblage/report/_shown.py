@@ -1,7 +1,7 @@
 """What the figures show of an analysis: all of it where it is small, else a seeded sample, and a note that says so."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +85,41 @@ def _rows_shown(
     return chosen, sizes, note
 
 
+class Features(NamedTuple):
+    """What the objects were clustered by."""
+
+    values: Any
+    """(n, m) array or sparse matrix"""
+    names: list[str]
+
+    @classmethod
+    def of(cls, features: Any) -> "Features":
+        """Features with the names of a data frame's columns, or numbers."""
+        values = features if hasattr(features, "tocsr") else np.asarray(features)
+        values = values[:, None] if values.ndim == 1 else values
+        names = features.columns if hasattr(features, "columns") else [f"feature {j}" for j in range(values.shape[1])]
+        return cls(values, [str(name) for name in names])
+
+    def rows(self, chosen: NDArray[Any]) -> NDArray[np.float64]:
+        """Some rows as numbers; what is not finite becomes the median of its column."""
+        part = self.values.tocsr()[chosen].toarray() if hasattr(self.values, "tocsr") else self.values[chosen]
+        try:
+            numbers = np.array(part, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("features must be numbers. Got text. Leave out the columns of text.") from None
+        holes = ~np.isfinite(numbers)
+        for j in np.flatnonzero(holes.any(axis=0)):
+            known = numbers[~holes[:, j], j]
+            numbers[holes[:, j], j] = np.median(known) if len(known) else 0.0
+        return numbers
+
+
 def points_shown(
-    features: Any, clusters: NDArray[Any], confidence: NDArray[np.float64], random_state: Any
+    features: Features, clusters: NDArray[Any], confidence: NDArray[np.float64], random_state: Any
 ) -> dict[str, Any]:
     """The objects in the plane: up to two features as they are, more on their first two principal components."""
     chosen, _ = sample_by_cluster(clusters, _MOST_POINTS, random_state)
-    values = _dense(features, chosen)
-    xy, x_label, y_label, axes_note = _in_the_plane(values, confidence[chosen], _feature_names(features))
+    xy, x_label, y_label, axes_note = _in_the_plane(features.rows(chosen), confidence[chosen], features.names)
     notes = [axes_note]
     if len(chosen) < len(clusters):
         note = f"{len(chosen):,} of the {len(clusters):,} objects are drawn, taken at random from each cluster."
@@ -106,30 +134,10 @@ def points_shown(
     }
 
 
-def _dense(features: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Some rows of the features as numbers; what is not finite becomes the median of its column."""
-    chosen = features[rows] if hasattr(features, "tocsr") else np.asarray(features)[rows]
-    values = np.array(chosen.toarray() if hasattr(chosen, "toarray") else chosen, dtype=np.float64)
-    values[~np.isfinite(values)] = np.nan
-    holes = np.isnan(values)
-    if holes.any():
-        columns = np.flatnonzero(holes.any(axis=0))
-        middles = [
-            np.median(column[~np.isnan(column)]) if not np.isnan(column).all() else 0 for column in values.T[columns]
-        ]
-        values[:, columns] = np.where(holes[:, columns], middles, values[:, columns])
-    return values
-
-
-def _feature_names(features: Any) -> list[str]:
-    return [str(name) for name in features.columns] if hasattr(features, "columns") else []
-
-
 def _in_the_plane(
     values: NDArray[np.float64], confidence: NDArray[np.float64], names: list[str]
 ) -> tuple[NDArray[np.float64], str, str, str]:
     m = values.shape[1]
-    names = names or [f"feature {j}" for j in range(m)]
     if m == 1:
         return (
             np.column_stack([values[:, 0], np.nan_to_num(confidence)]),
@@ -141,7 +149,8 @@ def _in_the_plane(
         return values, names[0], names[1], "The axes are the two features."
     from sklearn.decomposition import PCA
 
-    pca = PCA(n_components=2, random_state=0).fit(values) if len(values) > 1 else None
+    with np.errstate(all="ignore"):
+        pca = PCA(n_components=2, random_state=0).fit(values) if len(values) > 1 else None
     if pca is None or not np.isfinite(pca.explained_variance_ratio_).all():
         return values[:, :2], names[0], names[1], "The axes are the first two features."
     first, second = (f"{100 * share:.0f}%" for share in pca.explained_variance_ratio_)

@@ -1,5 +1,6 @@
 """A finished analysis as a dict of plain numbers and strings."""
 
+import inspect
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -14,7 +15,7 @@ from ensemblage.metrics import cluster_density
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with
 from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting import confidence_quantiles
-from ensemblage.report._shown import matrix_shown, points_shown
+from ensemblage.report._shown import Features, matrix_shown, points_shown
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
@@ -92,19 +93,19 @@ def summarize(
     [2, 2]
     """
     ensemble = as_ensemble(ensemble)
-    labels = _one_per_object(consensus.labels_, len(ensemble), "labels_ of consensus").astype(np.int64)
-    confidence = _one_per_object(consensus.confidence_, len(ensemble), "confidence_ of consensus").astype(np.float64)
-    names = _one_per_object(np.arange(len(ensemble)) if ids is None else _column(ids), len(ensemble), "ids")
+    n = len(ensemble)
+    labels = _checked_labels(consensus.labels_, n)
+    confidence = np.asarray(_one_per_object(consensus.confidence_, n, "confidence_ of consensus"), dtype=np.float64)
+    names = _one_per_object(range(n) if ids is None else list(ids), n, "ids")
+    drawable = None if features is None else Features.of(_one_per_object(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
     with_each_other = agreement_matrix(ensemble.select(drawn), "ari")
-    if features is not None:
-        _one_per_object(features, len(ensemble), "features")
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
         "format": FORMAT,
         "title": str(title),
-        "data": _data(ensemble, features),
+        "data": _data(ensemble, drawable),
         "consensus": _consensus(ensemble, consensus, labels, confidence),
         "clusters": _clusters(ensemble, labels, confidence),
         "agreement": _agreement(agreements, drawn, with_each_other),
@@ -118,7 +119,7 @@ def summarize(
         "figures": {
             "matrix": matrix_shown(ensemble, labels, random_state),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
-            "points": None if features is None else points_shown(features, labels, confidence, random_state),
+            "points": None if drawable is None else points_shown(drawable, labels, confidence, random_state),
         },
     }
 
@@ -133,18 +134,24 @@ def _one_per_object(values: Any, n: int, subject: str) -> Any:
     return values
 
 
-def _column(values: Any) -> NDArray[Any]:
-    column = np.empty(len(values), dtype=object)
-    column[:] = list(values)
-    return column
+def _checked_labels(labels: Any, n: int) -> NDArray[np.int64]:
+    checked = np.asarray(_one_per_object(labels, n, "labels_ of consensus"), dtype=np.int64)
+    empty = np.flatnonzero(np.bincount(checked[checked >= 0]) == 0)
+    if len(empty) or not (checked >= 0).any():
+        raise ValueError(
+            "labels_ of consensus must number the clusters from 0 without gaps. "
+            f"Got {'only unlabelled objects' if not len(empty) else f'no object in cluster {empty[0]}'}. "
+            "Number them anew."
+        )
+    return checked
 
 
-def _data(ensemble: Ensemble, features: Any) -> dict[str, Any]:
+def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
     n, p = ensemble.shape
     return {
         "n_objects": n,
         "n_partitions": p,
-        "n_features": None if features is None else int(np.shape(features)[1]),
+        "n_features": None if features is None else features.values.shape[1],
         "n_distinct_rows": len(ensemble.distinct.counts),
         "missing": ensemble.n_missing / (n * p),
         "mean_member_clusters": float(ensemble.n_clusters.mean()),
@@ -215,18 +222,16 @@ def _members_drawn(agreements: NDArray[np.float64]) -> NDArray[np.intp]:
 def _agreement(
     agreements: NDArray[np.float64], drawn: NDArray[np.intp], with_each_other: NDArray[np.float64]
 ) -> dict[str, Any]:
-    others = with_each_other.copy()
-    np.fill_diagonal(others, np.nan)
-    known = ~np.isnan(others)
-    if not known.any():
-        return {"consensus": plain(_mean(agreements)), "others": None, "best": None, "best_member": None}
-    means = np.array([_mean(row) for row in others])
-    best = int(np.nanargmax(means))
+    p = len(with_each_other)
+    others = with_each_other[~np.eye(p, dtype=bool)]
+    # A member is compared with all members, itself included, for the consensus may be one of them too.
+    means = np.array([_mean(row) for row in with_each_other])
+    best = int(np.argmax(means))
     return {
         "consensus": plain(_mean(agreements)),
-        "others": plain(_mean(means)),
-        "best": float(means[best]),
-        "best_member": int(drawn[best]),
+        "others": plain(_mean(others)),
+        "best": plain(means[best]) if p > 1 else None,
+        "best_member": int(drawn[best]) if p > 1 else None,
     }
 
 
@@ -267,7 +272,8 @@ def _several(ranking: Any) -> list[Any]:
 
 def _ranking(ranking: Any) -> dict[str, Any]:
     return {
-        "name": _short(ranking),
+        "name": _short(ranking).removesuffix("()"),
+        "description": (inspect.getdoc(type(ranking)) or "").partition("\n")[0],
         "greater_is_better": bool(ranking.greater_is_better),
         "scores": [plain(score) for score in np.asarray(ranking.scores_, dtype=np.float64).tolist()],
         "order": [int(j) for j in ranking.order_],
@@ -275,7 +281,7 @@ def _ranking(ranking: Any) -> dict[str, Any]:
 
 
 def _least_certain(
-    ensemble: Ensemble, labels: NDArray[Any], confidence: NDArray[np.float64], names: NDArray[Any]
+    ensemble: Ensemble, labels: NDArray[Any], confidence: NDArray[np.float64], names: Sequence[Any]
 ) -> list[dict[str, Any]]:
     """Objects of the lowest confidence that are not alone in their cluster, and where else they could belong."""
     sizes = np.bincount(labels[labels >= 0])

@@ -42,7 +42,8 @@ def compare_with_truth(ensemble: Ensemble, labels: NDArray[Any], truth: ArrayLik
 
 def _compared(consensus: float, members: NDArray[np.float64]) -> dict[str, float | None]:
     known = members[~np.isnan(members)]
-    found = [known.mean(), known.std(), known.max()] if len(known) else [np.nan] * 3
+    sd = known.std(ddof=1) if len(known) > 1 else np.nan
+    found = [known.mean(), sd, known.max()] if len(known) else [np.nan] * 3
     values = dict(zip(("consensus", "mean", "sd", "best"), [consensus, *found], strict=True))
     return {name: None if np.isnan(value) else float(value) for name, value in values.items()}
 

@@ -1,0 +1,423 @@
+"""A report says what the numbers say, is one harmless file, and is the same for the same input."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
+
+from ensemblage import AverageAgreement, Ensemble, KMeansConsensus, report
+from ensemblage.metrics import cluster_density, coassociation, density
+from ensemblage.report._layout import counted, listed, percent
+from ensemblage.report._shown import sample_by_cluster
+from ensemblage.report._svg import figure_style, to_svg
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+def noisy_ensemble(n=120, p=9, k=3, seed=0, missing=0.0):
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, k, n)
+    labels = np.where(rng.random((n, p)) < 0.75, classes[:, None], rng.integers(0, k, (n, p)))
+    labels[rng.random((n, p)) < missing] = -1
+    return Ensemble(labels), classes
+
+
+class Given:
+    """A consensus of unknown origin."""
+
+    def __init__(self, labels, confidence=None):
+        self.labels_ = np.asarray(labels)
+        self.confidence_ = np.full(len(labels), 0.5) if confidence is None else np.asarray(confidence)
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed in order, and collects ids, texts and attributes."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.ids, self.tags, self.texts, self.attributes = [], [], [], [], []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    ensemble, classes = noisy_ensemble()
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    features = make_blobs(120, n_features=5, random_state=0)[0]
+    details = {
+        "features": features,
+        "truth": classes,
+        "ranking": [AverageAgreement().fit(ensemble), AverageAgreement(measure="nmi").fit(ensemble)],
+        "seconds": {"consensus": 0.5},
+        "settings": {"seed": 0},
+    }
+    return ensemble, consensus, details
+
+
+@pytest.fixture(scope="module")
+def summary(analysis):
+    ensemble, consensus, details = analysis
+    return report.summarize(ensemble, consensus, **details)
+
+
+@pytest.fixture(scope="module")
+def page(summary):
+    return report.render(summary)
+
+
+def test_numbers_are_those_of_the_metrics(analysis, summary):
+    ensemble, consensus, _ = analysis
+    labels = consensus.labels_
+    assert summary["data"]["n_objects"] == 120
+    assert [c["size"] for c in summary["clusters"]] == np.bincount(labels).tolist()
+    assert summary["consensus"]["mean_confidence"] == pytest.approx(density(ensemble, labels))
+    shared = coassociation(ensemble)
+    assert summary["consensus"]["between"] == pytest.approx(shared[labels[:, None] != labels].mean())
+    between = cluster_density(ensemble, labels) - 2 * np.eye(3)
+    assert [c["nearest"]["cluster"] for c in summary["clusters"]] == between.argmax(axis=1).tolist()
+    ari = [adjusted_rand_score(labels, np.asarray(ensemble)[:, j]) for j in range(9)]
+    assert [m["agreement"] for m in summary["members"]] == pytest.approx(ari)
+    assert summary["agreement"]["consensus"] == pytest.approx(np.mean(ari))
+
+
+def test_agreement_of_members_counts_each_pair_and_the_best_of_them(analysis, summary):
+    columns = np.asarray(analysis[0]).T
+    ari = np.array([[adjusted_rand_score(a, b) for a in columns] for b in columns])
+    assert summary["agreement"]["others"] == pytest.approx(ari[~np.eye(9, dtype=bool)].mean())
+    assert summary["agreement"]["best"] == pytest.approx(ari.mean(axis=1).max())
+    assert summary["agreement"]["best_member"] == ari.mean(axis=1).argmax()
+
+
+@pytest.mark.parametrize(
+    ("key", "score"),
+    [("ari", adjusted_rand_score), ("ami", adjusted_mutual_info_score), ("nmi", normalized_mutual_info_score)],
+)
+def test_comparison_with_classes(analysis, summary, key, score):
+    ensemble, consensus, details = analysis
+    members = [score(details["truth"], column) for column in np.asarray(ensemble).T]
+    found = summary["truth"][key]
+    assert found["consensus"] == pytest.approx(score(details["truth"], consensus.labels_))
+    expected = [np.mean(members), np.std(members, ddof=1), np.max(members)]
+    assert [found["mean"], found["sd"], found["best"]] == pytest.approx(expected)
+
+
+def test_missing_classes_are_left_out_of_the_comparison():
+    ensemble, classes = noisy_ensemble()
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    truth = ["abc"[c] for c in classes]
+    truth[:20] = [None] * 20
+    found = report.summarize(ensemble, consensus, truth=truth)["truth"]
+    assert found["ari"]["consensus"] == pytest.approx(adjusted_rand_score(classes[20:], consensus.labels_[20:]))
+    assert found["ami"]["consensus"] == pytest.approx(adjusted_mutual_info_score(classes[20:], consensus.labels_[20:]))
+
+
+def test_least_certain_objects_and_where_else_they_could_be(analysis, summary):
+    ensemble, consensus, _ = analysis
+    shared = coassociation(ensemble)
+    order = np.argsort(consensus.confidence_, kind="stable")[:20]
+    assert [o["id"] for o in summary["least_certain"]] == [str(i) for i in order]
+    for o, i in zip(summary["least_certain"], order, strict=True):
+        means = [shared[i, consensus.labels_ == c].mean() if c != o["cluster"] else -1 for c in range(3)]
+        assert o["rival"] == int(np.argmax(means))
+        assert o["rival_confidence"] == pytest.approx(max(means))
+
+
+def test_objects_alone_in_their_cluster_are_not_called_uncertain():
+    ensemble = Ensemble([[0, 0], [0, 0], [1, 1]])
+    found = report.summarize(ensemble, Given([0, 0, 1], [1.0, 1.0, 0.0]), ids=["x", "y", "alone"])
+    assert [o["id"] for o in found["least_certain"]] == ["x", "y"]
+
+
+def test_summary_survives_json_and_gives_the_same_page(summary, page):
+    assert report.render(json.loads(json.dumps(summary, allow_nan=False))) == page
+
+
+def test_same_input_gives_the_same_bytes(analysis, tmp_path):
+    ensemble, consensus, details = analysis
+    paths = [report.build(ensemble, consensus, path=tmp_path / f"{i}.html", **details) for i in range(2)]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0.html", "1.html"]
+
+
+def test_json_is_what_the_page_is_made_of(analysis, summary, page, tmp_path):
+    ensemble, consensus, details = analysis
+    report.build(ensemble, consensus, path=tmp_path / "r.html", json_path=tmp_path / "r.json", **details)
+    assert json.loads((tmp_path / "r.json").read_text(encoding="utf-8")) == summary
+    report.build(summary, path=tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
+
+
+def test_page_loads_nothing(page):
+    parsed = Page(page)
+    assert not {"script", "link", "iframe", "img", "object"} & set(parsed.tags)
+    assert not [name for name, _ in parsed.attributes if name.startswith("on")]
+    links = [value for name, value in parsed.attributes if name in ("src", "href", "xlink:href", "action")]
+    assert all(value.startswith(("#", "data:image/png;base64,")) for value in links)
+    assert set(re.findall(r"https?://[^\"'\s<]+", page)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    assert "@import" not in page
+    assert not re.findall(r"url\((?!#)", page)
+
+
+def test_ids_are_distinct_and_every_reference_has_its_own(page):
+    ids = Page(page).ids
+    assert len(ids) == len(set(ids)) > 0
+    referred = {a or b for a, b in re.findall(r'url\(#([^)]*)\)|href="#([^"]*)"', page)}
+    assert referred == set(ids)
+
+
+def test_answer_comes_first_then_pictures_ranking_and_method(page):
+    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    assert headings == [
+        "The answer",
+        "Do the partitions agree?",
+        "The objects",
+        "Compared with the known classes",
+        "The partitions",
+        "Method and reproducibility",
+    ]
+    assert "3 clusters in 120 objects" in page[: page.index("<h2>")]
+    assert page.count("<svg") == page.count("<figcaption") == 7
+
+
+EVIL = "<script>alert('x')</script>&\"'$\\frac{$"
+
+
+def test_names_are_harmless_everywhere(tmp_path):
+    ensemble, classes = noisy_ensemble(p=4)
+    names = [EVIL, "</svg><img src=x onerror=y>", 'id="z" url(#q) href="#w"', "{{ 7 * 7 }}"]
+    ensemble = Ensemble(np.asarray(ensemble), names=names)
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    features = pd.DataFrame(make_blobs(120, 2, random_state=0)[0], columns=[EVIL, "</text><script>"])
+    html = report.build(
+        ensemble,
+        consensus,
+        features=features,
+        ids=[EVIL] * 120,
+        truth=[f"{EVIL}{c}" for c in classes],
+        ranking=AverageAgreement().fit(ensemble),
+        settings={EVIL: EVIL},
+        seconds={EVIL: 1.0},
+        versions={EVIL: EVIL},
+        title=EVIL,
+        path=tmp_path / "r.html",
+    ).read_text(encoding="utf-8")
+    parsed = Page(html)
+    assert not {"script", "img"} & set(parsed.tags)
+    assert not [name for name, _ in parsed.attributes if name.startswith("on")]
+    assert "49" not in re.findall(r">([^<]*)</td>", html)
+    texts = "".join(parsed.texts)
+    assert EVIL in texts
+    assert 'id="z" url(#q) href="#w"' in texts
+
+
+def test_names_of_any_script_and_broken_encoding_are_written(tmp_path):
+    ensemble, _ = noisy_ensemble(p=5)
+    names = ["细胞类型", "тип", "a\nb\x00c", "\udc80", "W" * 500]
+    ensemble = Ensemble(np.asarray(ensemble), names=names)
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    ranking = AverageAgreement().fit(ensemble)
+    path, numbers = tmp_path / "r.html", tmp_path / "r.json"
+    report.build(ensemble, consensus, ranking=ranking, path=path, json_path=numbers)
+    html = path.read_text(encoding="utf-8")
+    assert "细胞类型" in html
+    assert "\x00" not in html
+    assert "W" * 100 not in html
+    assert [m["name"] for m in json.loads(numbers.read_text(encoding="utf-8"))["members"]] == names
+
+
+def test_nothing_is_half_written(analysis, tmp_path, monkeypatch):
+    ensemble, consensus, _ = analysis
+    path = tmp_path / "report.html"
+    path.write_text("the user's own")
+    broken = {**report.summarize(ensemble, consensus), "members": []}
+    with pytest.raises(IndexError):
+        report.build(broken, path=path, json_path=tmp_path / "report.json")
+    assert path.read_text() == "the user's own"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "clusters"),
+    [
+        ([[0], [0], [1]], [0, 0, 1]),
+        ([[0, 0], [0, 1]], [0, 0]),
+        ([[0, 0]], [0]),
+        ([[0, 1], [1, 0], [2, 2]], [0, 1, 2]),
+        ([[0, -1], [0, -1], [-1, 1], [-1, -1]], [0, 0, 1, -1]),
+        ([[0, 0]] * 400, [0] * 399 + [1]),
+    ],
+    ids=["one partition", "one cluster", "one object", "all alone", "nothing shared", "twins apart"],
+)
+def test_extreme_analyses_have_a_page(labels, clusters):
+    ensemble = Ensemble(labels)
+    confidence = np.where(np.asarray(clusters) < 0, np.nan, 0.5)
+    features = np.column_stack([np.arange(len(clusters)), np.ones(len(clusters)), np.full(len(clusters), np.inf)])
+    summary = report.summarize(ensemble, Given(clusters, confidence), features=features)
+    Page(report.render(json.loads(json.dumps(summary, allow_nan=False))))
+
+
+def test_missing_labels_and_unlabelled_objects_are_told():
+    ensemble, _ = noisy_ensemble(missing=0.3)
+    labels = np.asarray(ensemble).copy()
+    labels[:2] = -1
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(labels)
+    summary = report.summarize(labels, consensus, features=make_blobs(120, 3, random_state=0)[0])
+    assert summary["consensus"]["n_unlabelled"] == 2
+    assert summary["data"]["missing"] == pytest.approx((labels < 0).mean())
+    assert sum(c["size"] for c in summary["clusters"]) == 118
+    html = report.render(summary)
+    assert "2 objects without a label in any partition are in none." in html
+    assert ">Missing</th>" in html
+    assert html.count("2 unlabelled") == 1
+
+
+def test_sample_has_every_cluster_in_proportion():
+    clusters = np.repeat([0, 1, 2, -1], [9000, 980, 5, 15])
+    chosen, weights = sample_by_cluster(clusters, 300, 0)
+    assert len(np.unique(chosen)) == len(chosen)
+    assert np.bincount(clusters[chosen] + 1).tolist() == [1, 270, 29, 1]
+    for c in (-1, 0, 1, 2):
+        assert weights[clusters[chosen] == c].sum() == pytest.approx((clusters == c).sum())
+    np.testing.assert_array_equal(chosen, sample_by_cluster(clusters, 300, 0)[0])
+    assert set(sample_by_cluster(clusters, 300, 1)[0]) != set(chosen)
+
+
+def test_matrix_of_few_different_rows_stands_for_all_objects():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, (1000, 4))
+    consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(labels)
+    matrix = report.summarize(labels, consensus)["figures"]["matrix"]
+    assert sum(matrix["sizes"]) == 1000
+    assert matrix["note"] == "All 1,000 objects are drawn; they have 16 different rows of labels."
+
+
+def test_matrix_is_the_coassociation_of_the_rows_drawn():
+    ensemble, _ = noisy_ensemble(n=40)
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    matrix = report.summarize(ensemble, consensus)["figures"]["matrix"]
+    assert matrix["clusters"] == sorted(matrix["clusters"])
+    shown = sorted(value for row in matrix["percent"] for value in row)
+    assert shown == sorted(np.round(100 * coassociation(ensemble)[np.tril_indices(40)]).astype(int).tolist())
+
+
+@pytest.mark.parametrize("kind", [np.asarray, pd.DataFrame, pl.DataFrame, csr_array, np.ndarray.tolist])
+def test_features_of_every_kind(kind):
+    ensemble, _ = noisy_ensemble()
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    values = make_blobs(120, 4, random_state=0)[0]
+    expected = report.summarize(ensemble, consensus, features=values)["figures"]["points"]["xy"]
+    assert report.summarize(ensemble, consensus, features=kind(values))["figures"]["points"]["xy"] == expected
+
+
+def test_many_objects_are_sampled_and_the_page_says_so():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 6, (6000, 12))
+    consensus = KMeansConsensus(n_clusters=4, n_init=1, max_iter=3, random_state=0).fit(labels)
+    summary = report.summarize(labels, consensus, features=rng.normal(size=(6000, 2)))
+    assert len(summary["figures"]["matrix"]["clusters"]) <= 304
+    assert len(summary["figures"]["points"]["xy"]) <= 5004
+    html = report.render(summary)
+    assert re.search(r"3\d\d of the 6,000 objects are drawn, taken at random from each cluster in proportion", html)
+    assert len(html) < 1_000_000
+
+
+def test_many_members_are_drawn_in_part():
+    ensemble, _ = noisy_ensemble(n=60, p=230)
+    consensus = KMeansConsensus(n_clusters=3, random_state=0).fit(ensemble)
+    summary = report.summarize(ensemble, consensus)
+    drawn = summary["figures"]["agreement"]["members"]
+    agreement = [summary["members"][j]["agreement"] for j in drawn]
+    assert len(set(drawn)) == 200
+    assert agreement == sorted(agreement, reverse=True)
+    html = report.render(summary)
+    assert "Of 230 partitions 200 are drawn" in html
+    assert "215 more rows" in html
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ids": ["a"]}, r"ids must have one entry for each of the 120 objects of the ensemble\. Got 1\."),
+        ({"features": np.zeros((7, 2))}, r"features must have one entry for each of the 120 objects"),
+        ({"truth": [0, 1]}, r"one label for each of the 120 objects"),
+        ({"features": np.full((120, 1), "text")}, r"features must be numbers\. Got text\."),
+        ({"consensus": Given([0] * 5)}, r"labels_ of consensus must have one entry for each of the 120"),
+        ({"consensus": Given([2] * 120)}, r"without gaps\. Got no object in cluster 0\."),
+        ({"consensus": Given([-1] * 120)}, r"without gaps\. Got only unlabelled objects\."),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(change, message):
+    ensemble, _ = noisy_ensemble()
+    with pytest.raises(ValueError, match=message):
+        report.summarize(ensemble, **{"consensus": Given([0] * 120), **change})
+
+
+def test_a_dict_that_is_no_summary_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"must be one that report\.summarize made"):
+        report.build({"a": 1}, path=tmp_path / "r.html")
+    with pytest.raises(TypeError, match="Got more"):
+        report.build({"format": 1}, title="x", path=tmp_path / "r.html")
+    with pytest.raises(TypeError, match="fitted estimator"):
+        report.build([[0], [1]], path=tmp_path / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_users_matplotlib_settings_change_nothing(summary, page):
+    import matplotlib
+
+    with matplotlib.rc_context(
+        {"figure.facecolor": "black", "font.size": 30, "svg.fonttype": "path", "text.usetex": True}
+    ):
+        assert report.render(summary) == page
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+def test_svg_text_stays_text_and_untouched():
+    from ensemblage import plotting
+
+    name = 'id="patch_1" url(#x)'
+    with figure_style():
+        svg = to_svg(plotting.ranking_scores([0.1, 0.2], names=[name, "b"]), "one")
+    assert f">{name}<" in svg
+    assert "<style" not in svg
+    assert "<metadata" not in svg
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0%"), (0.004, "<1%"), (0.5, "50%"), (0.994, ">99%"), (1.0, "100%"), (None, "–")],
+)
+def test_shares_are_exact_at_their_ends(share, text):
+    assert percent(share) == text
+
+
+def test_words():
+    assert [counted(n, "object") for n in (0, 1, 2000)] == ["0 objects", "1 object", "2,000 objects"]
+    assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]

@@ -37,7 +37,7 @@ def planted(n, p, k, k_low, k_high, noise, seed=0):
 def by_kmeans(n, p, k_low, k_high, n_features=16, seed=0):
     """Labels of p k-means partitions of overlapping blobs (centres from 20,000 of the objects)."""
     rng = np.random.default_rng(seed)
-    centres = rng.normal(size=(50, n_features)) * 1.5
+    centres = rng.normal(size=(50, n_features)) * 0.6
     X = (centres[rng.integers(50, size=n)] + rng.normal(size=(n, n_features))).astype(np.float32)
     labels = np.empty((n, p), dtype=np.int32)
     for j, k in enumerate(rng.integers(k_low, k_high + 1, size=p)):

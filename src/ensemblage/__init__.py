@@ -14,10 +14,13 @@ _HOME = {
     "RandomKPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",
     "KMeansConsensus": "ensemblage.consensus",
+    "CumulativeVoting": "ensemblage.consensus",
+    "BipartiteVoting": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
     "AverageAgreement": "ensemblage.ranking",
+    "Discotec": "ensemblage.ranking",
 }
 _PACKAGES = ("consensus", "generation", "metrics", "plotting", "ranking", "report")
 

@@ -3,5 +3,14 @@
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._kmeans import KMeansConsensus
 from ensemblage.consensus._registry import METHODS, Method, make_consensus
+from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
-__all__ = ["METHODS", "ConsensusClustering", "KMeansConsensus", "Method", "make_consensus"]
+__all__ = [
+    "METHODS",
+    "BipartiteVoting",
+    "ConsensusClustering",
+    "CumulativeVoting",
+    "KMeansConsensus",
+    "Method",
+    "make_consensus",
+]

@@ -84,12 +84,16 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        """Cluster of each distinct row, numbered from 0 without gaps in any order."""
+        """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
         raise NotImplementedError
 
+    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
+        """New number of each cluster."""
+        return numbers_by_size(clusters, rows.counts)
+
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
-        number = numbers_by_size(clusters, rows.counts)
-        clusters = number[clusters].astype(np.int32)
+        number = self._numbers(rows, clusters)
+        clusters = np.append(number, -1)[clusters].astype(np.int32)
         self.n_clusters_ = len(number)
         profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
         confidence = confidence_of_rows(rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights)
@@ -129,6 +133,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """New number of each cluster: by decreasing size, ties by the first of its rows."""
+    clusters, counts = clusters[clusters >= 0], counts[clusters >= 0]
     sizes = np.bincount(clusters, weights=counts)
     first = np.empty(len(sizes), dtype=np.int64)
     first[clusters[::-1]] = np.arange(len(clusters))[::-1]

@@ -10,6 +10,7 @@ from typing import Any
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "qmi": Method(
             KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
+        ),
+        "acv": Method(
+            CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""
+        ),
+        "bv": Method(
+            BipartiteVoting, "Ayad & Kamel 2010, bipartite voting (bVote)", "O(n p² + n p k₀ + n k₀² + p k₀³)", ""
         ),
     }
 )

@@ -1,0 +1,58 @@
+"""JS-ALink: average linkage of the clusters of a soft partition by their Jensen-Shannon divergences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+
+def js_divergences(masses: NDArray[np.float64], entropies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Generalised Jensen-Shannon divergences (nats) between the clusters of a soft partition U.
+
+    Cluster l is the distribution p(x|l) = u_xl / S_l over the objects, with weight S_l = Σ_x u_xl.
+
+    Parameters
+    ----------
+    masses : ndarray of shape (k,)
+        S_l > 0.
+    entropies : ndarray of shape (k, k)
+        Below the diagonal Σ_x (u + v) log(u + v) - u log u - v log v for the two clusters; the rest is not read.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        H(a p_l + b p_m) - a H(p_l) - b H(p_m) with a = S_l / (S_l + S_m), b = 1 - a.
+    """
+    shared = np.tril(entropies, -1)
+    shared = shared + shared.T
+    total = masses[:, None] + masses
+    a = masses[:, None] / total
+    part = a * np.log(a)
+    divergences = np.maximum(-(part + part.T) - shared / total, 0)
+    np.fill_diagonal(divergences, 0)
+    return divergences
+
+
+def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """SciPy linkage matrix (k - 1, 4) of a (k, k) matrix of distances; empty for k = 1. O(k²)."""
+    if len(distances) < 2:
+        return np.empty((0, 4))
+    merges: NDArray[np.float64] = linkage(squareform(distances, checks=False), "average")
+    return merges
+
+
+def cut_by_merges(merges: NDArray[Any], n_clusters: int) -> NDArray[np.intp]:
+    """Group of each initial cluster when all but the last ``n_clusters - 1`` merges are done; in order of appearance.
+
+    Unlike a cut at a height it gives exactly ``n_clusters`` groups where heights are tied.
+    """
+    k = len(merges) + 1
+    group = list(range(2 * k - 1))
+    for step in range(k - n_clusters - 1, -1, -1):
+        group[int(merges[step, 0])] = group[int(merges[step, 1])] = group[k + step]
+    _, first, inverse = np.unique(group[:k], return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]

@@ -1,0 +1,406 @@
+"""Consensus by voting (Ayad & Kamel 2010): relabel the partitions to one of them, average, merge what belongs together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._parallel import map_rows
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_whole
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._js_linkage import average_linkage, cut_by_merges, js_divergences
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus._vote_order import Ballot, ballot, entropy
+from ensemblage.consensus._votes import (
+    LabelSums,
+    Votes,
+    VotingLosses,
+    all_tables,
+    bipartite_losses,
+    bipartite_votes,
+    by_mass,
+    cumulative_losses,
+    cumulative_votes,
+    sum_labels,
+    sum_of_entropies,
+)
+
+
+class VotingConsensus(BaseConsensus):
+    """What the voting methods share: from the votes of all labels to clusters and memberships."""
+
+    include_singletons: bool
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self._check_parameters()
+        k = self._check_wanted(rows)
+        order = ballot(rows, ensemble, self.n_jobs)
+        votes, sums = self._vote(rows, self._led_by_reference(order, k))
+        self._rows, self._aggregate = rows, votes
+        self._extract(rows, sums)
+        return self._assign(rows, self._n_groups(k))
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
+        """The aggregated partition and its sums over labels."""
+        raise NotImplementedError
+
+    def _led_by_reference(self, order: Ballot, k: int | None) -> Ballot:
+        return order
+
+    def _check_wanted(self, rows: Rows) -> int | None:
+        name, voting = type(self).__name__, rows.weights > 0
+        if voting.sum() < 2:
+            one = " (n_features=1)" if len(voting) == 1 else " with a weight above 0"
+            raise ValueError(
+                f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
+            )
+        if self.n_clusters is None:
+            return None
+        k, most = self._check_n_clusters(len(rows)), int(rows.n_clusters[voting].max())
+        if k > most:
+            raise ValueError(
+                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition, for voting only merges "
+                f"clusters. Got {k}. Ask for fewer clusters or add partitions with more."
+            )
+        return k
+
+    def _extract(self, rows: Rows, sums: LabelSums) -> None:
+        """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
+        entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
+        self.entropy_ = entropy(sums.masses)
+        self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
+        self.linkage_matrix_ = average_linkage(js_divergences(sums.masses, entropies))
+        self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
+
+    def _n_groups(self, k: int | None) -> int:
+        if k is not None:
+            return k
+        return longest_lifetime(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
+
+    def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        """Cut the hierarchy; the cluster of each row is its largest membership."""
+        groups = cut_by_merges(self.linkage_matrix_, k)
+        clusters = self._most_likely(self._aggregate.merged(groups), rows.codes)
+        sizes = np.bincount(clusters[clusters >= 0], weights=rows.counts[clusters >= 0], minlength=k)
+        number = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
+        self._memberships = self._aggregate.merged(number[groups])
+        return np.append(number, -1)[clusters].astype(np.int32)
+
+    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
+        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the reference's order of clusters
+
+    def _most_likely(self, votes: Votes, codes: NDArray[Any]) -> NDArray[np.int32]:
+        clusters = np.empty(len(codes), dtype=np.int32)
+
+        def place(codes: NDArray[Any], clusters: NDArray[np.int32]) -> None:
+            means = votes.means(codes)
+            clusters[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
+
+        map_rows(place, [codes, clusters], n_jobs=self.n_jobs)
+        return clusters
+
+    def _of_objects(self, votes: Votes) -> NDArray[np.float64]:
+        """The votes' row of every object that was fitted."""
+        check_is_fitted(self)
+        rows = self._rows
+        soft = np.full((len(rows.inverse), votes.table.shape[1]), np.nan)
+
+        def fill(inverse: NDArray[Any], soft: NDArray[np.float64]) -> None:
+            labelled = inverse < len(rows)
+            soft[labelled] = votes.means(rows.codes[inverse[labelled]])
+
+        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs)
+        return soft
+
+    @property
+    def aggregate_(self) -> NDArray[np.float64]:
+        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
+        return self._of_objects(self._aggregate)
+
+    @property
+    def membership_(self) -> NDArray[np.float64]:
+        """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
+        return self._of_objects(self._memberships)
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Most likely cluster of new label rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            A label not seen in ``fit`` counts as missing, with one warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where no partition votes.
+        """
+        codes = self._encode(X)
+        return self._most_likely(self._memberships, codes)
+
+    def predict_membership(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new label rows in the clusters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            A label not seen in ``fit`` counts as missing, with one warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, k)
+            Rows sum to 1; NaN where no partition votes.
+        """
+        codes = self._encode(X)
+        return np.concatenate(map_rows(self._memberships.means, [codes], n_jobs=self.n_jobs))
+
+
+class CumulativeVoting(VotingConsensus):
+    """Consensus by cumulative voting (ACV): finds the number of clusters, and may start from many more than that.
+
+    Ada-cVote (Ayad & Kamel, Alg. 2): the partition with the largest entropy is the reference; one after the other,
+    the others are relabelled to it by least squares (each cluster is shared out among the reference's clusters as its
+    objects are) and averaged. JS-ALink then merges the reference clusters whose objects are the same.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
+        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them.
+    order : {"entropy", "divergence", "given"}, default "entropy"
+        Which partition votes next: the one with the largest entropy, the one whose votes have the least
+        Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is
+        the first of them, by entropy or as given, that has at least ``n_clusters`` clusters.
+    voting : {"adaptive", "fixed"}, default "adaptive"
+        Relabel to the aggregate so far, or to the reference alone.
+    include_singletons : bool, default False
+        Without ``n_clusters``: whether all clusters of the reference are a candidate too.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition's votes; 0 leaves it out, 2 is the partition twice. Default: one each.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Cluster of largest membership, numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    membership_ : ndarray of shape (n_objects, k)
+        Probability of each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
+    aggregate_ : ndarray of shape (n_objects, k0)
+        The same before the merges, for the k0 clusters of the reference by decreasing size (Ū). Computed at every
+        access.
+    n_clusters_ : int
+        Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
+    order_ : ndarray of int
+        Partitions in the order in which they voted; the first is the reference.
+    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
+        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats.
+    lifetimes_ : dict of int to float
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
+    losses_ : VotingLosses
+        ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,).
+    entropy_, mutual_information_ : float
+        H(C) of the reference's clusters, and I(C; X) between them and the objects in ``aggregate_`` (Eq. 7), in nats:
+        what of the reference's information the votes agree on.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the clusters of every partition, if it is None and the reference has fewer than 3
+        clusters, if fewer than 2 partitions vote, or if a parameter is out of its range.
+
+    Notes
+    -----
+    O(n p² + n p k0 + n k0²) time for n distinct label rows: linear in n. Memory beyond the ensemble and its distinct
+    rows: O(d k0) with d = Σk_i, per thread; no array of objects by reference clusters unless it is asked for.
+
+    Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
+    of the votes it has. Relabelling takes the mean over earlier votes, each of which counts once.
+
+    Neither the order of the partitions nor the names of the labels matter, with order "entropy" or "divergence": ties
+    are broken by content.
+
+    References
+    ----------
+    H. G. Ayad, M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010, Alg. 2,
+    Eqs. 3-9. H. G. Ayad, M. S. Kamel, "Cumulative voting consensus method for partitions with a variable number of
+    clusters", TPAMI 30(1), 2008 (JS-ALink).
+
+    Examples
+    --------
+    >>> from ensemblage import CumulativeVoting
+    >>> labels = [[0, 0], [0, 0], [1, 0], [1, 0], [2, 1], [3, 1], [4, 1], [2, 1], [3, 1], [4, 1]]
+    >>> acv = CumulativeVoting().fit(labels)
+    >>> acv.n_clusters_, acv.labels_
+    (2, array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=int32))
+    >>> {k: round(life, 3) for k, life in acv.lifetimes_.items()}
+    {4: 0.03, 3: 0.0, 2: 0.533}
+    >>> acv.predict_membership([[0, None], [0, 1]]).round(2)
+    array([[0. , 1. ],
+           [0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        order: str = "entropy",
+        voting: str = "adaptive",
+        include_singletons: bool = False,
+        weights: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.order = order
+        self.voting = voting
+        self.include_singletons = include_singletons
+        self.weights = weights
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        check_choice(self.order, "order of CumulativeVoting", ["entropy", "divergence", "given"])
+        check_choice(self.voting, "voting of CumulativeVoting", ["adaptive", "fixed"])
+
+    def _led_by_reference(self, order: Ballot, k: int | None) -> Ballot:
+        partitions = np.sort(order.partitions) if self.order == "given" else order.partitions
+        large = [j for j in partitions if len(order.labels[j]) >= (k or 1)]
+        led = [large[0], *(j for j in partitions if j != large[0])]
+        return Ballot(np.array(led), order.labels, order.sizes)
+
+    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
+        adaptive, by_divergence = self.voting == "adaptive", self.order == "divergence"
+        votes = cumulative_votes(rows, order, adaptive, by_divergence, self.n_jobs)
+        sums = sum_labels(rows, votes, self.n_jobs)
+        self.order_: NDArray[np.intp] = votes.order
+        self.losses_: VotingLosses = cumulative_losses(sums, rows.offsets)
+        return votes, sums
+
+
+class BipartiteVoting(VotingConsensus):
+    """Consensus by bipartite matching (BV): each cluster votes for one cluster of the aggregate.
+
+    bVote (Ayad & Kamel, Alg. 1), several passes in random order, the one with the least mean squared error (Eq. 6);
+    then JS-ALink as in `CumulativeVoting`. Meant for partitions with the number of clusters that is wanted; where they
+    have more, `CumulativeVoting` is far better (Ayad & Kamel, Sec. 4.5).
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
+        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them.
+    n_passes : int, default 10
+        Random orders of the partitions to try.
+    include_singletons : bool, default False
+        Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition's votes; 0 leaves it out. Default: one each.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the orders.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Cluster of largest membership, numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    membership_ : ndarray of shape (n_objects, k)
+        Share of votes for each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
+    aggregate_ : ndarray of shape (n_objects, k0)
+        The same before the merges, columns by decreasing mass (Ū). Computed at every access.
+    n_clusters_ : int
+        Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
+    order_ : ndarray of int
+        Partitions in the order of the best pass.
+    objective_ : float
+        Mean squared error between Ū and the partitions matched to it (Eq. 6), weighted.
+    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
+        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats.
+    lifetimes_ : dict of int to float
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
+    losses_ : VotingLosses
+        ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,).
+    entropy_, mutual_information_ : float
+        H(C) of the aggregate's clusters, and I(C; X) between them and the objects (Eq. 7), in nats.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the clusters of every partition, if it is None and no partition has 3 clusters, if
+        fewer than 2 partitions vote, or if a parameter is out of its range.
+
+    Notes
+    -----
+    O(n p² + s n p k0 + n k0² + s p k0³) time for s passes; memory O((Σk_i)² + n p) beyond the ensemble, for the
+    contingency tables of all pairs and a copy of the codes.
+
+    Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
+    of the votes it has. Matching counts the votes on the objects that the partition labels.
+
+    References
+    ----------
+    H. G. Ayad, M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010, Alg. 1,
+    Eqs. 2 and 6. E. Dimitriadou, A. Weingessel, K. Hornik, "A combination scheme for fuzzy clustering", IJPRAI 16(7),
+    2002.
+
+    Examples
+    --------
+    >>> from ensemblage import BipartiteVoting
+    >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
+    >>> bv = BipartiteVoting(n_clusters=3, random_state=0).fit(labels)
+    >>> bv.labels_
+    array([0, 0, 0, 1, 1, 2, 2], dtype=int32)
+    >>> bv.membership_[2].round(2)
+    array([0.67, 0.33, 0.  ])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_passes: int = 10,
+        include_singletons: bool = False,
+        weights: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_passes = n_passes
+        self.include_singletons = include_singletons
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_whole(self.n_passes, "n_passes of BipartiteVoting", 1)
+
+    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
+        ballots = all_tables(rows, order, self.n_jobs)
+        self.objective_ = np.inf
+        for seed in task_seeds(self.random_state, self.n_passes):
+            shuffled = np.random.RandomState(seed).permutation(order.partitions)
+            votes = bipartite_votes(ballots, shuffled, rows.offsets)
+            sums = sum_labels(rows, votes, self.n_jobs)
+            losses = bipartite_losses(sums, rows.offsets)
+            objective = float(np.average(losses.mse[shuffled], weights=rows.weights[shuffled]))
+            if objective < self.objective_:
+                best, self.objective_, self.losses_ = votes, objective, losses
+                masses = sums.masses
+        self.order_: NDArray[np.intp] = best.order
+        best = by_mass(best, masses)
+        return best, sum_labels(rows, best, self.n_jobs)

@@ -102,3 +102,36 @@ def agreement(labels, score):
         if both.any():
             result[i, j] = score(labels[both, i], labels[both, j])
     return result
+
+
+# ---- DISCOTEC: distance of a clustering from the consensus matrix, over the whole n × n grid ----
+
+
+def together(z):
+    """(n, n) whether one clustering joins the objects, and whether it labels both."""
+    labelled = (z[:, None] >= 0) & (z >= 0)
+    return (z[:, None] == z) & labelled, labelled
+
+
+def discotec(labels, z, distance="binary"):
+    """Ohl & Lindsten, Eqs. 1-4 and Table 1, as a mean over the ordered pairs that z labels."""
+    joined, labelled = joined_and_labelled(labels)
+    joined, labelled = joined.astype(int), labelled.astype(int)
+    consensus = joined / np.maximum(labelled, 1)
+    frequent = (joined * labelled.sum() >= labelled * joined.sum()) & (labelled > 0)
+    joins, knows = together(z)
+    with np.errstate(divide="ignore"):
+        where_joined, where_separated = {
+            "binary": (1.0 - frequent, 1.0 * frequent),
+            "tv": (1 - consensus, consensus),
+            "kl": (-np.log(consensus), -np.log(1 - consensus)),
+            "hellinger": (1 - np.sqrt(consensus), 1 - np.sqrt(1 - consensus)),
+        }[distance]
+    return np.where(joins, where_joined, where_separated)[knows].mean()
+
+
+def violations(z, must_link=(), cannot_link=()):
+    """Ohl & Lindsten, Eq. 5, over the constraints on pairs that z labels."""
+    wrong = [z[i] != z[j] for i, j in must_link if z[i] >= 0 and z[j] >= 0]
+    wrong += [z[i] == z[j] for i, j in cannot_link if z[i] >= 0 and z[j] >= 0]
+    return float(np.mean(wrong)) if wrong else 0.0

@@ -1,5 +1,6 @@
 """Rankers: label matrix to an order of its partitions."""
 
 from ensemblage.ranking._agreement import AverageAgreement
+from ensemblage.ranking._discotec import Discotec
 
-__all__ = ["AverageAgreement"]
+__all__ = ["AverageAgreement", "Discotec"]

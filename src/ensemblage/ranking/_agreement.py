@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,14 +27,16 @@ class AverageAgreement(BaseRanker):
     Attributes
     ----------
     scores_ : ndarray of shape (n_partitions,)
-        Mean agreement with the n_partitions - 1 others, larger is better. NaN, with a warning, for a partition that
-        shares no labelled object with any other.
+        Mean agreement with the n_partitions - 1 others less ``violations_``, larger is better. NaN, with a warning,
+        for a partition that shares no labelled object with any other.
     order_ : ndarray of shape (n_partitions,)
         Members, best first; ties by position.
     ranks_ : ndarray of shape (n_partitions,)
         Rank of each member, 1 = best; equal scores share the better rank.
     agreement_ : ndarray of shape (n_partitions, n_partitions)
         Agreement of every two members, 1 on the diagonal; NaN where they share no labelled object.
+    violations_ : ndarray of shape (n_partitions,)
+        Share of the constraints that each member violates; 0 without constraints.
     names_in_ : ndarray of str
         Names of the members.
     n_features_in_ : int
@@ -74,7 +78,7 @@ class AverageAgreement(BaseRanker):
         """True: the member that agrees most is the best."""
         return True
 
-    def _score(self, ensemble: Ensemble) -> NDArray[np.float64]:
+    def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         p = ensemble.shape[1]
         if p < 2:
             raise ValueError(

@@ -1,0 +1,243 @@
+"""All pairs of objects: how many partitions join them, summed over the pairs that each of some clusterings joins."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._jit import jit
+from ensemblage._parallel import map_rows
+
+CHUNK = 192
+"""Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""
+TASK_ROWS = 128
+"""Rows of one task. Results do not depend on it."""
+
+
+class Codes(NamedTuple):
+    """Codes of some clusterings, by row and by column; two objects are together where one's equals the other's.
+
+    A missing entry equals nothing: its code by row is none of those by column.
+    """
+
+    by_row: NDArray[Any]
+    """(m, s)"""
+    by_column: NDArray[Any]
+    """(s, m)"""
+    known_by_row: NDArray[np.uint8]
+    """(m, s) 1 where labelled, else 2."""
+    known_by_column: NDArray[np.uint8]
+    """(s, m) 1 where labelled, else 0. Both empty, (m, 0) and (0, m), if every entry is."""
+
+    @classmethod
+    def of(cls, codes: NDArray[Any], n_clusters: NDArray[np.int64]) -> Codes:
+        """Of an (m, s) matrix in which ``n_clusters[j]`` means missing."""
+        missing = codes == n_clusters.astype(codes.dtype)
+        if not missing.any():
+            nothing = np.empty((len(codes), 0), dtype=np.uint8)
+            return cls(codes, np.ascontiguousarray(codes.T), nothing, nothing.T)
+        dtype = np.uint8 if n_clusters.max() < 255 else np.int32
+        by_row = codes.astype(dtype) + dtype(1)
+        by_column = np.ascontiguousarray(np.where(missing, dtype(0), by_row).T)
+        known = np.where(missing, np.uint8(2), np.uint8(1))
+        return cls(by_row, by_column, known, np.ascontiguousarray(known.T) % np.uint8(2))
+
+
+class WideSums(NamedTuple):
+    """Sums over ordered pairs of objects, themselves included; whole numbers beyond 2⁶³, as high · 2³¹ + low."""
+
+    joined: NDArray[np.int64]
+    """(s, 2) over the pairs that each clustering joins."""
+    labelled: NDArray[np.int64]
+    """(s, 2) over the pairs that it labels; (1, 2) if all label all."""
+
+
+@jit
+def count_equal(
+    x: Any,  # IN (p,) codes of a row
+    columns: Any,  # IN (p, m) codes
+    start: int,  # IN first of the rows it is compared with
+    equal: Any,  # OUT (n,) in how many partitions they are equal
+) -> None:
+    p, n = columns.shape[0], equal.shape[0]
+    equal[:] = 0
+    for t in range(0, p - 3, 4):
+        a, b = columns[t, start : start + n], columns[t + 1, start : start + n]
+        c, d = columns[t + 2, start : start + n], columns[t + 3, start : start + n]
+        at_a, at_b, at_c, at_d = x[t], x[t + 1], x[t + 2], x[t + 3]
+        for j in range(n):
+            equal[j] += (a[j] == at_a) + (b[j] == at_b) + (c[j] == at_c) + (d[j] == at_d)
+    for t in range(p - p % 4, p):
+        a, at_a = columns[t, start : start + n], x[t]
+        for j in range(n):
+            equal[j] += a[j] == at_a
+
+
+@jit
+def mark_frequent(joined: Any, both: Any, thresholds: Any, marks: Any) -> None:
+    """1 where the partitions that join a pair reach the threshold for as many as label it."""
+    if both.shape[0] == 0:
+        threshold = thresholds[-1]
+        for j in range(joined.shape[0]):
+            marks[j] = joined[j] >= threshold
+    else:
+        for j in range(joined.shape[0]):
+            marks[j] = joined[j] >= thresholds[both[j]]
+
+
+@jit
+def look_up(joined: Any, both: Any, table: Any, values: Any) -> None:
+    """Value of each pair by the partitions that label it and those that join it."""
+    for j in range(joined.shape[0]):
+        values[j] = table[both[j] if both.shape[0] else table.shape[0] - 1, joined[j]]
+
+
+@jit
+def sum_marks(code: Any, column: Any, marks: Any) -> Any:
+    """Number of marks where the column has the code; at most 255."""
+    total = np.uint8(0)
+    for j in range(marks.shape[0]):
+        total = np.uint8(total + (np.uint8(column[j] == code) & marks[j]))
+    return np.int64(total)
+
+
+@jit
+def sum_values(code: Any, column: Any, values: Any) -> Any:
+    """Sum of int64 values where the column has the code."""
+    total = np.int64(0)
+    for j in range(values.shape[0]):
+        total += values[j] if column[j] == code else np.int64(0)
+    return total
+
+
+@jit
+def add_sums(
+    x: Any,  # IN (s,) codes of the row; empty: all are equal
+    columns: Any,  # IN (s, m)
+    start: int,
+    weight: int,  # IN objects with each of the rows from `start` on
+    values: Any,  # IN (n,) value of the pair with each of them
+    as_marks: bool,  # IN whether the values are 0 or 1 in bytes
+    sums: Any,  # IN/OUT (s,) int64
+) -> None:
+    n = values.shape[0]
+    if x.shape[0] == 0:
+        total = np.int64(0)
+        for j in range(n):
+            total += values[j]
+        sums[0] += weight * total
+    elif as_marks:
+        for t in range(x.shape[0]):
+            sums[t] += weight * sum_marks(x[t], columns[t, start : start + n], values)
+    else:
+        for t in range(x.shape[0]):
+            sums[t] += weight * sum_values(x[t], columns[t, start : start + n], values)
+
+
+@jit
+def finish_row(
+    known: Any,  # IN (s,) 1 where each clustering labels the row; empty: all do
+    sums: Any,  # IN (s,) over the pairs of the row with later rows
+    own: int,  # IN value of the row with itself
+    count: int,  # IN objects with this row
+    wide: Any,  # IN/OUT (s, 2) high and low part of the sums over all pairs
+) -> None:
+    for t in range(sums.shape[0]):
+        pairs = 2 * sums[t] + (count * own if known.shape[0] == 0 or known[t] == 1 else 0)
+        wide[t, 0] += (pairs >> 31) * count
+        wide[t, 1] += (pairs & 0x7FFFFFFF) * count
+
+
+@jit
+def sum_pairs(
+    rows: Any,  # IN (m, p) the ensemble by row, ...
+    columns: Any,  # IN (p, m) by column, ...
+    known_rows: Any,  # IN (m, p) or (m, 0) and where it is labelled, ...
+    known_columns: Any,  # IN (p, m) or (0, m) by column
+    judged_rows: Any,  # IN (m, s) the same of the clusterings that are judged
+    judged_columns: Any,  # IN (s, m)
+    judged_known_rows: Any,  # IN (m, s) or (m, 0)
+    judged_known_columns: Any,  # IN (s, m) or (0, m)
+    counts: Any,  # IN (m,) int64 objects with each row
+    edges: Any,  # IN where runs of at most CHUNK rows with equal counts begin, and m
+    thresholds: Any,  # IN (p + 1,) of the sum of marks, of the type that counts partitions
+    tables: Any,  # IN (2, p + 1, p + 1) values of joined pairs and of labelled pairs; (0, ...) for marks
+    zero: Any,  # IN 0 of the type that counts partitions
+    none: Any,  # IN 0 of the type of the values
+    first: int,  # IN the rows of this task: first, ...
+    last: int,  # IN ... to last - 1
+    joined_sums: Any,  # OUT (s, 2)
+    labelled_sums: Any,  # OUT (s, 2) or (1, 2)
+) -> None:
+    as_marks = tables.shape[0] == 0
+    joined, both = np.full(CHUNK, zero), np.full(CHUNK if known_rows.shape[1] else 0, zero)
+    values, anywhere = np.full(CHUNK, none), np.full(CHUNK, none)
+    sums = np.zeros((last - first, joined_sums.shape[0]), dtype=np.int64)
+    totals = np.zeros((last - first, labelled_sums.shape[0]), dtype=np.int64)
+    for e in range(edges.shape[0] - 1):
+        for i in range(first, min(last, edges[e + 1] - 1)):
+            start = max(edges[e], i + 1)
+            n = edges[e + 1] - start
+            count_equal(rows[i], columns, start, joined[:n])
+            count_equal(known_rows[i], known_columns, start, both[:n])
+            if as_marks:
+                mark_frequent(joined[:n], both[:n], thresholds, values[:n])
+                anywhere = values
+            else:
+                look_up(joined[:n], both[:n], tables[0], values[:n])
+                look_up(joined[:n], both[:n], tables[1], anywhere[:n])
+            weight = counts[start]
+            add_sums(judged_rows[i], judged_columns, start, weight, values[:n], as_marks, sums[i - first])
+            add_sums(
+                judged_known_rows[i], judged_known_columns, start, weight, anywhere[:n], as_marks, totals[i - first]
+            )
+    p = columns.shape[0]
+    for i in range(first, last):
+        labelled = 0 if known_rows.shape[1] else p
+        for known in known_rows[i]:
+            labelled += known == 1
+        own = np.int64(labelled >= thresholds[labelled]) if as_marks else tables[0, labelled, labelled]
+        own_anywhere = own if as_marks else tables[1, labelled, labelled]
+        finish_row(judged_known_rows[i], sums[i - first], own, counts[i], joined_sums)
+        finish_row(judged_known_rows[i], totals[i - first], own_anywhere, counts[i], labelled_sums)
+
+
+def runs_of_equal_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Edges of runs of at most CHUNK equal counts, of sorted counts."""
+    starts = np.flatnonzero(np.diff(counts, prepend=-1))
+    stops = np.append(starts[1:], len(counts))
+    pieces = [np.arange(start, stop, CHUNK) for start, stop in zip(starts, stops, strict=True)]
+    return np.append(np.concatenate(pieces), len(counts))
+
+
+def wide_sums_over_pairs(
+    ensemble: Codes,
+    judged: Codes,
+    counts: NDArray[np.int64],
+    thresholds: NDArray[np.int64],
+    tables: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> WideSums:
+    """Sum a value of every pair of objects over the pairs that clusterings join, and over those that they label.
+
+    Rows are in increasing order of ``counts``. The value depends on how many partitions of the ensemble label the pair,
+    b, and how many join it, a: 1 if a ≥ ``thresholds[b]`` else 0, or, if there are ``tables``, ``tables[0, b, a]`` in
+    the sum over joined pairs and ``tables[1, b, a]`` in that over labelled pairs. n · |value| must stay below 2⁶¹.
+    O(m² (p + s)) time, m (p + s) bytes besides the codes.
+    """
+    p, s = len(ensemble.by_column), len(judged.by_column)
+    edges = runs_of_equal_counts(counts)
+    zero = np.uint8(0) if p < 256 else np.int32(0)
+    none = np.int64(0) if len(tables) else np.uint8(0)
+    thresholds = thresholds.astype(zero.dtype)
+
+    def of_task(rows: NDArray[np.int64]) -> WideSums:
+        task = WideSums(np.zeros((s, 2), np.int64), np.zeros((s if judged.known_by_row.size else 1, 2), np.int64))
+        first, last = int(rows[0]), int(rows[-1]) + 1
+        sum_pairs(*ensemble, *judged, counts, edges, thresholds, tables, zero, none, first, last, *task)
+        return task
+
+    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=TASK_ROWS)
+    return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))

@@ -1,0 +1,94 @@
+"""Must-link and cannot-link constraints: how many of them each clustering violates (Ohl & Lindsten, Eq. 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage.kernels._contingency import sums_with
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What is known about pairs of objects."""
+
+    must_link: NDArray[np.int64]
+    """(a, 2) pairs of objects that belong together."""
+    cannot_link: NDArray[np.int64]
+    """(b, 2) pairs that do not."""
+    known: Ensemble | None
+    """Classes of some objects, as an ensemble of one: every pair of these objects is a constraint."""
+
+    @classmethod
+    def of(
+        cls, n_objects: int, must_link: Any = None, cannot_link: Any = None, known_labels: Any = None
+    ) -> Constraints:
+        """Check what the caller knows about ``n_objects`` objects."""
+        return cls(
+            _checked_pairs(must_link, "must_link", n_objects),
+            _checked_pairs(cannot_link, "cannot_link", n_objects),
+            None if known_labels is None else _checked_classes(known_labels, n_objects),
+        )
+
+    def __bool__(self) -> bool:
+        return self.known is not None or len(self.must_link) + len(self.cannot_link) > 0
+
+    def violations(self, ensemble: Ensemble) -> NDArray[np.float64]:
+        """(p,) share of the constraints that each partition violates, of those on pairs of objects that it labels.
+
+        0 where it labels none of the pairs. O(p · constraints) time; constraints by classes O(n p) however many pairs
+        they imply.
+        """
+        violated, stated = np.zeros((2, ensemble.shape[1]), dtype=np.int64)
+        for pairs, wrong in ((self.must_link, False), (self.cannot_link, True)):
+            for t, (column, missing) in enumerate(zip(ensemble.codes.T, ensemble.n_clusters, strict=True)):
+                left, right = column[pairs].T
+                labelled = (left != missing) & (right != missing)
+                violated[t] += np.count_nonzero(labelled & ((left == right) == wrong))
+                stated[t] += np.count_nonzero(labelled)
+        if self.known is not None:
+            wrong_pairs, all_pairs = _violated_classes(ensemble, self.known)
+            violated, stated = violated + wrong_pairs, stated + all_pairs
+        return violated / np.maximum(stated, 1)
+
+
+def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Per partition: pairs of known objects that it joins across classes or separates within one; and all pairs."""
+    columns, classes = np.ascontiguousarray(ensemble.codes.T), np.ascontiguousarray(known.codes[:, 0])
+    counts, all_of_them = np.ones(len(classes), dtype=np.int64), np.arange(len(columns))
+    clusters = (int(known.n_clusters[0]), ensemble.n_clusters)
+    squares = np.empty(0, dtype=np.int64)
+    both, same_class, same_cluster, n = sums_with(classes, columns, counts, clusters, all_of_them, squares)
+    return (same_class + same_cluster - 2 * both) // 2, n * (n - 1) // 2
+
+
+def _checked_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
+    rule = f"{name} must be pairs of different objects, numbered from 0 to {n_objects - 1}"
+    checked = np.asarray([] if pairs is None else pairs)
+    if checked.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:
+        raise ValueError(
+            f"{rule}. Got {checked.dtype} of shape {checked.shape}. Give an array of whole numbers of shape (n_pairs, 2)."
+        )
+    outside = checked[(checked < 0) | (checked >= n_objects)]
+    if len(outside):
+        raise ValueError(f"{rule}. Got object {outside[0]}. Number the objects by their row.")
+    itself = checked[checked[:, 0] == checked[:, 1]]
+    if len(itself):
+        raise ValueError(f"{rule}. Got the pair ({itself[0, 0]}, {itself[0, 1]}). Leave it out.")
+    return checked.astype(np.int64)
+
+
+def _checked_classes(known_labels: Any, n_objects: int) -> Ensemble:
+    known = Ensemble.from_partitions([known_labels], names=["known_labels"])
+    if len(known) != n_objects:
+        raise ValueError(
+            f"known_labels must have one entry for each of the {n_objects} objects. Got {len(known)}. "
+            "Mark objects whose class is not known as -1."
+        )
+    return known

@@ -1,0 +1,195 @@
+"""DISCOTEC: members of an ensemble ranked by their distance from its consensus matrix (Ohl & Lindsten 2025)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._validation import check_choice, check_whole
+from ensemblage.ranking._base import BaseRanker, order_and_ranks
+from ensemblage.ranking._distances import DISTANCES, Association
+from ensemblage.ranking._pair_means import Judged, Sampled, exact_means, sampled_means, standard_errors
+
+
+class Discotec(BaseRanker):
+    """Rank the members of an ensemble by their distance from the consensus matrix.
+
+    The consensus matrix C holds for each pair of objects the share of the partitions that join it. A member that joins
+    what most join, and separates what most separate, has a low score.
+
+    Parameters
+    ----------
+    distance : {"binary", "tv", "kl", "hellinger"}, default "binary"
+        "binary" compares with Q = [C ≥ mean of C] (Eq. 4): the share of pairs on which member and Q differ. The others
+        compare with C itself (Table 1): total variation, Kullback-Leibler (natural logarithm), squared Hellinger.
+    max_pairs : int, default 10_000_000_000
+        Up to as many pairs of distinct label rows, all are compared: the scores are exact. Beyond, they are estimated
+        from random pairs ("tv" never, unless labels are missing).
+    n_sampled_pairs : int, default 10_000_000
+        Number of random pairs, where they are needed.
+    n_jobs : int, optional
+        Threads; None and -1 use every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the random pairs.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_partitions,)
+        Mean distance over all ordered pairs of objects, an object with itself included, plus ``violations_``; lower is
+        better.
+    order_ : ndarray of shape (n_partitions,)
+        Members, best first; ties by position.
+    ranks_ : ndarray of shape (n_partitions,)
+        Rank of each member, 1 = best; equal scores share the better rank.
+    violations_ : ndarray of shape (n_partitions,)
+        Share of the constraints that each member violates (Eq. 5); 0 without constraints.
+    standard_errors_ : ndarray of shape (n_partitions,)
+        Standard errors of the scores; 0 where they are exact.
+    separated_ : ndarray of shape (n_partitions - 1,)
+        Whether the r-th and the (r + 1)-th in the order differ by more than twice the standard error of their
+        difference.
+    mean_association_ : float
+        Mean of C: the threshold of Q.
+    names_in_ : ndarray of str
+        Names of the members.
+    n_features_in_ : int
+        Number of partitions.
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if a parameter is none of the above.
+
+    Warns
+    -----
+    UserWarning
+        In ``fit``: with fewer than 3 partitions. Of two, both are equally far from the consensus in all but "binary".
+
+    Notes
+    -----
+    With missing labels, C_ij is the share among the partitions that label both i and j, the mean of C is the ratio of
+    the sums of joins and of labels, and a member's score is the mean over the pairs that it labels: where it abstains
+    it is not judged.
+
+    Sums are whole numbers, so scores depend neither on the threads nor on the order of the objects, and copies of a
+    member tie exactly. O(m² p) time for m distinct label rows (n = 100,000, p = 50: 8 s on two cores) and O(m p)
+    memory; "tv" without missing labels O(m p²) from contingency tables.
+
+    References
+    ----------
+    Ohl & Lindsten, "Discriminative ordering through ensemble consensus", 2025, Eqs. 1-5, Table 1, Algorithm 1. Sums
+    are means here, as in the authors' code, so that constraints weigh in as in Algorithm 1; where C equals its mean,
+    Q is 1 as in the paper (their code says 0).
+
+    Examples
+    --------
+    >>> from ensemblage import Discotec
+    >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 2], [1, 1, 1, 3], [1, 1, 2, 4], [1, 2, 2, 5]]
+    >>> ranker = Discotec().fit(labels)
+    >>> ranker.scores_.round(5)
+    array([0.05556, 0.05556, 0.22222, 0.27778])
+    >>> ranker.fit(labels, must_link=[[0, 2], [3, 5]]).order_
+    array([0, 1, 2, 3])
+    """
+
+    standard_errors_: NDArray[np.float64]
+    separated_: NDArray[np.bool_]
+    mean_association_: float
+
+    def __init__(
+        self,
+        distance: str = "binary",
+        *,
+        max_pairs: int = 10_000_000_000,
+        n_sampled_pairs: int = 10_000_000,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.distance = distance
+        self.max_pairs = max_pairs
+        self.n_sampled_pairs = n_sampled_pairs
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def greater_is_better(self) -> bool:
+        """False: the member closest to the consensus is the best."""
+        return False
+
+    def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
+        check_choice(self.distance, "distance of Discotec", DISTANCES)
+        check_whole(self.max_pairs, "max_pairs of Discotec", 0)
+        check_whole(self.n_sampled_pairs, "n_sampled_pairs of Discotec", 2)
+        p = ensemble.shape[1]
+        if p < 3:
+            warnings.warn(
+                f"Discotec needs at least 3 partitions to find a consensus. Got {p}. Its order says little.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self._ensemble, self._association = ensemble, Association.of(ensemble)
+        self.mean_association_ = self._association.mean
+        scores, sampled = self._means(Judged.members(ensemble))
+        self._set_errors(scores, sampled)
+        return scores
+
+    def _means(self, rows: Judged) -> tuple[NDArray[np.float64], Sampled | None]:
+        from_counts = self.distance == "tv" and rows.complete
+        if rows.n_pairs <= self.max_pairs or from_counts:
+            return exact_means(rows, self._association, self.distance, self.n_jobs), None
+        sampled = sampled_means(
+            rows, self._association, self.distance, self.n_sampled_pairs, self.random_state, self.n_jobs
+        )
+        return sampled.means, sampled
+
+    def _set_errors(self, means: NDArray[np.float64], sampled: Sampled | None) -> None:
+        scores = means + self.violations_
+        order, _ = order_and_ranks(scores, self.greater_is_better)
+        if sampled is None:
+            self.standard_errors_, differences = np.zeros(len(means)), np.zeros(len(means) - 1)
+        else:
+            self.standard_errors_, differences = standard_errors(sampled, order, self.n_jobs)
+        self.separated_ = np.diff(scores[order]) > 2 * differences
+
+    def score_labels(self, labels: ArrayLike) -> float:
+        """Score of a clustering that is not in the ensemble, a consensus for instance; comparable with ``scores_``.
+
+        The consensus matrix is that of the fitted ensemble; the constraints given to ``fit`` count.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_objects,)
+            Cluster of each object, -1 or NaN where it has none.
+
+        Returns
+        -------
+        float
+            Lower is better. Infinite under "kl" if the clustering joins a pair that no member joins, or separates one
+            that all join. A member's own score for a copy of it.
+
+        Raises
+        ------
+        ValueError
+            If the clustering has another number of objects or labels none of them.
+
+        Examples
+        --------
+        >>> from ensemblage import Discotec
+        >>> ranker = Discotec("tv").fit([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 0, 1]])
+        >>> round(ranker.score_labels([0, 0, 1, 1]), 4), ranker.scores_.round(4)
+        (0.2083, array([0.2083, 0.2083, 0.2917]))
+        """
+        check_is_fitted(self)
+        clustering = Ensemble.from_partitions([labels], names=["labels"])
+        if len(clustering) != len(self._ensemble):
+            raise ValueError(
+                f"labels must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "
+                f"Got {len(clustering)}. Mark objects without a cluster as -1."
+            )
+        means, _ = self._means(Judged.outsider(self._ensemble, clustering))
+        return float(means[0] + self._constraints.violations(clustering)[0])

@@ -1,0 +1,201 @@
+"""Mean distance of clusterings from the consensus over all pairs of objects: exactly, or over random pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import frexp
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._labels import CodedColumns
+from ensemblage._parallel import parallel_map
+from ensemblage._random import task_seeds
+from ensemblage.kernels._contingency import sums_with
+from ensemblage.kernels._discotec import Codes, wide_sums_over_pairs
+from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
+from ensemblage.ranking._distances import Association, cluster_sizes, distance_tables, pairs_within
+
+SAMPLE_PAIRS = 65_536
+"""Random pairs of one task: float sums are added in the order of the tasks."""
+
+
+class Judged(NamedTuple):
+    """Distinct rows of an ensemble together with the clusterings to be compared with it."""
+
+    codes: NDArray[Any]
+    """(m, p) the ensemble."""
+    judged: NDArray[Any]
+    """(m, s) the clusterings; the ensemble itself where its members are judged."""
+    counts: NDArray[np.int64]
+    """(m,) objects with each row."""
+    n_clusters: NDArray[np.int64]
+    """(p,) the code that means missing."""
+    judged_clusters: NDArray[np.int64]
+    """(s,)"""
+
+    @classmethod
+    def members(cls, ensemble: Ensemble) -> Judged:
+        codes, counts, _ = ensemble.distinct
+        return cls(codes, codes, counts, ensemble.n_clusters, ensemble.n_clusters)
+
+    @classmethod
+    def outsider(cls, ensemble: Ensemble, clustering: Ensemble) -> Judged:
+        columns = np.column_stack([ensemble.codes, clustering.codes])
+        joint = Ensemble._of(CodedColumns(columns, ensemble.categories + clustering.categories, None), None)
+        codes, counts, _ = joint.distinct
+        p = ensemble.shape[1]
+        ours, theirs = np.ascontiguousarray(codes[:, :p]), np.ascontiguousarray(codes[:, p:])
+        return cls(ours, theirs, counts, ensemble.n_clusters, clustering.n_clusters)
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of distinct rows."""
+        m = len(self.codes)
+        return m * (m + 1) // 2
+
+    @property
+    def complete(self) -> bool:
+        """Whether no label is missing."""
+        return not any(
+            np.any(codes == k.astype(codes.dtype))
+            for codes, k in ((self.codes, self.n_clusters), (self.judged, self.judged_clusters))
+        )
+
+    def sizes(self) -> list[NDArray[np.int64]]:
+        """Objects per cluster of each clustering."""
+        return [
+            np.rint(np.bincount(z, weights=self.counts, minlength=k + 1)[:k]).astype(np.int64)
+            for z, k in zip(self.judged.T, self.judged_clusters.tolist(), strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Means over random pairs, and what is needed to say how sure they are."""
+
+    means: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    """(s,) share of the pairs that each clustering labels."""
+    pairs: list[NDArray[np.int64]]
+    tables: NDArray[np.float64]
+    rows: Judged
+
+
+def exact_means(
+    rows: Judged, association: Association, distance: str, n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """(s,) mean distance over all ordered pairs that the clustering labels, an object with itself included.
+
+    Sums are whole numbers: of pairs, or of distances in multiples of a tiny unit.
+    """
+    if distance == "tv" and rows.complete:
+        return _tv_from_contingency(rows, association, n_jobs)
+    sizes = rows.sizes()
+    pairs = np.array([int(z.sum()) ** 2 for z in sizes], dtype=object)
+    if distance == "binary":
+        joined, frequent = _sums(rows, association.thresholds, None, n_jobs)
+        within = np.array([pairs_within(z) for z in sizes], dtype=object)
+        return _divided(frequent + within - 2 * joined, pairs)
+    tables = distance_tables(distance, association)
+    means = _mean_of_tables(rows, association, np.where(np.isinf(tables), 0, tables), pairs, n_jobs)
+    if np.isinf(tables).any() and rows.judged is not rows.codes:
+        infinite = _mean_of_tables(rows, association, np.isinf(tables).astype(float), pairs, n_jobs)
+        means[infinite > 0] = np.inf
+    return means
+
+
+def _mean_of_tables(
+    rows: Judged, association: Association, tables: NDArray[np.float64], pairs: NDArray[Any], n_jobs: int | None
+) -> NDArray[np.float64]:
+    together, apart = tables
+    room = 60 - frexp(association.n_objects)[1] - frexp(max(1.0, np.abs(tables).max()))[1]
+    units = np.rint(np.ldexp(np.stack([together - apart, apart]), room)).astype(np.int64)
+    joined, labelled = _sums(rows, association.thresholds, units, n_jobs)
+    return _divided(joined + labelled, pairs * 2**room)
+
+
+def _sums(
+    rows: Judged, thresholds: NDArray[np.int64], tables: NDArray[np.int64] | None, n_jobs: int | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sums over the pairs that are joined and over those that are labelled, as Python integers."""
+    order = np.argsort(rows.counts, kind="stable")
+    ensemble = Codes.of(rows.codes[order], rows.n_clusters)
+    same = rows.judged is rows.codes
+    judged = ensemble if same else Codes.of(rows.judged[order], rows.judged_clusters)
+    no_tables = np.empty((0, 0, 0), dtype=np.int64)
+    sums = wide_sums_over_pairs(
+        ensemble, judged, rows.counts[order], thresholds, no_tables if tables is None else tables, n_jobs
+    )
+    joined, labelled = (wide.astype(object)[:, 0] * 2**31 + wide.astype(object)[:, 1] for wide in sums)
+    return joined, labelled
+
+
+def _divided(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
+    return np.array([above / below for above, below in zip(sums, by, strict=True)], dtype=np.float64)
+
+
+def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | None) -> NDArray[np.float64]:
+    """|A| + |C| − 2⟨A, C⟩ over n²; T ⟨A, C⟩ is a sum of squares over contingency tables."""
+    p, n = association.n_partitions, association.n_objects
+    columns, judged = np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(rows.judged.T)
+    squares = np.empty(0, dtype=np.int64)
+    same = rows.judged is rows.codes
+
+    def cells(t: int) -> NDArray[np.int64]:
+        others = np.arange(t if same else 0, p)
+        clusters = (int(rows.judged_clusters[t]), rows.n_clusters)
+        return sums_with(judged[t], columns, rows.counts, clusters, others, squares)[0]
+
+    both = np.stack(parallel_map(cells, range(len(judged)), n_jobs)).astype(object)
+    if same:
+        both = both + np.triu(both, 1).T
+    within = np.array([pairs_within(z) for z in rows.sizes()], dtype=object)
+    above = p * within + association.joined - 2 * both.sum(axis=1)
+    return _divided(above, np.full(len(above), p * n**2, dtype=object))
+
+
+def sampled_means(
+    rows: Judged, association: Association, distance: str, n_pairs: int, random_state: Any, n_jobs: int | None = None
+) -> Sampled:
+    """Mean distances over random ordered pairs of objects, drawn with replacement."""
+    tables = distance_tables(distance, association)
+    if rows.judged is rows.codes:
+        tables = np.where(np.isinf(tables), 0, tables)
+    ends = np.cumsum(rows.counts)
+    starts = range(0, n_pairs, SAMPLE_PAIRS)
+    seeds = task_seeds(random_state, len(starts))
+
+    def draw(task: int) -> NDArray[np.int64]:
+        size = min(SAMPLE_PAIRS, n_pairs - starts[task])
+        objects = np.random.default_rng(int(seeds[task])).integers(ends[-1], size=(2, size))
+        return np.searchsorted(ends, objects, side="right")
+
+    def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        sums = np.zeros((2, len(rows.judged_clusters)))
+        sum_distances(pairs, rows.codes, rows.n_clusters, rows.judged, rows.judged_clusters, tables, sums)
+        return sums
+
+    pairs = parallel_map(draw, range(len(starts)), n_jobs)
+    total, labelled = np.sum(parallel_map(add, pairs, n_jobs), axis=0)
+    with np.errstate(invalid="ignore"):
+        return Sampled(total / labelled, labelled / n_pairs, pairs, tables, rows)
+
+
+def standard_errors(
+    sampled: Sampled, order: NDArray[np.intp], n_jobs: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(s,) standard errors of the means, and (s - 1,) of the differences between neighbours in the order."""
+    rows = sampled.rows
+
+    def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+        squares = np.zeros((2, len(order)))
+        shared = (rows.n_clusters, rows.judged, rows.judged_clusters, sampled.tables, sampled.means, sampled.shares)
+        sum_squares(pairs, rows.codes, *shared, order, squares)
+        return squares
+
+    squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)
+    errors = np.sqrt(squares) / sum(pairs.shape[1] for pairs in sampled.pairs)
+    return errors[0], errors[1, :-1]

@@ -256,7 +256,7 @@ def _consensus_and_members(summary: Summary) -> list[str]:
         ]
     if found["consensus"] > found["best"] - _EQUAL:
         return [*sentences, f"The partition {best} agrees with them as well as the consensus does."]
-    sentences.append(f"The partition {best} agrees with them better, by {value}.")
+    sentences.append(f"The partition {best} agrees with them better: {value} on average.")
     if _is_finer(summary):
         sentences.append("Partitions with many more clusters than the consensus cannot agree with it fully.")
     return sentences

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "ensemblage",
+    "font.sans-serif": ["DejaVu Sans"],
     "axes.edgecolor": "#57606a",
     "axes.labelcolor": "#1f2328",
     "xtick.color": "#424a53",

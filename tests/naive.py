@@ -135,3 +135,79 @@ def violations(z, must_link=(), cannot_link=()):
     wrong = [z[i] != z[j] for i, j in must_link if z[i] >= 0 and z[j] >= 0]
     wrong += [z[i] == z[j] for i, j in cannot_link if z[i] >= 0 and z[j] >= 0]
     return float(np.mean(wrong)) if wrong else 0.0
+
+
+# ---- The k-means family: KCC, SEC (Wu et al. 2015; Liu et al. 2015) ----
+
+MU = {
+    "category": lambda v: (v**2).sum(),
+    "entropy": lambda v: (v[v > 0] * np.log2(v[v > 0])).sum(),
+    "cosine": lambda v: np.sqrt((v**2).sum()),
+    "lp": lambda v: (v**5).sum() ** (1 / 5),
+}
+
+
+def proportions(z):
+    """Proportions of the labels of one partition, over those it labels."""
+    known = z[z >= 0]
+    return np.bincount(known) / len(known)
+
+
+def kcc_utility(labels, clustering, utility, weights=None, normalized=False):
+    """Σ_i w_i (n^(i) / n) [Σ_k p_k^(i) μ(P_k^(i)) − μ(P^(i))], over the objects that partition i labels."""
+    n, mu, total = len(labels), MU[utility], 0.0
+    for t in range(labels.shape[1]):
+        z, c = labels[labels[:, t] >= 0, t], clustering[labels[:, t] >= 0]
+        whole = mu(proportions(z))
+        inside = sum(np.mean(c == k) * mu(proportions(z[c == k])) for k in np.unique(c))
+        weight = 1.0 if weights is None else weights[t]
+        if normalized:
+            weight = weight / abs(whole) if whole else 0.0
+        total += weight * len(z) / n * (inside - whole)
+    return total
+
+
+def kcc_distances(labels, clustering, utility):
+    """(n, k) distance of every object to every cluster, over the partitions that label it.
+
+    A partition that labels no member of a cluster is represented by its proportions over all objects.
+    """
+    n, k = len(labels), clustering.max() + 1
+    distances = np.zeros((n, k))
+    for t in range(labels.shape[1]):
+        width = labels[:, t].max() + 1
+        for c in range(k):
+            z = labels[(clustering == c) & (labels[:, t] >= 0), t]
+            m = np.bincount(z if len(z) else labels[labels[:, t] >= 0, t], minlength=width)
+            m = m / m.sum()
+            for i in np.flatnonzero(labels[:, t] >= 0):
+                x = np.eye(width)[labels[i, t]]
+                own = m[labels[i, t]]
+                if utility == "category":
+                    distances[i, c] += ((x - m) ** 2).sum()
+                elif utility == "entropy":
+                    distances[i, c] -= np.log2(own + np.finfo(float).eps)
+                elif utility == "cosine":
+                    distances[i, c] += 1 - own / MU["cosine"](m)
+                else:
+                    distances[i, c] += 1 - (own / MU["lp"](m)) ** 4
+    return distances
+
+
+def one_hot(labels):
+    """H: a column per label, zeros where a partition does not label the object."""
+    return (
+        np.column_stack([labels[:, t] == c for t in range(labels.shape[1]) for c in range(labels[:, t].max() + 1)])
+        * 1.0
+    )
+
+
+def best_of_all(n, k, score):
+    """Largest score over all clusterings of n objects into exactly k clusters."""
+
+    def extend(z, used):
+        if len(z) == n:
+            return score(np.array(z)) if used == k else -np.inf
+        return max(extend([*z, c], max(used, c + 1)) for c in range(min(used + 1, k)))
+
+    return extend([], 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Collection
 from typing import Any
 
@@ -17,6 +19,24 @@ def check_whole(value: Any, subject: str, least: int, most: int | None = None) -
     if value < least or (most is not None and value > most):
         raise ValueError(f"{subject} must be a whole number {rule}. Got {value}. Give such a number.")
     return int(value)
+
+
+def check_number(
+    value: Any, subject: str, *, least: float | None = None, above: float | None = None, below: float = math.inf
+) -> float:
+    """A finite number ≥ ``least`` or > ``above``, and < ``below``."""
+    rule = f"≥ {least}" if above is None else f"> {above}"
+    rule += "" if below == math.inf else f" and < {below}"
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    if not (
+        number
+        and math.isfinite(value)
+        and (least is None or value >= least)
+        and (above is None or value > above)
+        and value < below
+    ):
+        raise ValueError(f"{subject} must be a number {rule}. Got {value!r}. Give such a number.")
+    return float(value)
 
 
 def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._utilities import CategoryUtility
+from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
-
 
 LANES = 8
 """Candidates that one pass over the rows can judge."""
@@ -24,6 +23,8 @@ class Start(NamedTuple):
     """(m,) cluster of each distinct row."""
     profile: NDArray[np.int64]
     """(k, d) label counts per cluster."""
+    centroids: NDArray[np.float64]
+    """(k, d) that the rows were assigned to last; those of ``profile``, unless the iterations were cut short."""
     loss: float
     n_iter: int
 
@@ -42,7 +43,7 @@ def seed_at_random(rows: Rows, n_clusters: int, random: np.random.RandomState) -
 
 
 def seed_far_apart(
-    rows: Rows, utility: CategoryUtility, n_clusters: int, random: np.random.RandomState, n_jobs: int | None
+    rows: Rows, utility: Utility, n_clusters: int, random: np.random.RandomState, n_jobs: int | None
 ) -> NDArray[np.int64]:
     """Greedy k-means++ (Arthur & Vassilvitskii 2007): per step the best of 2 + ⌊ln k⌋ rows (at most 8), drawn by
     squared distance to the seeds so far, each row as often as it has objects.
@@ -68,23 +69,23 @@ def _draw(rows: Rows, nearest: NDArray[np.float32], totals: NDArray[np.float64],
     inside = _parallel.row_blocks(len(rows), _parallel.SUM_ROWS)[block]
     potential = nearest[inside] * rows.counts[inside]
     place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
-    return inside.start + min(int(place), int(np.flatnonzero(potential)[-1]))
+    return int(inside.start) + min(int(place), int(np.flatnonzero(potential)[-1]))
 
 
 def _best_candidate(
-    rows: Rows, utility: CategoryUtility, candidates: list[int], nearest: NDArray[np.float32], n_jobs: int | None
+    rows: Rows, utility: Utility, candidates: list[int], nearest: NDArray[np.float32], n_jobs: int | None
 ) -> tuple[int, NDArray[np.float32], NDArray[np.float64]]:
     """The candidate that leaves the least total distance, every row's distance with it, and its sums over blocks."""
     lanes = np.resize(candidates, LANES)
     table = utility.distances(utility.centroids(profile_of_rows(rows, lanes)))
     distances = np.empty((len(rows), LANES), dtype=np.float32)
 
-    def total(codes: Any, nearest: Any, counts: Any, distances: Any) -> NDArray[np.float64]:
+    def total(codes: Any, base: Any, nearest: Any, counts: Any, distances: Any) -> NDArray[np.float64]:
         totals = np.empty(LANES)
-        limit_distances(codes, nearest, counts, distances, rows.offsets, table, totals)
+        limit_distances(codes, base, nearest, counts, distances, rows.offsets, table, totals)
         return totals
 
-    arrays = [rows.codes, nearest, rows.counts, distances]
+    arrays = [rows.codes, utility.base(rows), nearest, rows.counts, distances]
     totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
     return int(lanes[best]), distances[:, best].copy(), totals[:, best]
@@ -92,7 +93,7 @@ def _best_candidate(
 
 def lloyd(
     rows: Rows,
-    utility: CategoryUtility,
+    utility: Utility,
     seeds: NDArray[np.int64],
     max_iter: int,
     tol: float,
@@ -102,33 +103,51 @@ def lloyd(
     """Lloyd's iterations from the centroids of the profile ``seeds``.
 
     Stops when no row moves, or the loss falls by no more than ``tol`` times itself. An empty cluster takes the row
-    that lies farthest from its own centre. O(m p k) per iteration for m distinct rows, much less when few rows move;
-    memory 12 bytes per distinct row and one profile per thread.
+    that lies farthest from its own centre. O(m p k) per iteration for m distinct rows, much less when few rows move
+    and the utility has bounds; memory 12 bytes per distinct row and one profile per thread.
     """
-    k = len(seeds)
+    bounds = bounds and utility.bounded
     clusters = np.full(len(rows), -1, dtype=np.int32)
     slack = np.zeros(len(rows), dtype=np.float32)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
     centroids, loss, n_iter = utility.centroids(seeds), np.inf, 0
-    drift = np.zeros(k, dtype=np.float32)
+    drift = np.zeros(len(seeds), dtype=np.float32)
     while n_iter < max_iter:
         n_iter += 1
         table = utility.distances(centroids)
         moved = _assign(rows, clusters, slack, profile, table, drift, rounding, n_jobs)
-        moved += _fill_empty(rows, clusters, slack, profile, table)
+        moved += _fill_empty(rows, utility, clusters, slack, profile, table)
         before, loss = loss, utility.loss(profile)
         if moved == 0 or before - loss <= tol * loss:
             break
-        previous, centroids = centroids, utility.centroids(profile)
-        drift = _drift(utility.shifts(previous, centroids))
-    return Start(clusters, profile, loss, n_iter)
+        if n_iter < max_iter:
+            previous, centroids = centroids, utility.centroids(profile)
+            drift = _drift(utility.shifts(previous, centroids)) if bounds else drift
+    return Start(clusters, profile, centroids, loss, n_iter)
+
+
+def nearest_centroids(
+    codes: NDArray[Any], utility: Utility, centroids: NDArray[np.float64], n_jobs: int | None
+) -> NDArray[np.int32]:
+    """Nearest centroid of each row of codes, the first one on ties; -1 for a row that no partition labels."""
+    nearest = np.full(len(codes), -1, dtype=np.int32)
+    table, nothing = utility.distances(centroids), np.zeros(len(centroids), dtype=np.float32)
+
+    def assign(codes: Any, nearest: Any) -> None:
+        slack = np.empty(len(codes), dtype=np.float32)
+        assign_rows(codes, nearest, slack, utility.offsets, table, nothing, np.float32(-1))
+        nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
+
+    _parallel.map_rows(assign, [codes, nearest], n_jobs=n_jobs)
+    return nearest
 
 
 def _drift(shifts: NDArray[np.float64]) -> NDArray[np.float32]:
     """How much closer the rows of each cluster may have come to another centroid, rounded up."""
     others = np.array([np.delete(shifts, c).max(initial=0) for c in range(len(shifts))])
-    return np.nextafter((shifts + others).astype(np.float32), np.float32(np.inf)) * np.float32(1 + 1e-6)
+    drift: NDArray[np.float32] = np.nextafter((shifts + others).astype(np.float32), np.float32(np.inf))
+    return drift * np.float32(1 + 1e-6)
 
 
 def _assign(
@@ -164,6 +183,7 @@ def _assign(
 
 def _fill_empty(
     rows: Rows,
+    utility: Utility,
     clusters: NDArray[np.int32],
     slack: NDArray[np.float32],
     profile: NDArray[np.int64],
@@ -174,7 +194,7 @@ def _fill_empty(
     if not len(empty):
         return 0
     sizes = np.bincount(clusters, minlength=len(profile))
-    distance = np.zeros(len(rows), dtype=np.float32)
+    distance = utility.base(rows).copy()
     for j, offset in enumerate(rows.offsets[:-1]):
         distance += table[offset + rows.codes[:, j], clusters]
     for c in empty:

@@ -1,0 +1,86 @@
+"""Single rows of codes move between clusters while the density rises."""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+
+@jit
+def weighted_density(size: Any, joined: Any, pairs: Any) -> Any:
+    return size * joined / pairs if pairs > 0 else 0.0
+
+
+@jit
+def climb(
+    codes: Any,  # IN (m, p)
+    counts: Any,  # IN (m,) objects with that row
+    clusters: Any,  # IN/OUT (m,)
+    offsets: Any,  # IN (p + 1,)
+    weights: Any,  # IN (p,) float64
+    alpha: Any,  # IN/OUT (d, k) int64, objects of each cluster with each label
+    labelled: Any,  # IN/OUT (p, k) int64, objects of each cluster that the partition labels
+    joined: Any,  # IN/OUT (k,) float64, Σ w (Σ α² − labelled)
+    pairs: Any,  # IN/OUT (k,) float64, Σ w labelled (labelled − 1)
+    sizes: Any,  # IN/OUT (k,) int64 objects
+    n_rows: Any,  # IN/OUT (k,) int64 rows
+    least: float,  # IN a row moves only if n S rises by more
+) -> int:
+    """One pass over the rows; returns how many moved.
+
+    With a row of q objects and weight w of the partitions that label it, a cluster gains 2 q Σ w α + w (q² − q) joined
+    pairs and 2 q Σ w labelled + w (q² − q) pairs; it loses 2 q Σ w α − w (q² + q) and 2 q Σ w labelled − w (q² + q).
+    """
+    m, p = codes.shape
+    k = alpha.shape[1]
+    shared = np.empty(k)
+    known = np.empty(k)
+    moved = 0
+    for i in range(m):
+        a = clusters[i]
+        if n_rows[a] < 2:
+            continue
+        q = np.float64(counts[i])
+        weight = 0.0
+        shared[:] = 0
+        known[:] = 0
+        for j in range(p):
+            f = offsets[j] + codes[i, j]
+            if f < offsets[j + 1] - 1:
+                w = weights[j]
+                weight += w
+                for c in range(k):
+                    shared[c] += w * alpha[f, c]
+                    known[c] += w * labelled[j, c]
+        out_joined = joined[a] - 2 * q * shared[a] + weight * (q * q + q)
+        out_pairs = pairs[a] - 2 * q * known[a] + weight * (q * q + q)
+        loss = weighted_density(sizes[a], joined[a], pairs[a]) - weighted_density(sizes[a] - q, out_joined, out_pairs)
+        best, b = least, -1
+        for c in range(k):
+            if c != a:
+                in_joined = joined[c] + 2 * q * shared[c] + weight * (q * q - q)
+                in_pairs = pairs[c] + 2 * q * known[c] + weight * (q * q - q)
+                after = weighted_density(sizes[c] + q, in_joined, in_pairs)
+                gain = after - weighted_density(sizes[c], joined[c], pairs[c]) - loss
+                if gain > best:
+                    best, b = gain, c
+        if b < 0:
+            continue
+        joined[b] += 2 * q * shared[b] + weight * (q * q - q)
+        pairs[b] += 2 * q * known[b] + weight * (q * q - q)
+        joined[a], pairs[a] = out_joined, out_pairs
+        sizes[a] -= counts[i]
+        sizes[b] += counts[i]
+        n_rows[a] -= 1
+        n_rows[b] += 1
+        clusters[i] = b
+        moved += 1
+        for j in range(p):
+            f = offsets[j] + codes[i, j]
+            alpha[f, a] -= counts[i]
+            alpha[f, b] += counts[i]
+            if f < offsets[j + 1] - 1:
+                labelled[j, a] -= counts[i]
+                labelled[j, b] += counts[i]
+    return moved

@@ -381,3 +381,19 @@ def test_a_column_that_differs_everywhere_is_no_member(ids):
 def test_a_table_of_ids_has_no_members():
     with pytest.raises(ValueError, match="must have a column of labels"):
         members_of(table_of("who\na\nb\n"), id_column="who")
+
+
+@pytest.mark.parametrize("gap", ["", "NA", "?", "None", " na "])
+def test_gaps_are_read_fast_and_slowly_alike(gap):
+    rows = [["1", gap, "x"], [gap, gap, "y"], ["2.5", "3", gap], [gap, "4", "z"]]
+    plain = "\n".join(",".join(row) for row in [["a", "b", "c"], *rows])
+    fast, careful = table_of(plain), table_of(plain.replace("a,", '"a",'))
+    for table in (fast, careful):
+        np.testing.assert_array_equal(table["a"].numbers, [1, np.nan, 2.5, np.nan])
+        np.testing.assert_array_equal(table["b"].numbers, [np.nan, np.nan, 3, 4])
+        assert list(table["c"].cells()) == ["x", "y", gap.strip(), "z"]
+
+
+def test_nothing_but_gaps():
+    with pytest.raises(ValueError, match="All its cells are empty"):
+        table_of("a,b\n,\n,\n")

@@ -19,27 +19,23 @@ def is_missing(cell: str) -> bool:
 
 def number(cell: str) -> float | None:
     """The number a cell holds, with a decimal point or a decimal comma: NaN if missing, None if it is text."""
-    if is_missing(cell):
-        return np.nan
-    if _COMMA_NUMBER.fullmatch(cell):
-        return float(cell.replace(",", "."))
-    if "_" in cell:
-        return None
     try:
-        return float(cell)
+        return None if "_" in cell else float(cell)
     except ValueError:
-        return None
+        if is_missing(cell):
+            return np.nan
+        return float(cell.replace(",", ".")) if _COMMA_NUMBER.fullmatch(cell) else None
 
 
 def numbers(cells: Sequence[str]) -> NDArray[np.float64] | None:
     """The numbers of a column, or None if a cell holds text."""
-    if not any("_" in cell for cell in cells):
-        try:
-            return np.array(list(map(float, cells)))
-        except ValueError:
-            pass
-    values = [number(cell) for cell in cells]
-    return None if None in values else np.array(values, dtype=np.float64)
+    value_of: dict[str, float] = {}
+    for cell in set(cells):
+        value = number(cell)
+        if value is None:
+            return None
+        value_of[cell] = value
+    return np.fromiter(map(value_of.__getitem__, cells), dtype=np.float64, count=len(cells))
 
 
 def looks_like_thousands(cell: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ensemblage._tables._cells import looks_like_thousands, numbers
+from ensemblage._tables._fast import read_plain
 from ensemblage._tables._layout import DELIMITERS, Layout, Row, find_layout, split_rows
 from ensemblage._tables._parquet import read_parquet
 from ensemblage._tables._table import Column, Table
@@ -18,6 +20,7 @@ from ensemblage._tables._text import decode, text_lines
 PARQUET_SUFFIXES = (".parquet", ".pq")
 ROW_NAMES = "row names"
 """What the unnamed first column is called."""
+CHUNK_ROWS = 10_000
 
 
 def read_table(
@@ -64,58 +67,44 @@ def read_table(
 def _read_text(text: str, name: str, as_text: Collection[str], transpose: bool, has_header: bool | None) -> Table:
     lines = text_lines(text)
     layout = find_layout(lines, name, has_header)
-    table = None
     if not transpose:
-        table = _read_clean(lines, layout, name, as_text)
-    if table is None:
-        rows = list(split_rows(lines, layout.delimiter, name))[layout.n_header_rows :]
-        _check_widths(rows, layout, name)
-        table = (_transposed if transpose else _parsed)(rows, layout, name)
-        table = _with_decimal_marks(table, layout.delimiter)
-    return table
+        names = _column_names(layout, name)
+        plain = read_plain(lines, layout, names, as_text)
+        if plain is not None:
+            return Table(name, *plain, "line", _index(layout), _notes(layout))
+    texts, places = _read_cells(lines, layout, name)
+    if transpose:
+        table = _transposed(texts, places, layout, name)
+    else:
+        columns = [Column(column, text, numbers(text)) for column, text in zip(names, texts, strict=True)]
+        table = Table(name, columns, places, "line", _index(layout), _notes(layout))
+    return _with_decimal_marks(table, layout.delimiter)
 
 
-def _read_clean(lines: list[str], layout: Layout, name: str, as_text: Collection[str]) -> Table | None:
-    """Read a text table that has no quotes, missing cells or decimal commas: ten times as fast. None if it has."""
-    delimiter, names = layout.delimiter, _column_names(layout, name)
-    places = [place for place, line in enumerate(lines, start=1) if not line.isspace()][layout.n_header_rows :]
-    body = [lines[place - 1] for place in places]
-    if delimiter == " " or not body or any('"' in line for line in lines):
-        return None
-    if {line.count(delimiter) for line in body} != {layout.width - 1}:
-        return None
-    sample = [[cell.strip() for cell in line.split(delimiter)] for line in body[:100]]
-    numeric = [j for j, cells in enumerate(zip(*sample, strict=True)) if numbers(cells) is not None]
-    try:
-        values = np.loadtxt(body, delimiter=delimiter, comments=None, usecols=numeric, ndmin=2) if numeric else None
-    except ValueError:
-        return None
-    columns = []
-    for j, column in enumerate(names):
-        wanted = j == 0 or j not in numeric or column in as_text
-        text = [line.split(delimiter, j + 1)[j].strip() for line in body] if wanted else None
-        found = values[:, numeric.index(j)] if values is not None and j in numeric else None
-        columns.append(Column(column, text, found))
-    return Table(name, columns, places, "line", _index(layout), _notes(layout))
+def _read_cells(lines: list[str], layout: Layout, name: str) -> tuple[list[list[str]], list[int]]:
+    """The cells of each column, and the numbers of the lines."""
+    texts: list[list[str]] = [[] for _ in layout.header]
+    places: list[int] = []
+    rows = itertools.islice(split_rows(lines, layout.delimiter, name), layout.n_header_rows, None)
+    while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
+        _check_widths(chunk, layout, name)
+        places += [place for place, _ in chunk]
+        for text, cells in zip(texts, zip(*(cells for _, cells in chunk), strict=True), strict=True):
+            shared: dict[str, str] = {}  # equal cells of a chunk are one object: label tables stay small
+            text += map(shared.setdefault, cells, cells)
+    return texts, places
 
 
-def _parsed(rows: list[Row], layout: Layout, name: str) -> Table:
-    names = _column_names(layout, name)
-    texts = zip(*(cells for _, cells in rows), strict=True) if rows else [()] * len(names)
-    columns = [Column(column, text, numbers(text)) for column, text in zip(names, texts, strict=True)]
-    return Table(name, columns, [place for place, _ in rows], "line", _index(layout), _notes(layout))
-
-
-def _transposed(rows: list[Row], layout: Layout, name: str) -> Table:
+def _transposed(texts: list[list[str]], places: list[int], layout: Layout, name: str) -> Table:
     """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
-    named = not layout.header[0] or numbers([cells[0] for _, cells in rows]) is None
-    names = [cells[0] if named else f"row_{place}" for place, cells in rows]
+    named = not layout.header[0] or numbers(texts[0]) is None
+    names = texts[0] if named else [f"row_{place}" for place in places]
     _check_names(names, name)
-    texts = [cells[named:] for _, cells in rows]
-    columns = [Column(column, text, numbers(text)) for column, text in zip(names, texts, strict=True)]
+    cells = list(zip(*texts[named:], strict=True)) or [()] * len(names)
+    columns = [Column(column, text, numbers(text)) for column, text in zip(names, cells, strict=True)]
     index = [Column(ROW_NAMES, layout.header[named:], None)] if layout.n_header_rows else []
-    places = range(1 + named, 1 + layout.width)
-    return Table(name, index + columns, places, "column", ROW_NAMES if index else None, _notes(layout))
+    objects = range(1 + named, 1 + layout.width)
+    return Table(name, index + columns, objects, "column", ROW_NAMES if index else None, _notes(layout))
 
 
 def _check_widths(rows: list[Row], layout: Layout, name: str) -> None:
@@ -161,18 +150,17 @@ def _notes(layout: Layout) -> tuple[str, ...]:
 
 def _with_decimal_marks(table: Table, delimiter: str) -> Table:
     """Check that the numbers have one decimal mark, and note a comma; between commas a quoted 1,234 is in doubt."""
-    marked = [(cell, row) for c in table.columns if c.numbers is not None for row, cell in enumerate(c.text or ())]
-    with_comma = [(cell, row) for cell, row in marked if "," in cell]
-    if not with_comma:
+    with_comma, with_point = _first_marked(table, ","), _first_marked(table, ".")
+    if with_comma is None:
         return table
-    cell, place = with_comma[0][0], table.where(with_comma[0][1])
-    with_point = next(((cell, row) for cell, row in marked if "." in cell), None)
-    if with_point:
+    cell, place = with_comma
+    if with_point is not None:
         raise ValueError(
             f"The numbers of {table.source} must have one decimal mark. Got {cell} in {place} and {with_point[0]} in "
-            f"{table.where(with_point[1])}. Write them all with a point or all with a comma."
+            f"{with_point[1]}. Write them all with a point or all with a comma."
         )
-    if delimiter != ";" and all(looks_like_thousands(cell) for cell, _ in with_comma):
+    texts = [column.text or () for column in table.columns if column.numbers is not None]
+    if delimiter != ";" and all(looks_like_thousands(c) for text in texts for c in text if "," in c):
         raise ValueError(
             f"The numbers of {table.source} must have a clear decimal mark. Got {cell} in {place}, which may be a "
             "thousand or a fraction. Write them without thousands separators and with a decimal point."
@@ -180,10 +168,20 @@ def _with_decimal_marks(table: Table, delimiter: str) -> Table:
     return replace(table, notes=(*table.notes, f"the decimal mark is a comma: {cell} is {cell.replace(',', '.')}"))
 
 
+def _first_marked(table: Table, mark: str) -> tuple[str, str] | None:
+    """The first number with a mark, and where it stands."""
+    for column in table.columns:
+        if column.numbers is not None and column.text and mark in "".join(column.text):
+            return next((cell, table.where(row)) for row, cell in enumerate(column.text) if mark in cell)
+    return None
+
+
 def _without_empty_columns(table: Table) -> Table:
     empty = [c.name for c in table.columns if c.numbers is not None and bool(np.isnan(c.numbers).all())]
     if not empty:
         return table
     columns = [column for column in table.columns if column.name not in empty]
+    if not columns:
+        raise ValueError(f"{table.source} must hold values. All its cells are empty. Save the table again.")
     index = None if table.index in empty else table.index
     return replace(table, columns=columns, index=index, notes=(*table.notes, f"left out, empty: {', '.join(empty)}"))

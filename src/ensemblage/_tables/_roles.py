@@ -112,6 +112,7 @@ def _classes(column: Column) -> NDArray[np.object_]:
 
 def as_labels(cells: Sequence[str]) -> NDArray[np.object_]:
     """Cells as text, None where they are missing."""
+    label_of = {cell: None if is_missing(cell) else cell for cell in set(cells)}
     labels = np.empty(len(cells), dtype=object)
-    labels[:] = [None if is_missing(cell) else cell for cell in cells]
+    labels[:] = [label_of[cell] for cell in cells]
     return labels

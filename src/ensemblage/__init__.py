@@ -13,6 +13,7 @@ _HOME = {
     "Ensemble": "ensemblage._ensemble",
     "RandomKPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",
+    "EvidenceAccumulation": "ensemblage.consensus",
     "KMeansConsensus": "ensemblage.consensus",
     "CumulativeVoting": "ensemblage.consensus",
     "BipartiteVoting": "ensemblage.consensus",
@@ -22,7 +23,7 @@ _HOME = {
     "AverageAgreement": "ensemblage.ranking",
     "Discotec": "ensemblage.ranking",
 }
-_PACKAGES = ("consensus", "generation", "metrics", "plotting", "ranking", "report")
+_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report")
 
 __all__ = sorted([*_HOME, *_PACKAGES, "__version__"])
 

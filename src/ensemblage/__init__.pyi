@@ -1,4 +1,5 @@
 from ensemblage import consensus as consensus
+from ensemblage import datasets as datasets
 from ensemblage import generation as generation
 from ensemblage import metrics as metrics
 from ensemblage import plotting as plotting
@@ -10,6 +11,7 @@ from ensemblage.consensus import METHODS as METHODS
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
+from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation
 from ensemblage.consensus import KMeansConsensus as KMeansConsensus
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import RandomKPartitions as RandomKPartitions

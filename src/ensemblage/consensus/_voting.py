@@ -1,4 +1,4 @@
-"""Consensus by voting (Ayad & Kamel 2010): relabel the partitions to one of them, average, merge what belongs together."""
+"""Consensus by voting (Ayad & Kamel 2010): relabel the partitions to one of them, average, merge what belongs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Slow, readable twins of the fast code. Label matrices are integer arrays with -1 = missing. Sorted by topic."""
 
+from fractions import Fraction
 from itertools import combinations, permutations
 
 import numpy as np
@@ -211,3 +212,95 @@ def best_of_all(n, k, score):
         return max(extend([*z, c], max(used, c + 1)) for c in range(min(used + 1, k)))
 
     return extend([], 0)
+
+
+# ---- Hierarchies: evidence accumulation ----
+
+
+def merges(joined, labelled, counts, linkage):
+    """Greedy agglomeration of distinct rows: (i, j, similarity) per merge, clusters named by their smallest row.
+
+    Similarities are fractions: ties are ties. Of equally similar pairs of clusters the smallest (i, j) goes first; with
+    single linkage i and j are the most similar rows.
+    """
+    members = {i: [i] for i in range(len(counts))}
+    found = []
+    while len(members) > 1:
+        candidates = []
+        for a, b in combinations(sorted(members), 2):
+            pairs = [(i, j) for i in members[a] for j in members[b]]
+            if linkage == "average":
+                n = sum(Fraction(joined[i, j]) * int(counts[i] * counts[j]) for i, j in pairs)
+                m = sum(Fraction(labelled[i, j]) * int(counts[i] * counts[j]) for i, j in pairs)
+                candidates.append((-(n / m if m else 0), a, b, a, b))
+                continue
+            similar = [
+                (-(Fraction(joined[i, j]) / Fraction(labelled[i, j])) if labelled[i, j] else 0, min(i, j), max(i, j))
+                for i, j in pairs
+            ]
+            best = min(similar) if linkage == "single" else (max(similar)[0], a, b)
+            candidates.append((*best, a, b))
+        negative, i, j, a, b = min(candidates)
+        found.append((i, j, float(-negative)))
+        members[a] += members.pop(b)
+    return found
+
+
+def label_jaccard(labels):
+    """Jaccard similarity of the clusters of all partitions, 0 with itself; clusters sorted by partition and label."""
+    sets = [set(np.flatnonzero(z == c)) for z in labels.T for c in np.unique(z[z >= 0])]
+    result = np.array([[len(a & b) / len(a | b) for b in sets] for a in sets])
+    np.fill_diagonal(result, 0)
+    return result
+
+
+def ecpcs(labels, steps=20):
+    """Cosines of the concatenated rows of P, P², …, P^steps; P is the Jaccard matrix with rows that sum to 1."""
+    jaccard = label_jaccard(labels)
+    out = jaccard.sum(axis=1, keepdims=True)
+    step = np.divide(jaccard, out, out=np.zeros_like(jaccard), where=out > 0)
+    walks = np.hstack([np.linalg.matrix_power(step, s) for s in range(1, steps + 1)])
+    norms = np.linalg.norm(walks, axis=1)
+    norms[norms == 0] = 1
+    return (walks / norms[:, None]) @ (walks / norms[:, None]).T
+
+
+def cts(labels, decay=0.8):
+    """Connected triples between clusters of one partition, by the largest such sum."""
+    jaccard = label_jaccard(labels)
+    partition = np.concatenate([np.full(len(np.unique(z[z >= 0])), t) for t, z in enumerate(labels.T)])
+    d = len(partition)
+    result = np.zeros((d, d))
+    for u, v in permutations(range(d), 2):
+        if partition[u] == partition[v]:
+            result[u, v] = np.minimum(jaccard[u], jaccard[v]).sum()
+    return decay * result / (result.max() or 1)
+
+
+def enhanced_association(labels, similarity):
+    """Mean over the partitions that label both: 1 in one cluster, else the similarity of the two clusters."""
+    n, p = labels.shape
+    found = [np.unique(z[z >= 0]) for z in labels.T]
+    start = np.concatenate([[0], np.cumsum([len(f) for f in found])])
+    result = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            values = []
+            for t in range(p):
+                a, b = labels[i, t], labels[j, t]
+                if a >= 0 and b >= 0:
+                    u, v = (start[t] + np.searchsorted(found[t], c) for c in (a, b))
+                    values.append(1.0 if a == b else similarity[u, v])
+            result[i, j] = np.mean(values) if values else 0
+    return result
+
+
+def two_means_cut(values, counts):
+    """Largest value of the lower group of the two of least squares, by trying every cut."""
+
+    def loss(part):
+        mean = np.average(values[part], weights=counts[part])
+        return (counts[part] * (values[part] - mean) ** 2).sum()
+
+    losses = [loss(slice(0, c)) + loss(slice(c, None)) for c in range(1, len(values))]
+    return values[int(np.argmin(losses))]

@@ -1,5 +1,6 @@
 """Consensus functions: label matrix to one clustering."""
 
+from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._kmeans import KMeansConsensus
 from ensemblage.consensus._registry import METHODS, Method, make_consensus
@@ -10,6 +11,7 @@ __all__ = [
     "BipartiteVoting",
     "ConsensusClustering",
     "CumulativeVoting",
+    "EvidenceAccumulation",
     "KMeansConsensus",
     "Method",
     "make_consensus",

@@ -9,6 +9,7 @@ from typing import Any
 
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._kmeans import KMeansConsensus
 from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
@@ -38,8 +39,32 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "n_clusters",
             {"init": "random"},
         ),
+        "ecc": Method(
+            KMeansConsensus,
+            "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
+            "O(n p k t)",
+            "n_clusters",
+            {"utility": "entropy"},
+        ),
         "qmi": Method(
             KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
+        ),
+        "eac-single": Method(
+            EvidenceAccumulation,
+            "Fred & Jain 2005, evidence accumulation, single linkage",
+            "O(n² p)",
+            "",
+            {"linkage": "single"},
+        ),
+        "eac-average": Method(
+            EvidenceAccumulation, "Fred & Jain 2005, evidence accumulation, average linkage", "O(n² p)", ""
+        ),
+        "eac-complete": Method(
+            EvidenceAccumulation,
+            "Fred & Jain 2005, evidence accumulation, complete linkage",
+            "O(n² p), O(n²) memory",
+            "",
+            {"linkage": "complete"},
         ),
         "acv": Method(
             CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""

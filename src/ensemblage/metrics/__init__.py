@@ -6,6 +6,7 @@ from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
 from ensemblage.metrics._kmeans_loss import kmeans_loss
+from ensemblage.metrics._threshold import weak_association_threshold
 
 __all__ = [
     "association_counts",
@@ -16,4 +17,5 @@ __all__ = [
     "ensemble_baselines",
     "ensemble_nmi",
     "kmeans_loss",
+    "weak_association_threshold",
 ]

@@ -1,0 +1,201 @@
+"""Evidence accumulation: a hierarchy of the objects by how often the partitions join them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._validation import check_choice
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._label_similarity import SIMILARITIES
+from ensemblage.consensus._lifetime import longest_lifetime
+from ensemblage.consensus._linkage import (
+    Evidence,
+    Merges,
+    average_linkage,
+    average_linkage_of_matrix,
+    complete_linkage,
+    cut,
+    linkage_matrix,
+    single_linkage,
+)
+from ensemblage.metrics._threshold import weak_association_threshold
+
+_LINKAGES = ("single", "average", "complete")
+_METHODS = ("kmeans", "gmm")
+
+
+class EvidenceAccumulation(BaseConsensus):
+    """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
+        longest lifetime, the widest range of heights at which the hierarchy has that many clusters (the larger number on
+        ties). One cluster is never found that way; with fewer than three distinct label rows there is nothing to
+        compare and each of them is a cluster.
+    linkage : {"single", "average", "complete"}, default "average"
+        Clusters are as similar as their most similar pair, all their pairs on average, or their least similar pair.
+    similarity : {"coassociation", "ecpcs", "cts"}, default "coassociation"
+        How similar two objects are in a partition that separates them: 0, or as similar as their clusters are, by random
+        walks over the clusters of all partitions (ECPCS) or by the neighbours that the clusters share (CTS).
+    association_threshold : {"kmeans", "gmm"} or float, optional
+        Similarities up to this number count as 0 (at least 0, below 1). A word: the number that
+        `weak_association_threshold` finds by that method.
+    max_bytes : int, default 2 GiB
+        Largest matrix of similarities to make. Complete linkage, and average linkage with a threshold, need one.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition. Default: one each.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the pairs that `weak_association_threshold` draws where there are too many.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    n_clusters_ : int
+    linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
+        The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
+        objects that no partition labels last, at height 1.
+    threshold_ : float
+        Similarities up to it count as 0. Only with ``association_threshold``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or a matrix of
+        similarities would be larger than ``max_bytes``.
+
+    Notes
+    -----
+    For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's algorithm,
+    O(m² p) time and O(m p) memory. Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) along a chain
+    of nearest neighbours, O(m² p) time as a rule and O(m p + d) memory. Complete linkage fills a condensed matrix,
+    O(m² p) time and 1 to 4 bytes per pair. ECPCS adds O(d³), CTS O(d² max k).
+
+    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order and
+    a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first (with
+    single linkage: the numbers of the most similar two rows). ``n_clusters`` cuts by the order of the merges, so exactly
+    that many clusters come out.
+
+    Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none. The
+    mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all pairs
+    and partitions. It is never larger for a union than for the better of its parts, so heights are monotone.
+
+    Ward's linkage is not offered: it would take co-associations for Euclidean distances, which they are not. What it would
+    minimise, the squared distance of the rows of the binary matrix to the centres of their clusters, is the loss of
+    `KMeansConsensus`.
+
+    References
+    ----------
+    A. Fred, A. K. Jain, "Combining multiple clusterings using evidence accumulation", TPAMI 27(6), 2005.
+    G. Candel, "Linear time evidence accumulation clustering with k-means", Secs. 3.4 and 5.1.5.
+    D. Huang et al., "Enhanced ensemble clustering via fast propagation of cluster-wise similarities", IEEE TSMC-S, 2018.
+    N. Iam-On, T. Boongoen, S. Garrett, C. Price, "A link-based approach to the cluster ensemble problem", TPAMI 33, 2011.
+
+    Examples
+    --------
+    >>> from ensemblage import EvidenceAccumulation
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> eac = EvidenceAccumulation().fit(labels)
+    >>> eac.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> eac.linkage_matrix_[:, 2].round(2)
+    array([0.  , 0.  , 0.33, 0.33, 0.89])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        linkage: str = "average",
+        similarity: str = "coassociation",
+        association_threshold: str | float | None = None,
+        max_bytes: int = 2**31,
+        weights: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.similarity = similarity
+        self.association_threshold = association_threshold
+        self.max_bytes = max_bytes
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self._check_parameters()
+        k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
+        threshold = self._threshold(rows, ensemble)
+        labels = SIMILARITIES[self.similarity](rows)
+        merges = self._merges(Evidence(rows, labels, threshold, self.n_jobs))
+        self.linkage_matrix_ = linkage_matrix(merges, rows)
+        return cut(merges, k or _number_by_lifetime(merges, rows))
+
+    def _check_parameters(self) -> None:
+        if self.linkage == "ward":
+            raise ValueError(
+                "linkage of EvidenceAccumulation must be one of 'single', 'average', 'complete'. Got 'ward', which takes "
+                "co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary matrix."
+            )
+        check_choice(self.linkage, "linkage of EvidenceAccumulation", _LINKAGES)
+        check_choice(self.similarity, "similarity of EvidenceAccumulation", list(SIMILARITIES))
+
+    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
+        given = self.association_threshold
+        if hasattr(self, "threshold_"):
+            del self.threshold_
+        if given is None:
+            return None
+        if isinstance(given, str):
+            check_choice(given, "association_threshold of EvidenceAccumulation, if it is a word,", _METHODS)
+            self._check_plain(rows, given)
+            self.threshold_ = weak_association_threshold(ensemble, given, random_state=self.random_state)
+        else:
+            self.threshold_ = _checked_threshold(given)
+        return self.threshold_
+
+    def _check_plain(self, rows: Rows, given: str) -> None:
+        if self.similarity != "coassociation" or (rows.weights != rows.weights[0]).any():
+            raise ValueError(
+                "association_threshold of EvidenceAccumulation must be a number where the similarity is not the plain "
+                f"co-association. Got {given!r} with similarity={self.similarity!r} or unequal weights. Give a number."
+            )
+
+    def _merges(self, evidence: Evidence) -> Merges:
+        if self.linkage == "single":
+            return single_linkage(evidence)
+        if self.linkage == "complete":
+            return complete_linkage(evidence, self.max_bytes)
+        if evidence.threshold is not None:
+            return average_linkage_of_matrix(evidence, self.max_bytes)
+        return average_linkage(evidence)
+
+
+def _checked_threshold(value: Any) -> float:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value < 1:
+        raise ValueError(
+            "association_threshold of EvidenceAccumulation must be 'kmeans', 'gmm' or a number ≥ 0 and < 1. "
+            f"Got {value!r}. Similarities up to it count as 0: give a smaller share."
+        )
+    return float(value)
+
+
+def _number_by_lifetime(merges: Merges, rows: Rows) -> int:
+    if len(rows) < 3:
+        return len(rows)
+    # Rows of several objects are clusters already, alive from height 0.
+    return longest_lifetime(merges.heights, include_singletons=bool((rows.counts > 1).any()))

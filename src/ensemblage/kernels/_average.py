@@ -1,0 +1,358 @@
+"""Average linkage of label rows by the nearest-neighbour chain on cluster profiles: no pair matrix.
+
+The mean similarity of two clusters is (Σ_f α_f β_f) / (Σ_f α_f λ_f) over the labels f: α counts the labels of one,
+β and λ are tables of the other. For co-association β_f = w_t α'_f in partition t (Candel Eqs. 4, 5 and 14); with a
+similarity Z of labels β_f = w_t Σ_g Z_fg α'_g. λ_f = w_t times the members of the other that t labels. Without missing
+labels the denominator is Σ w |C| |C'|, and a candidate is left as soon as what is left of its sum cannot help it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+SLACK = 1e-9
+"""Relative rounding error allowed for when a sum is bounded."""
+
+
+@jit
+def fill_tables(
+    labels: Any,  # IN labels of the cluster, ascending
+    counts: Any,  # IN members with each label
+    size: float,  # IN objects of the cluster
+    offsets: Any,  # IN (p + 1,)
+    weights: Any,  # IN (p,)
+    similar: Any,  # IN flat similarities of labels, partition by partition (k_t, k_t); empty: 1 on the diagonal only
+    starts: Any,  # IN (p,) where each partition's similarities begin
+    beta: Any,  # OUT (d,)
+    lam: Any,  # OUT (d,) 0 for missing
+    rest: Any,  # OUT (d,) the most that a member's labels from this one's partition on can add
+) -> None:
+    p = weights.shape[0]
+    beta[:] = 0
+    e = 0
+    for t in range(p):
+        first, none = offsets[t], offsets[t + 1] - 1
+        k = none - first
+        members = size
+        while e < labels.shape[0] and labels[e] <= none:
+            f = labels[e]
+            if f == none:
+                members -= counts[e]
+            elif similar.shape[0] == 0:
+                beta[f] = weights[t] * counts[e]
+            else:
+                row = similar[starts[t] + (f - first) * k : starts[t] + (f - first + 1) * k]
+                for g in range(k):
+                    beta[first + g] += weights[t] * counts[e] * row[g]
+            e += 1
+        lam[first:none] = weights[t] * members
+        lam[none] = 0
+    left = 0.0
+    for t in range(p - 1, -1, -1):
+        most = 0.0
+        for f in range(offsets[t], offsets[t + 1]):
+            most = max(most, beta[f])
+        left += most
+        rest[offsets[t] : offsets[t + 1]] = left
+
+
+@jit
+def count_equal(
+    columns: Any,  # IN (p, m) codes of single rows
+    codes: Any,  # IN (p,) codes of a row
+    start: int,
+    stop: int,
+    joined: Any,  # OUT (stop - start,) unsigned
+) -> None:
+    joined[:] = 0
+    for t in range(columns.shape[0]):
+        z, c = columns[t, start:stop], codes[t]
+        for j in range(stop - start):
+            joined[j] += z[j] == c
+
+
+@jit
+def nearest_single(
+    codes: Any,  # IN (m, p) codes of the rows that are still alone, in any order
+    left: int,  # IN how many are left
+    rows: Any,  # IN (m,) row of each
+    offsets: Any,
+    total: float,  # IN Σ w · size of the cluster; 0: something is missing
+    beta: Any,
+    lam: Any,
+    rest: Any,
+    found: Any,  # IN/OUT (1,) best similarity so far
+    nearest: int,  # IN best cluster so far
+    itself: int,
+    chained: Any,  # IN (m,) whether a row is on the chain
+    before: int,  # IN the one row of the chain that may be found
+) -> int:
+    p = codes.shape[1]
+    best = found[0]
+    least = best * total * (1 - SLACK)
+    for j in range(left):
+        joined, labelled = 0.0, 0.0
+        row = codes[j]
+        if total > 0:
+            t = 0
+            hopeless = False
+            while t < p:
+                if joined + rest[offsets[t]] < least:
+                    hopeless = True
+                    break
+                for s in range(t, min(t + 4, p)):
+                    joined += beta[offsets[s] + row[s]]
+                t += 4
+            if hopeless:
+                continue
+            similarity = joined / total
+        else:
+            for t in range(p):
+                f = offsets[t] + row[t]
+                joined += beta[f]
+                labelled += lam[f]
+            similarity = joined / labelled if labelled > 0 else 0.0
+        if similarity > best or (similarity == best and rows[j] < nearest):
+            if rows[j] != itself and (not chained[rows[j]] or rows[j] == before):
+                best, nearest = similarity, rows[j]
+                least = best * total * (1 - SLACK)
+    found[0] = best
+    return nearest
+
+
+@jit
+def nearest_equal(
+    columns: Any,  # IN (p, m) codes of the rows that are still alone, in any order
+    left: int,
+    rows: Any,
+    row: int,  # IN the row itself, alone too
+    codes: Any,  # IN (p,) its codes
+    joined: Any,  # WORK (block,) unsigned
+    found: Any,
+    nearest: int,
+    chained: Any,
+    before: int,
+) -> int:
+    """`nearest_single` for a single row when every weight is 1, similarity is equality and nothing is missing."""
+    p, width = columns.shape[0], joined.shape[0]
+    best = found[0]
+    for start in range(0, left, width):
+        stop = min(start + width, left)
+        counter = joined[: stop - start]
+        count_equal(columns, codes, start, stop, counter)
+        least = np.int64(np.ceil(best * p * (1 - SLACK)))
+        for j in range(stop - start):
+            if counter[j] >= least:
+                similarity, other = counter[j] / p, rows[start + j]
+                if similarity > best or (similarity == best and other < nearest):
+                    if other != row and (not chained[other] or other == before):
+                        best, nearest = similarity, other
+                        least = np.int64(counter[j])
+    found[0] = best
+    return nearest
+
+
+@jit
+def nearest_cluster(
+    labels: Any,  # IN flat, labels of the clusters of several rows
+    counts: Any,  # IN flat, members with each label
+    begin: Any,  # IN (m,) where the labels of a cluster begin
+    length: Any,  # IN (m,) how many there are
+    sizes: Any,  # IN (m,) objects
+    clusters: Any,  # IN the clusters of several rows, in any order
+    left: int,  # IN how many there are
+    total: float,
+    beta: Any,
+    lam: Any,
+    rest: Any,
+    found: Any,
+    nearest: int,
+    itself: int,
+    chained: Any,
+    before: int,
+) -> int:
+    best = found[0]
+    least = best * total * (1 - SLACK)
+    for j in range(left - 1, -1, -1):
+        c = clusters[j]
+        joined, labelled, e, stop = 0.0, 0.0, begin[c], begin[c] + length[c]
+        if total > 0:
+            size = sizes[c]
+            hopeless = False
+            while e < stop:
+                if joined + size * rest[labels[e]] < least * size:
+                    hopeless = True
+                    break
+                for g in range(e, min(e + 8, stop)):
+                    joined += counts[g] * beta[labels[g]]
+                e += 8
+            if hopeless:
+                continue
+            similarity = joined / (total * size)
+        else:
+            for g in range(e, stop):
+                joined += counts[g] * beta[labels[g]]
+                labelled += counts[g] * lam[labels[g]]
+            similarity = joined / labelled if labelled > 0 else 0.0
+        if similarity > best or (similarity == best and c < nearest):
+            if c != itself and (not chained[c] or c == before):
+                best, nearest = similarity, c
+                least = best * total * (1 - SLACK)
+    found[0] = best
+    return nearest
+
+
+@jit
+def merged_labels(
+    labels: Any,  # IN/OUT flat
+    counts: Any,  # IN/OUT flat
+    first: int,  # IN where the labels of one cluster begin
+    n_first: int,
+    second: int,  # IN where those of the other begin
+    n_second: int,
+    out: int,  # IN where those of both shall begin
+) -> int:
+    """Returns how many labels both have."""
+    a, b, end_a, end_b, e = first, second, first + n_first, second + n_second, out
+    while a < end_a or b < end_b:
+        if b == end_b or (a < end_a and labels[a] < labels[b]):
+            labels[e], counts[e] = labels[a], counts[a]
+            a += 1
+        elif a == end_a or labels[b] < labels[a]:
+            labels[e], counts[e] = labels[b], counts[b]
+            b += 1
+        else:
+            labels[e], counts[e] = labels[a], counts[a] + counts[b]
+            a += 1
+            b += 1
+        e += 1
+    return e - out
+
+
+@jit
+def average_chain(
+    codes: Any,  # WORK (m, p) codes of the distinct rows
+    columns: Any,  # WORK (p, m) the same; empty if rows may not be compared by equality of codes
+    sizes: Any,  # WORK (m,) float64, objects with each row
+    offsets: Any,  # IN (p + 1,) int64
+    weights: Any,  # IN (p,) float64
+    similar: Any,  # IN flat similarities of labels, or empty
+    starts: Any,  # IN (p,)
+    complete: bool,  # IN whether nothing is missing
+    labels: Any,  # WORK int32, 2 m p entries
+    counts: Any,  # WORK float64, as many
+    joined: Any,  # WORK (block,) unsigned
+    pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
+    similarities: Any,  # OUT (m - 1,)
+) -> None:
+    """Merges in the order of the chain. Ties: the smallest pair of first rows."""
+    m, p = codes.shape
+    d = offsets[p]
+    beta, lam, rest = np.zeros(d), np.zeros(d), np.zeros(d)
+    everything = weights.sum()
+    rows = np.arange(m)  # the rows that are still alone
+    clusters = np.empty(m, np.int64)  # the clusters of several rows, by their first row
+    place = np.arange(m)  # of a cluster in the one list or in the other
+    alone = np.ones(m, np.bool_)
+    dead = np.zeros(m, np.bool_)
+    begin, length = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    n_alone, n_clusters, end = m, 0, 0
+    chain, links, chained = np.empty(m, np.int64), np.empty(m), np.zeros(m, np.bool_)
+    n_chain, lowest = 0, 0
+    found = np.empty(1)
+    own_labels, own_counts, own_codes = np.empty(p, np.int32), np.empty(p), np.empty(p, codes.dtype)
+    n_merges = 0
+    while n_merges < m - 1:
+        if n_chain == 0:
+            while dead[lowest]:
+                lowest += 1
+            chain[0], n_chain = lowest, 1
+            chained[lowest] = True
+        top = chain[n_chain - 1]
+        before = chain[n_chain - 2] if n_chain > 1 else -1
+        found[0] = links[n_chain - 2] if n_chain > 1 else -1.0
+        nearest = before if n_chain > 1 else m
+        total = everything * sizes[top] if complete else 0.0
+        if alone[top]:
+            own_codes[:] = codes[place[top]]
+            for t in range(p):
+                own_labels[t] = offsets[t] + own_codes[t]
+                own_counts[t] = sizes[top]
+            fill_tables(own_labels, own_counts, sizes[top], offsets, weights, similar, starts, beta, lam, rest)
+        else:
+            a, b = begin[top], begin[top] + length[top]
+            fill_tables(labels[a:b], counts[a:b], sizes[top], offsets, weights, similar, starts, beta, lam, rest)
+        nearest = nearest_cluster(
+            labels, counts, begin, length, sizes, clusters, n_clusters, total, beta, lam, rest, found, nearest, top,
+            chained, before,
+        )  # fmt: skip
+        if alone[top] and columns.shape[0] > 0:
+            nearest = nearest_equal(columns, n_alone, rows, top, own_codes, joined, found, nearest, chained, before)
+        else:
+            nearest = nearest_single(
+                codes, n_alone, rows, offsets, total, beta, lam, rest, found, nearest, top, chained, before
+            )
+        if nearest != before:
+            links[n_chain - 1] = found[0]
+            chain[n_chain] = nearest
+            chained[nearest] = True
+            n_chain += 1
+            continue
+        n_chain -= 2
+        chained[top], chained[before] = False, False
+        first, second = min(top, before), max(top, before)
+        pairs[n_merges, 0], pairs[n_merges, 1] = first, second
+        similarities[n_merges] = found[0]
+        n_merges += 1
+        if end + 2 * p + length[first] + length[second] + 2 * p > labels.shape[0]:
+            end = move_together(labels, counts, begin, length, clusters, n_clusters)
+        for c in (first, second):
+            if alone[c]:
+                begin[c], length[c] = end, p
+                for t in range(p):
+                    labels[end + t] = offsets[t] + codes[place[c], t]
+                    counts[end + t] = sizes[c]
+                end += p
+                n_alone -= 1
+                last = rows[n_alone]
+                rows[place[c]] = last
+                codes[place[c]] = codes[n_alone]
+                for t in range(columns.shape[0]):
+                    columns[t, place[c]] = columns[t, n_alone]
+                place[last] = place[c]
+            else:
+                n_clusters -= 1
+                last = clusters[n_clusters]
+                clusters[place[c]] = last
+                place[last] = place[c]
+        n_both = merged_labels(labels, counts, begin[first], length[first], begin[second], length[second], end)
+        begin[first], length[first] = end, n_both
+        end += n_both
+        sizes[first] += sizes[second]
+        alone[first], alone[second], dead[second] = False, False, True
+        clusters[n_clusters], place[first] = first, n_clusters
+        n_clusters += 1
+
+
+@jit
+def move_together(
+    labels: Any,  # IN/OUT flat
+    counts: Any,  # IN/OUT flat
+    begin: Any,  # IN/OUT
+    length: Any,  # IN
+    clusters: Any,  # IN
+    n_clusters: int,
+) -> int:
+    """Close the gaps between the labels of the clusters; returns where they end."""
+    order = np.argsort(begin[clusters[:n_clusters]])
+    end = 0
+    for i in order:
+        c = clusters[i]
+        for e in range(length[c]):
+            labels[end + e] = labels[begin[c] + e]
+            counts[end + e] = counts[begin[c] + e]
+        begin[c] = end
+        end += length[c]
+    return end

@@ -1,0 +1,85 @@
+"""Hierarchies from merges, each given by one row of either cluster."""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+
+@jit
+def root_of(parent: Any, i: int) -> int:
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@jit
+def number_merges(
+    pairs: Any,  # IN (m - 1, 2) one row of each of the two clusters, merges in order
+    n: int,  # IN number of leaves
+    merged: Any,  # OUT (m - 1, 2) clusters in SciPy's numbers, the smaller first
+    sizes: Any,  # OUT (m - 1,) leaves of both
+) -> None:
+    parent, number, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    for s in range(pairs.shape[0]):
+        a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
+        merged[s, 0], merged[s, 1] = min(number[a], number[b]), max(number[a], number[b])
+        if size[a] < size[b]:
+            a, b = b, a
+        parent[b] = a
+        size[a] += size[b]
+        number[a] = n + s
+        sizes[s] = size[a]
+
+
+@jit
+def cut_merges(
+    pairs: Any,  # IN the merges to make, one row of either cluster
+    clusters: Any,  # OUT (m,) clusters numbered by their first row
+) -> int:
+    """Returns the number of clusters."""
+    m = clusters.shape[0]
+    parent = np.arange(m)
+    for s in range(pairs.shape[0]):
+        a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
+        parent[max(a, b)] = min(a, b)
+    n_clusters = 0
+    for i in range(m):
+        r = root_of(parent, i)
+        if r == i:
+            clusters[i] = n_clusters
+            n_clusters += 1
+        else:
+            clusters[i] = clusters[r]
+    return n_clusters
+
+
+@jit
+def raise_heights(
+    pairs: Any,  # IN (m - 1, 2) first rows of the two clusters, the smaller first; a cluster after its parts
+    heights: Any,  # IN/OUT (m - 1,) afterwards none below those of its parts
+) -> None:
+    lowest = np.zeros(pairs.shape[0] + 1)
+    for s in range(pairs.shape[0]):
+        a, b = pairs[s, 0], pairs[s, 1]
+        heights[s] = max(heights[s], lowest[a], lowest[b])
+        lowest[a] = heights[s]
+
+
+@jit
+def children_first(
+    pairs: Any,  # IN as above
+    order: Any,  # IN (m - 1,) another order of the merges
+) -> bool:
+    """Whether every cluster comes after its parts in that order."""
+    place, latest = np.empty(order.shape[0], np.int64), np.full(order.shape[0] + 1, -1)
+    for s in range(order.shape[0]):
+        place[order[s]] = s
+    for s in range(order.shape[0]):
+        a, b = pairs[s, 0], pairs[s, 1]
+        if place[s] < max(latest[a], latest[b]):
+            return False
+        latest[a] = place[s]
+    return True

@@ -1,0 +1,372 @@
+"""Evidence accumulation against greedy agglomeration with exact fractions, SciPy, and explicit matrices."""
+
+from itertools import combinations
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+from strategies import label_matrices, planted_labels, random_labels, twins
+
+from ensemblage import Ensemble, EvidenceAccumulation
+from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
+from ensemblage.consensus._linkage import (
+    Evidence,
+    average_linkage,
+    average_linkage_of_matrix,
+    complete_linkage,
+    single_linkage,
+)
+from ensemblage.metrics import coassociation
+
+LINKAGES = ("single", "average", "complete")
+
+
+def toy():
+    """The seven objects of Li & Liu 2018, Fig. 2."""
+    return np.array([[1, 2, 1, 1], [1, 2, 1, 2], [1, 2, 2, 1], [2, 3, 2, 2], [2, 3, 3, 2], [3, 1, 3, 3], [3, 1, 3, 3]])
+
+
+def evidence_of(labels, similarity="coassociation", threshold=None, weights=None):
+    ensemble = Ensemble(labels)
+    weights = np.ones(ensemble.shape[1]) if weights is None else weights
+    rows = labelled_rows(ensemble, weights)
+    return Evidence(rows, SIMILARITIES[similarity](rows), threshold, None)
+
+
+def merges_of(labels, linkage):
+    evidence = evidence_of(labels)
+    if linkage == "complete":
+        return complete_linkage(evidence, 2**31)
+    return single_linkage(evidence) if linkage == "single" else average_linkage(evidence)
+
+
+def naive_merges(labels, linkage):
+    rows = evidence_of(labels).rows
+    distinct = np.where(rows.codes < rows.n_clusters, rows.codes.astype(int), -1)
+    return naive.merges(*naive.joined_and_labelled(distinct), rows.counts, linkage)
+
+
+def assert_same_merges(found, expected):
+    assert_array_equal(found.pairs, [pair[:2] for pair in expected] if expected else np.empty((0, 2)))
+    assert_allclose(found.heights, [1 - pair[2] for pair in expected], atol=1e-14)
+
+
+def assert_closest_at_their_moment(Z, similarity_of):
+    """Every merge of Z is one of the most similar pairs of the clusters there are, and as high as it should be."""
+    n = len(Z) + 1
+    members = {i: [i] for i in range(n)}
+    for s, (a, b, height, size) in enumerate(Z):
+        similar = {(x, y): similarity_of(members[x], members[y]) for x, y in combinations(sorted(members), 2)}
+        assert similar[tuple(sorted((int(a), int(b))))] == pytest.approx(max(similar.values()), abs=1e-6)
+        assert height == pytest.approx(1 - max(similar.values()), abs=1e-6)
+        members[n + s] = members.pop(int(a)) + members.pop(int(b))
+        assert len(members[n + s]) == size
+
+
+def of_matrix(matrix, linkage):
+    reduce = {"single": np.max, "average": np.mean, "complete": np.min}[linkage]
+    return lambda a, b: reduce(matrix[np.ix_(a, b)])
+
+
+def assert_valid(Z):
+    if len(Z):
+        assert hierarchy.is_valid_linkage(Z)
+        assert (np.diff(Z[:, 2]) >= 0).all()
+        assert Z[0, 2] >= 0
+        assert Z[-1, 2] <= 1
+
+
+# ---- The hierarchy ----
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@given(labels=label_matrices(max_objects=12, missing=False))
+def test_greedy_merges_with_the_stated_ties(linkage, labels):
+    assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+@given(labels=label_matrices(max_objects=12))
+def test_greedy_merges_with_missing_labels(linkage, labels):
+    assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_greedy_merges_of_planted_clusters(linkage, seed):
+    labels = twins(planted_labels(n=30, p=9, k=3, noise=0.25, seed=seed)[0], 45, seed)
+    assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+
+
+@given(labels=label_matrices(max_objects=12))
+def test_average_is_a_ratio_of_sums(labels):
+    joined, labelled = naive.joined_and_labelled(labels)
+
+    def ratio(a, b):
+        n, m = joined[np.ix_(a, b)].sum(), labelled[np.ix_(a, b)].sum()
+        return n / m if m > 0 else 0
+
+    model = EvidenceAccumulation().fit(labels)
+    assert_valid(model.linkage_matrix_)
+    assert_closest_at_their_moment(model.linkage_matrix_, ratio)
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+@given(labels=label_matrices(max_objects=12))
+def test_linkage_of_the_explicit_matrix(linkage, labels):
+    model = EvidenceAccumulation(linkage=linkage).fit(labels)
+    assert_valid(model.linkage_matrix_)
+    assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(naive.coassociation(labels), linkage))
+
+
+@pytest.mark.parametrize("p", [3, 20, 300])
+def test_single_linkage_heights_are_scipys(p, missing):
+    labels = twins(planted_labels(n=150, p=p, k=5, noise=0.4, missing=missing, seed=p)[0], 200)
+    distances = 1 - naive.coassociation(labels)
+    expected = hierarchy.linkage(squareform(distances, checks=False), "single")
+    model = EvidenceAccumulation(linkage="single").fit(labels)
+    assert_valid(model.linkage_matrix_)
+    assert_array_equal(model.linkage_matrix_[:, 2], expected[:, 2])
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete"])
+def test_scipy_where_nothing_is_tied(linkage):
+    # Weights that are powers of two: every subset of the partitions has another sum.
+    labels = random_labels(n=40, p=30, k=2, seed=4)
+    weights = 1.5 ** np.arange(30)
+    expected = hierarchy.linkage(squareform(1 - coassociation(labels, weights=weights), checks=False), linkage)
+    model = EvidenceAccumulation(linkage=linkage, weights=weights).fit(labels)
+    assert_allclose(model.linkage_matrix_[:, [0, 1, 3]], expected[:, [0, 1, 3]])
+    assert_allclose(model.linkage_matrix_[:, 2], expected[:, 2], atol=1e-6)
+
+
+@pytest.mark.parametrize("p", [10, 300])
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_wide_codes_and_many_partitions(linkage, p):
+    labels = np.unique(planted_labels(n=300, p=p, k=5, noise=0.4, seed=1)[0], axis=0)
+    all_apart = np.column_stack([labels, np.arange(len(labels))])
+    assert Ensemble(all_apart).codes.dtype == np.uint16
+    found, expected = merges_of(all_apart, linkage), merges_of(labels, linkage)
+    assert_array_equal(found.pairs, expected.pairs)
+    assert_allclose(1 - found.heights, (1 - expected.heights) * p / (p + 1), atol=1e-14)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_weights_are_repeated_partitions(linkage, missing):
+    labels = planted_labels(n=40, p=4, k=3, noise=0.3, missing=missing, seed=2)[0]
+    weighted = EvidenceAccumulation(linkage=linkage, weights=[1, 2, 3, 1]).fit(labels)
+    repeated = EvidenceAccumulation(linkage=linkage).fit(labels[:, [0, 1, 1, 2, 2, 2, 3]])
+    assert_allclose(weighted.linkage_matrix_[:, 2], repeated.linkage_matrix_[:, 2], atol=1e-6)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_twins_first_and_unlabelled_objects_last(linkage):
+    labels = np.array([[0, 0], [1, 1], [-1, -1], [0, 0], [1, 0], [-1, -1]])
+    Z = EvidenceAccumulation(2, linkage=linkage).fit(labels).linkage_matrix_
+    assert_valid(Z)
+    assert_array_equal(Z[0], [0, 3, 0, 2])
+    assert_array_equal(Z[-2:, 2], 1)
+    assert {2, 5} == set(Z[-2:, :2].ravel()) & set(range(6))
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_a_million_pairs_of_twins(linkage):
+    labels = twins(planted_labels(n=20, p=5, k=3, seed=1)[0], 3000)
+    Z = EvidenceAccumulation(3, linkage=linkage).fit(labels).linkage_matrix_
+    n_rows = len(np.unique(labels, axis=0))
+    assert_valid(Z)
+    assert_array_equal(Z[: 3000 - n_rows, 2], 0)
+    assert (Z[3000 - n_rows :, 2] > 0).all()
+
+
+# ---- Enhanced similarities and thresholds ----
+
+
+def test_toy_of_the_notes():
+    assert_allclose(coassociation(toy())[0, 2:6], [0.75, 0.25, 0, 0])
+    for similarity, expected in ((ecpcs, [0.9629, 0.8438, 0.7326, 0.4253]), (cts, [0.95, 0.65, 0.55, 0.15])):
+        rows = evidence_of(toy()).rows
+        found = expanded(toy(), similarity(rows))
+        assert_allclose(found[0, 2:6], expected, atol=5e-5)
+
+
+def expanded(labels, similarity):
+    """Explicit matrix of the blocks that the estimator uses."""
+    ensemble = Ensemble(labels)
+    starts = np.concatenate([[0], np.cumsum(ensemble.n_clusters)])
+    blocks = np.zeros((starts[-1], starts[-1]))
+    for t, k in enumerate(ensemble.n_clusters):
+        flat = similarity.flat[similarity.starts[t] : similarity.starts[t] + k * k]
+        blocks[starts[t] : starts[t + 1], starts[t] : starts[t + 1]] = flat.reshape(k, k)
+    return naive.enhanced_association(labels, blocks)
+
+
+@pytest.mark.parametrize(("similarity", "twin"), [(ecpcs, naive.ecpcs), (cts, naive.cts)])
+def test_label_similarities(similarity, twin, missing):
+    labels = random_labels(n=50, p=4, k=5, missing=missing, seed=6)
+    found = expanded(labels, similarity(evidence_of(labels).rows))
+    assert_allclose(found, naive.enhanced_association(labels, twin(labels)), atol=1e-10)
+
+
+def test_a_cluster_that_shares_nothing_is_similar_to_nothing():
+    labels = np.array([[0, 0], [1, 1], [1, 1], [2, -1]])
+    for similarity in (ecpcs, cts):
+        rows = evidence_of(labels).rows
+        assert np.isfinite(similarity(rows).flat).all()
+        assert_array_equal(expanded(labels, similarity(rows))[3, :3], 0)
+
+
+@pytest.mark.parametrize("similarity", ["ecpcs", "cts"])
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_enhanced_linkage(linkage, similarity):
+    labels = planted_labels(n=25, p=5, k=3, noise=0.3, seed=8)[0]
+    matrix = naive.enhanced_association(labels, getattr(naive, similarity)(labels))
+    model = EvidenceAccumulation(3, linkage=linkage, similarity=similarity).fit(labels)
+    assert_valid(model.linkage_matrix_)
+    assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(matrix, linkage))
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 1, 1, 3]], ids=["equal", "weighted"])
+@pytest.mark.parametrize("similarity", ["coassociation", "cts"])
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_threshold(linkage, similarity, weights, missing):
+    labels = twins(planted_labels(n=18, p=5, k=3, noise=0.3, missing=missing, seed=8)[0], 25)
+    if similarity == "cts" and weights:
+        pytest.skip("one or the other is enough")
+    matrix = naive.coassociation(labels, None if weights is None else np.array(weights))
+    if similarity == "cts":
+        matrix = naive.enhanced_association(labels, naive.cts(labels))
+    threshold = float(np.quantile(matrix, 0.6))
+    matrix[matrix <= threshold + 1e-9] = 0
+    model = EvidenceAccumulation(
+        3, linkage=linkage, similarity=similarity, association_threshold=threshold, weights=weights
+    ).fit(labels)
+    assert_valid(model.linkage_matrix_)
+    assert model.threshold_ == threshold
+    assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(matrix, linkage))
+
+
+def test_threshold_zero_changes_no_height(missing):
+    labels = planted_labels(n=60, p=6, k=3, noise=0.3, missing=missing, seed=5)[0]
+    for linkage in ("single", "complete"):
+        plain = EvidenceAccumulation(linkage=linkage).fit(labels)
+        zero = EvidenceAccumulation(linkage=linkage, association_threshold=0).fit(labels)
+        assert_array_equal(zero.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2])
+
+
+def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():
+    labels = twins(planted_labels(n=80, p=9, k=4, noise=0.3, seed=5)[0], 120)
+    evidence = evidence_of(labels)
+    without, with_matrix = average_linkage(evidence), average_linkage_of_matrix(evidence, 2**31)
+    assert_array_equal(without.pairs, with_matrix.pairs)
+    assert_allclose(without.heights, with_matrix.heights, atol=1e-14)
+
+
+# ---- The number of clusters ----
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@given(labels=label_matrices(max_objects=15))
+def test_exactly_as_many_clusters_as_asked_for(linkage, labels):
+    n_rows = len(evidence_of(labels).rows)
+    for k in range(1, n_rows + 1):
+        model = EvidenceAccumulation(k, linkage=linkage).fit(labels)
+        assert len(np.unique(model.labels_[model.labels_ >= 0])) == k == model.n_clusters_
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_clusters_are_those_of_the_hierarchy(linkage):
+    labels = planted_labels(n=70, p=8, k=4, noise=0.3, seed=3)[0]
+    model = EvidenceAccumulation(4, linkage=linkage).fit(labels)
+    Z = model.linkage_matrix_
+    members = {i: [i] for i in range(70)}
+    for s, (a, b) in enumerate(Z[: 70 - 4, :2].astype(int)):
+        members[70 + s] = members.pop(a) + members.pop(b)
+    assert {frozenset(c) for c in members.values()} == {frozenset(np.flatnonzero(model.labels_ == c)) for c in range(4)}
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_longest_lifetime_finds_planted_clusters(linkage):
+    labels, truth = planted_labels(n=200, p=30, k=4, noise=0.02, seed=1)
+    model = EvidenceAccumulation(linkage=linkage).fit(labels)
+    assert model.n_clusters_ == 4
+    assert len({*zip(model.labels_, truth, strict=True)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([[0]], 1),
+        ([[0], [0]], 1),
+        ([[0], [1]], 2),
+        ([[0, 0], [0, 1], [0, 1]], 2),
+        ([[0, 0], [0, 1], [1, 2]], 2),
+        ([[0], [0], [1], [1], [2], [2]], 3),
+    ],
+)
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_lifetime_of_few_rows(linkage, labels, expected):
+    assert EvidenceAccumulation(linkage=linkage).fit(labels).n_clusters_ == expected
+
+
+# ---- Input ----
+
+
+def test_ward_is_refused_with_the_reason():
+    with pytest.raises(ValueError, match=r"'ward', which takes co-associations for Euclidean distances"):
+        EvidenceAccumulation(linkage="ward").fit(toy())
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1, 1.5, np.nan, True, [0.5]])
+def test_threshold_outside_its_range(bad):
+    with pytest.raises(ValueError, match=r"association_threshold of EvidenceAccumulation must be .*≥ 0 and < 1"):
+        EvidenceAccumulation(association_threshold=bad).fit(toy())
+
+
+@pytest.mark.parametrize("bad", [{"linkage": "median"}, {"similarity": "jaccard"}, {"association_threshold": "otsu"}])
+def test_unknown_words(bad):
+    with pytest.raises(ValueError, match="must be one of"):
+        EvidenceAccumulation(**bad).fit(toy())
+
+
+@pytest.mark.parametrize("bad", [{"similarity": "cts"}, {"weights": [1, 2, 1, 1]}])
+def test_threshold_by_a_method_needs_plain_coassociation(bad):
+    with pytest.raises(ValueError, match="must be a number where the similarity is not the plain co-association"):
+        EvidenceAccumulation(association_threshold="gmm", **bad).fit(toy())
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"linkage": "complete"},
+        {"association_threshold": 0.2},
+        {"linkage": "complete", "similarity": "cts"},
+        {"similarity": "cts", "association_threshold": 0.2},
+    ],
+)
+def test_matrix_above_the_memory_limit(parameters):
+    labels = random_labels(n=300, p=8, k=5)
+    with pytest.raises(ValueError, match=r"must fit into max_bytes = 10,000\. Got [\d,]+ bytes for 300 rows"):
+        EvidenceAccumulation(max_bytes=10_000, **parameters).fit(labels)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_one_object_and_one_partition(linkage):
+    one = EvidenceAccumulation(linkage=linkage, association_threshold="gmm").fit([[0, 1, 1]])
+    assert one.linkage_matrix_.shape == (0, 4)
+    assert one.n_clusters_ == 1
+    single = EvidenceAccumulation(linkage=linkage, association_threshold="kmeans").fit([[0], [1], [0], [2]])
+    assert single.threshold_ == 0
+    assert_array_equal(single.linkage_matrix_[:, 2], [0, 1, 1])
+
+
+def test_threshold_of_an_earlier_fit_is_forgotten():
+    model = EvidenceAccumulation(association_threshold="kmeans").fit(toy())
+    assert model.threshold_ > 0
+    model.set_params(association_threshold=None).fit(toy())
+    assert not hasattr(model, "threshold_")

@@ -262,6 +262,13 @@ def test_rows_without_values_can_be_dropped(tmp_path):
     assert rows_of(tmp_path / "out" / "labels.csv")[1][0] == "wine_002"
 
 
+def test_methods_that_find_the_number_of_clusters(tmp_path):
+    able = [name for name, method in METHODS.items() if "n_clusters" not in method.needs]
+    for name in able[:1]:
+        result = succeed("run", WINE, "--partitions", 8, "--method", name, "-o", tmp_path / name)
+        assert "clusters of" in result.stdout
+
+
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 
@@ -301,7 +308,7 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
         (["run", ".", "-k", "3", "-o", "out"], "is a folder"),
         (["run", "x.csv", "-k", "1", "-o", "out"], "1 is not in the range x>=2"),
         (["run", "x.csv", "-k", "0", "-o", "out"], "0 is not in the range x>=2"),
-        (["run", "x.csv", "-o", "out"], "Missing option '-k'"),
+        (["run", "x.csv", "-o", "out"], "-k must be given for the method km"),
         (["run", "x.csv", "-k", "2"], "Missing option '-o'"),
         (["run", "x.csv", "-k", "2", "-o", "x.csv"], "x.csv is a file"),
         (["run", "x.csv", "-k", "2", "-o", "x.csv/out"], "The output must be a folder that can be written"),

@@ -300,6 +300,7 @@ def test_truth_and_dropped_columns_are_never_features():
     assert result.names == ["x", "z"]
     assert result.truth.tolist() == ["0", "1", "1"]
     assert result.ids == ["1", "2", "3"]
+    assert said(result, "the rows are numbered from 1")
 
 
 def test_truth_may_have_gaps():

@@ -71,7 +71,9 @@ generation_options = options(
     ),
 )
 consensus_options = options(
-    click.option("-k", "--n-clusters", "k", type=click.IntRange(min=2), required=True, help="Number of clusters."),
+    click.option(
+        "-k", "--n-clusters", "k", type=click.IntRange(min=2), help="Number of clusters. Some methods can find it."
+    ),
     click.option(
         "--method", default="km", show_default=True, metavar="NAME", help="How to combine: see ensemblage methods."
     ),

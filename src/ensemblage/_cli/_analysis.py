@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import AverageAgreement, Ensemble, RandomKPartitions, make_consensus, report
+from ensemblage import METHODS, AverageAgreement, Ensemble, RandomKPartitions, make_consensus, report
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage._cli._source import Source
@@ -31,6 +31,16 @@ class Consensus:
     method: str
     seed: int
     n_jobs: int
+
+    def check(self) -> None:
+        """What can be said before the work begins."""
+        make_consensus(self.method, self.k)
+        if self.k is None and "n_clusters" in METHODS[self.method].needs:
+            able = ", ".join(name for name, method in METHODS.items() if "n_clusters" not in method.needs)
+            raise ValueError(
+                f"-k must be given for the method {self.method}, which cannot find the number of clusters. Got none. "
+                f"Give it, or choose a --method that can ({able or 'none yet'})."
+            )
 
     def estimator(self) -> Any:
         estimator = make_consensus(self.method, self.k)
@@ -53,7 +63,7 @@ def run_analysis(
 ) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus(k, method, seed, n_jobs)
-    wanted.estimator()
+    wanted.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content), "partitions": partitions, "seed": seed}
     identity = {"command": "run", **made_of, "k": k, "method": method}
@@ -74,7 +84,7 @@ def combine_analysis(
 ) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
     source, wanted = Source.of(path, settings, "missing"), Consensus(k, method, seed, n_jobs)
-    wanted.estimator()
+    wanted.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content)}
     identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": method}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -33,6 +34,7 @@ class OneSentenceGroup(click.Group):
         args = list(sys.argv[1:] if args is None else args) or ["--help"]
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
+        _accept_any_console()
         try:
             with _warnings_as_lines():
                 result = super().main(args, prog_name, complete_var, False, **extra)
@@ -64,6 +66,13 @@ def _leave(message: str) -> None:
     click.echo(one_line(message), err=True)
     sys.stdout.flush()
     os._exit(INTERRUPTED)
+
+
+def _accept_any_console() -> None:
+    """A console that has no ≤ shows a question mark."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def one_line(message: str) -> str:

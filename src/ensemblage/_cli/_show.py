@@ -56,10 +56,16 @@ def show_methods() -> None:
     from ensemblage.consensus import METHODS
 
     rows = [
-        [name, _call(method.estimator.__name__, method.parameters), method.complexity, method.needs, method.paper]
+        [
+            name,
+            _call(method.estimator.__name__, method.parameters),
+            method.complexity,
+            method.needs or "–",
+            method.paper,
+        ]
         for name, method in METHODS.items()
     ]
-    show_table(["name", "class", "time", "needs", "paper"], rows)
+    show_table(["name", "class", "complexity", "needs", "paper"], rows)
 
 
 def _call(name: str, parameters: Mapping[str, Any]) -> str:

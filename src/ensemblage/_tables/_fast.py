@@ -34,11 +34,12 @@ def read_plain(
     values = _numbers(body, delimiter, numeric)
     if values is None:
         return None
+    values_of = dict(zip(numeric, values.T, strict=True))
     columns = []
     for j, name in enumerate(names):
-        wanted = j == 0 or j not in numeric or name in as_text
+        wanted = j == 0 or j not in values_of or name in as_text
         text = [line.split(delimiter, j + 1)[j].strip() for line in body] if wanted else None
-        columns.append(Column(name, text, values[:, numeric.index(j)] if j in numeric else None))
+        columns.append(Column(name, text, values_of.get(j)))
     return columns, places
 
 

@@ -61,8 +61,8 @@ def features_of(
     rows, X = _complete(X, numeric, table, impute, notes)
     _check_rows(rows, table)
     varying = X.max(axis=0) > X.min(axis=0)
-    used = [column for column, kept in zip(numeric, varying, strict=True) if kept]
-    notes += _left_out("constant", [column for column in numeric if column not in used])
+    used = [numeric[j] for j in np.flatnonzero(varying)]
+    notes += _left_out("constant", [numeric[j] for j in np.flatnonzero(~varying)])
     _check_any(used, table, "numbers that vary")
     X = np.ascontiguousarray(X[:, varying])
     if standardize:

@@ -71,7 +71,7 @@ def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | N
     first = table.columns[0]
     if first.name not in taken and _counts_rows(first):
         return first.name, (f"id: column {first.name!r}, which counts the rows",)
-    return None, ()
+    return None, ("id: no column, the rows are numbered from 1",)
 
 
 def is_text(column: Column) -> bool:

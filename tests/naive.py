@@ -195,7 +195,7 @@ def kcc_distances(labels, clustering, utility):
     return distances
 
 
-def one_hot(labels):
+def binary_matrix(labels):
     """H: a column per label, zeros where a partition does not label the object."""
     return (
         np.column_stack([labels[:, t] == c for t in range(labels.shape[1]) for c in range(labels[:, t].max() + 1)])
@@ -212,6 +212,22 @@ def best_of_all(n, k, score):
         return max(extend([*z, c], max(used, c + 1)) for c in range(min(used + 1, k)))
 
     return extend([], 0)
+
+
+def sec_loss(labels, clustering, weights=None):
+    """Σ w_i |h_i / w_i − m|² with m = Σ h / Σ w, and Σ_C assoc(C, C) / assoc(C, all)."""
+    H, A = binary_matrix(labels), joined_and_labelled(labels, weights)[0]
+    if weights is not None:
+        widths = labels.max(axis=0) + 1
+        H = H * np.sqrt(np.repeat(weights, widths))
+    w = A.sum(axis=1)
+    loss, association = 0.0, 0.0
+    for c in np.unique(clustering):
+        own = clustering == c
+        m = H[own].sum(axis=0) / w[own].sum()
+        loss += (w[own] * ((H[own] / w[own, None] - m) ** 2).sum(axis=1)).sum()
+        association += A[np.ix_(own, own)].sum() / A[own].sum()
+    return loss, association
 
 
 # ---- Hierarchies: evidence accumulation ----
@@ -304,3 +320,172 @@ def two_means_cut(values, counts):
 
     losses = [loss(slice(0, c)) + loss(slice(c, None)) for c in range(1, len(values))]
     return values[int(np.argmin(losses))]
+
+
+# ---- Voting: Ada-cVote, bVote, JS-ALink (Ayad & Kamel) ----
+
+
+def indicator(z):
+    """(n, k) indicator of the labels 0 … k − 1; a missing object has no one."""
+    return (z[:, None] == np.arange(z.max() + 1)).astype(float)
+
+
+def cumulative_aggregate(labels, order, weights=None, adaptive=True):
+    """Alg. 2, the votes of every object written out. Every earlier vote counts once."""
+    weights = np.ones(labels.shape[1]) if weights is None else weights
+    U = indicator(labels[:, order[0]])
+    prior = U.sum(axis=0) / U.sum()
+    heard, voters = weights[order[0]] * U, weights[order[0]] * U.sum(axis=1)
+    first = heard.copy(), voters.copy()
+    for i in order[1:]:
+        U = indicator(labels[:, i])
+        votes, total = (U.T @ (heard if adaptive else first[0])), U.T @ (voters if adaptive else first[1])
+        W = np.array([v / t if t > 0 else prior for v, t in zip(votes, total, strict=True)])
+        heard, voters = heard + weights[i] * U @ W, voters + weights[i] * U.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return heard / voters[:, None]
+
+
+def bipartite_aggregate(labels, order, k):
+    """Alg. 1 with dummy clusters, the best assignment by trying all."""
+    U0 = np.zeros((len(labels), k))
+    for step, i in enumerate(order, start=1):
+        U = indicator(labels[:, i])
+        places = max(permutations(range(k), U.shape[1]), key=lambda c, G=U.T @ U0: sum(G[np.arange(len(c)), list(c)]))
+        V = np.zeros_like(U0)
+        V[:, list(places)] = U
+        U0 = (step - 1) / step * U0 + V / step
+    return U0
+
+
+def shannon(p):
+    p = p[p > 0]
+    return float(-(p * np.log(p)).sum())
+
+
+def js_divergences(U):
+    """Generalised Jensen-Shannon divergence of every pair of columns, as distributions over the objects."""
+    k = U.shape[1]
+    result = np.zeros((k, k))
+    for a, b in permutations(range(k), 2):
+        share = U[:, a].sum() / (U[:, a].sum() + U[:, b].sum())
+        P, Q = U[:, a] / U[:, a].sum(), U[:, b] / U[:, b].sum()
+        mixture = share * P + (1 - share) * Q
+        result[a, b] = shannon(mixture) - share * shannon(P) - (1 - share) * shannon(Q)
+    return result
+
+
+def voting_losses(U, z):
+    """Eq. 3 and error rate of the relabelling of z to U: (cumulative, bipartite), each (mse, error rate)."""
+    known = (z >= 0) & ~np.isnan(U[:, 0])
+    U, z = U[known], z[known]
+    found, k = np.unique(z), max(U.shape[1], len(np.unique(z)))
+    U = np.hstack([U, np.zeros((len(U), k - U.shape[1]))])
+    V = np.array([U[z == c].mean(axis=0) for c in z])
+    cumulative = ((U - V) ** 2).sum() / len(U), 1 - sum(U[z == c].sum(axis=0).max() for c in found) / len(U)
+    agreed = max(
+        sum(U[z == c, q].sum() for c, q in zip(found, places, strict=True))
+        for places in permutations(range(k), len(found))
+    )
+    return cumulative, (((U**2).sum() - 2 * agreed + len(U)) / len(U), 1 - agreed / len(U))
+
+
+# ---- Internal indices, after Desgraupes' clusterCrit ----
+
+
+def _clusters(X, z):
+    return [X[z == c] for c in np.unique(z)]
+
+
+def _sum_of_squares(X):
+    return ((X - X.mean(axis=0)) ** 2).sum()
+
+
+def _scatter(X):
+    return (X - X.mean(axis=0)).T @ (X - X.mean(axis=0))
+
+
+def _pairs(X, z):
+    """Distances of the unordered pairs within and between clusters."""
+    i, j = np.triu_indices(len(X), 1)
+    distances = np.sqrt(((X[i] - X[j]) ** 2).sum(axis=1))
+    return distances[z[i] == z[j]], distances[z[i] != z[j]]
+
+
+def ball_hall(X, z):
+    return np.mean([_sum_of_squares(c) / len(c) for c in _clusters(X, z)])
+
+
+def banfield_raftery(X, z):
+    return sum(len(c) * np.log(_sum_of_squares(c) / len(c)) for c in _clusters(X, z))
+
+
+def wgss(X, z):
+    return sum(_sum_of_squares(c) for c in _clusters(X, z))
+
+
+def duda_hart(X, z):
+    return wgss(X, z) / _sum_of_squares(X)
+
+
+def c_index(X, z):
+    within, between = _pairs(X, z)
+    ordered = np.sort(np.append(within, between))
+    smallest, largest = ordered[: len(within)].sum(), ordered[-len(within) :].sum()
+    return (within.sum() - smallest) / (largest - smallest)
+
+
+def mcclain_rao(X, z):
+    within, between = _pairs(X, z)
+    return within.mean() / between.mean()
+
+
+def dunn(X, z):
+    within, between = _pairs(X, z)
+    return between.min() / within.max()
+
+
+def det_ratio(X, z):
+    return np.linalg.det(_scatter(X)) / np.linalg.det(sum(_scatter(c) for c in _clusters(X, z)))
+
+
+def log_det_ratio(X, z):
+    return len(X) * np.log(det_ratio(X, z))
+
+
+def log_ss_ratio(X, z):
+    return np.log((_sum_of_squares(X) - wgss(X, z)) / wgss(X, z))
+
+
+def xie_beni(X, z):
+    centroids = [c.mean(axis=0) for c in _clusters(X, z)]
+    return wgss(X, z) / len(X) / min(((a - b) ** 2).sum() for a, b in permutations(centroids, 2))
+
+
+def wemmert_gancarski(X, z):
+    centroids = [c.mean(axis=0) for c in _clusters(X, z)]
+    total = 0.0
+    for k, members in enumerate(_clusters(X, z)):
+        ratios = []
+        for x in members:
+            distances = [np.linalg.norm(x - g) for g in centroids]
+            ratios.append(distances[k] / min(d for other, d in enumerate(distances) if other != k))
+        total += len(members) * max(0, 1 - np.mean(ratios))
+    return total / len(X)
+
+
+INTERNAL = {
+    "ball_hall": ball_hall,
+    "banfield_raftery": banfield_raftery,
+    "c_index": c_index,
+    "det_ratio": det_ratio,
+    "duda_hart": duda_hart,
+    "dunn": dunn,
+    "hartigan": log_ss_ratio,
+    "log_det_ratio": log_det_ratio,
+    "log_ss_ratio": log_ss_ratio,
+    "mcclain_rao": mcclain_rao,
+    "wemmert_gancarski": wemmert_gancarski,
+    "wgss": wgss,
+    "xie_beni": xie_beni,
+}

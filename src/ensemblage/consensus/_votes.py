@@ -37,7 +37,7 @@ class Votes:
         mean_votes(codes, self.order, self.offsets, self.table, self.weights, out)
         return out
 
-    def merged(self, groups: NDArray[np.intp]) -> Votes:
+    def merged(self, groups: NDArray[Any]) -> Votes:
         """The votes for groups of clusters: memberships add up."""
         table = [self.table[:, groups == g].sum(axis=1) for g in range(int(groups.max()) + 1)]
         return replace(self, table=np.ascontiguousarray(np.array(table).T))

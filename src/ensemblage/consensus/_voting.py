@@ -64,11 +64,12 @@ class VotingConsensus(BaseConsensus):
             )
         if self.n_clusters is None:
             return None
-        k, most = self._check_n_clusters(len(rows)), int(rows.n_clusters[voting].max())
+        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters[voting].max())
         if k > most:
+            one = " (n_samples=1)" if len(rows) == 1 else ""
             raise ValueError(
-                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition, for voting only merges "
-                f"clusters. Got {k}. Ask for fewer clusters or add partitions with more."
+                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
+                "Ask for fewer clusters or add partitions with more: voting only merges them."
             )
         return k
 
@@ -88,24 +89,26 @@ class VotingConsensus(BaseConsensus):
     def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Cut the hierarchy; the cluster of each row is its largest membership."""
         groups = cut_by_merges(self.linkage_matrix_, k)
-        clusters = self._most_likely(self._aggregate.merged(groups), rows.codes)
-        sizes = np.bincount(clusters[clusters >= 0], weights=rows.counts[clusters >= 0], minlength=k)
-        number = np.argsort(np.argsort(-sizes, kind="stable"), kind="stable")
-        self._memberships = self._aggregate.merged(number[groups])
-        return np.append(number, -1)[clusters].astype(np.int32)
+        self._groups = self._aggregate.merged(groups)
+        group = self._most_likely(rows.codes)
+        sizes = np.bincount(group[group >= 0], weights=rows.counts[group >= 0], minlength=k)
+        self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
+        self._memberships = self._aggregate.merged(self._cluster_of[groups])
+        return np.append(self._cluster_of, np.int32(-1))[group]
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
-        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the reference's order of clusters
+        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the columns of the aggregate
 
-    def _most_likely(self, votes: Votes, codes: NDArray[Any]) -> NDArray[np.int32]:
-        clusters = np.empty(len(codes), dtype=np.int32)
+    def _most_likely(self, codes: NDArray[Any]) -> NDArray[np.int32]:
+        """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
+        group = np.empty(len(codes), dtype=np.int32)
 
-        def place(codes: NDArray[Any], clusters: NDArray[np.int32]) -> None:
-            means = votes.means(codes)
-            clusters[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
+        def place(codes: NDArray[Any], group: NDArray[np.int32]) -> None:
+            means = self._groups.means(codes)
+            group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
 
-        map_rows(place, [codes, clusters], n_jobs=self.n_jobs)
-        return clusters
+        map_rows(place, [codes, group], n_jobs=self.n_jobs)
+        return group
 
     def _of_objects(self, votes: Votes) -> NDArray[np.float64]:
         """The votes' row of every object that was fitted."""
@@ -144,7 +147,7 @@ class VotingConsensus(BaseConsensus):
             Cluster of each row; -1 where no partition votes.
         """
         codes = self._encode(X)
-        return self._most_likely(self._memberships, codes)
+        return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new label rows in the clusters.
@@ -191,7 +194,8 @@ class CumulativeVoting(VotingConsensus):
     Attributes
     ----------
     labels_ : ndarray of shape (n_objects,), int32
-        Cluster of largest membership, numbered by decreasing size; -1 for an object that no partition labels.
+        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
+        decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Mean co-association of the object with the other members of its cluster, from 0 to 1.
     membership_ : ndarray of shape (n_objects, k)
@@ -314,7 +318,8 @@ class BipartiteVoting(VotingConsensus):
     Attributes
     ----------
     labels_ : ndarray of shape (n_objects,), int32
-        Cluster of largest membership, numbered by decreasing size; -1 for an object that no partition labels.
+        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
+        decreasing size; -1 for an object that no partition labels.
     confidence_ : ndarray of shape (n_objects,)
         Mean co-association of the object with the other members of its cluster, from 0 to 1.
     membership_ : ndarray of shape (n_objects, k)

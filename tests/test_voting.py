@@ -1,0 +1,419 @@
+"""Voting: relabelling, aggregation, JS-ALink, the number of clusters."""
+
+import tracemalloc
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+from strategies import label_matrices, planted_labels, random_labels, twins
+
+from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, RandomKPartitions
+from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._js_linkage import average_linkage, cut_by_merges, js_divergences
+from ensemblage.consensus._vote_order import ballot
+from ensemblage.consensus._votes import (
+    Votes,
+    all_tables,
+    bipartite_losses,
+    bipartite_votes,
+    cumulative_losses,
+    cumulative_votes,
+    sum_labels,
+)
+from ensemblage.datasets import make_2d2k, make_8d5k
+
+# Ayad & Kamel, Sec. 2.4: the reference and the partition to relabel.
+EXAMPLE = np.array([[0, 0, 1, 1, 2, 3, 4, 2, 3, 4], [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]]).T
+METHODS = {
+    "entropy": lambda k, **p: CumulativeVoting(k, **p),
+    "divergence": lambda k, **p: CumulativeVoting(k, order="divergence", **p),
+    "fixed": lambda k, **p: CumulativeVoting(k, voting="fixed", **p),
+    "bipartite": lambda k, **p: BipartiteVoting(k, n_passes=3, random_state=0, **p),
+}
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    return METHODS[request.param]
+
+
+def rows_of(labels, weights=None):
+    ensemble = Ensemble(labels)
+    rows = labelled_rows(ensemble, np.ones(labels.shape[1]) if weights is None else np.asarray(weights, float))
+    return rows, ballot(rows, ensemble)
+
+
+def largest(labels):
+    """Clusters of the largest partition."""
+    return max(len(np.unique(z[z >= 0])) for z in labels.T)
+
+
+def dense(labels):
+    """The labels of every partition numbered from 0 without gaps."""
+    columns = [np.where(z < 0, -1, np.searchsorted(np.unique(z[z >= 0]), z)) for z in labels.T]
+    return np.column_stack(columns)
+
+
+several = label_matrices(max_objects=16, max_partitions=5).filter(lambda labels: labels.shape[1] > 1).map(dense)
+complete = label_matrices(max_partitions=5, missing=False).filter(lambda labels: labels.shape[1] > 1).map(dense)
+
+
+# ---- Relabelling ----
+
+
+def test_worked_example_cumulative():
+    rows, order = rows_of(EXAMPLE)
+    votes = cumulative_votes(rows, order, adaptive=True, by_divergence=False)
+    assert_array_equal(votes.order, [0, 1])
+    assert_allclose(votes.table[6:8], [[0.5, 0.5, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3]], atol=1e-15)
+
+
+def reference_alone(labels):
+    """The first partition as the aggregate."""
+    rows, order = rows_of(labels)
+    table = np.zeros((rows.offsets[-1], len(order.labels[0])))
+    table[: len(order.labels[0])] = np.eye(len(order.labels[0]))
+    return rows, Votes(table, np.array([0]), rows.weights, rows.offsets)
+
+
+def test_worked_example_losses():
+    rows, reference = reference_alone(EXAMPLE)
+    sums = sum_labels(rows, reference)
+    cumulative, bipartite = cumulative_losses(sums, rows.offsets), bipartite_losses(sums, rows.offsets)
+    assert_allclose(cumulative.mse, [0, 0.6], atol=1e-12)
+    assert_allclose(bipartite.mse, [0, 1.2], atol=1e-12)
+    assert_allclose(cumulative.error_rate, [0, 0.6], atol=1e-12)
+    assert_allclose(bipartite.error_rate, [0, 0.6], atol=1e-12)
+
+
+@given(several, st.randoms(use_true_random=False))
+def test_cumulative_losses_never_exceed_bipartite_ones(labels, random):
+    rows, order = rows_of(labels)
+    votes = cumulative_votes(rows, order, adaptive=random.random() < 0.5, by_divergence=False)
+    for aggregate in (votes, reference_alone(labels)[1]):
+        sums = sum_labels(rows, aggregate)
+        cumulative, bipartite = cumulative_losses(sums, rows.offsets), bipartite_losses(sums, rows.offsets)
+        comparable = ~np.isnan(cumulative.mse)
+        assert (cumulative.mse <= bipartite.mse + 1e-12)[comparable].all()
+        assert (cumulative.error_rate <= bipartite.error_rate + 1e-12)[comparable].all()
+
+
+@pytest.mark.parametrize("method", ["entropy", "bipartite"])
+def test_losses_against_their_definition(method, missing):
+    labels = random_labels(n=30, p=4, k=3, missing=missing, seed=2)
+    model = METHODS[method](3).fit(labels)
+    aggregate = model.aggregate_
+    for j, z in enumerate(labels.T):
+        mse, error_rate = naive.voting_losses(aggregate, z)[method == "bipartite"]
+        assert model.losses_.mse[j] == pytest.approx(mse, abs=1e-9)
+        assert model.losses_.error_rate[j] == pytest.approx(error_rate, abs=1e-9)
+
+
+# ---- Aggregation ----
+
+
+@pytest.mark.parametrize("adaptive", [True, False], ids=["adaptive", "fixed"])
+@pytest.mark.parametrize("weights", [None, [1.0, 0.5, 3.0, 2.0, 1.0]], ids=["equal", "weighted"])
+def test_aggregate_against_its_definition(missing, adaptive, weights):
+    labels = twins(random_labels(n=40, p=5, k=6, missing=missing, seed=5), 80)
+    rows, order = rows_of(labels, weights)
+    votes = cumulative_votes(rows, order, adaptive, by_divergence=False)
+    expected = naive.cumulative_aggregate(labels, votes.order, None if weights is None else np.array(weights), adaptive)
+    known = (labels >= 0).any(axis=1)
+    assert_allclose(
+        votes.means(Ensemble(labels).codes)[known], expected[known][:, order.labels[votes.order[0]]], atol=1e-12
+    )
+
+
+def test_aggregate_is_the_least_squares_solution():
+    labels = random_labels(n=50, p=4, k=5, seed=1)
+    model = CumulativeVoting(2).fit(labels)
+    U0 = naive.indicator(labels[:, model.order_[0]])
+    for i, j in enumerate(model.order_[1:], start=2):
+        U = naive.indicator(labels[:, j])
+        V = U @ np.linalg.lstsq(U, U0, rcond=None)[0]
+        U0 = (i - 1) / i * U0 + V / i
+    columns = np.lexsort(np.round(U0, 9))
+    assert_allclose(model.aggregate_[:, np.lexsort(np.round(model.aggregate_, 9))], U0[:, columns], atol=1e-12)
+
+
+@given(complete)
+def test_column_means_are_those_of_the_reference(labels):
+    model = CumulativeVoting(1).fit(labels)
+    sizes = np.bincount(labels[:, model.order_[0]])
+    assert_allclose(model.aggregate_.mean(axis=0), np.sort(sizes)[::-1] / len(labels), atol=1e-12)
+    assert model.entropy_ == pytest.approx(naive.shannon(sizes / len(labels)), abs=1e-12)
+    assert -1e-9 <= model.mutual_information_ <= model.entropy_ + 1e-9
+
+
+def test_reference_and_order():
+    labels = planted_labels(n=200, p=6, k=5, noise=0.3, seed=4)[0]
+    model = CumulativeVoting(2).fit(labels)
+    entropies = [naive.shannon(np.bincount(z) / len(z)) for z in labels.T]
+    assert_array_equal(model.order_, np.argsort(entropies)[::-1])
+    assert_array_equal(CumulativeVoting(2, order="given").fit(labels).order_, np.arange(6))
+
+
+def test_reference_has_enough_clusters():
+    balanced, lopsided = np.arange(100) % 3, np.array([3] + [2] + [1] * 9 + [0] * 89)
+    labels = np.column_stack([balanced, lopsided])
+    assert_array_equal(CumulativeVoting(2).fit(labels).order_, [0, 1])
+    assert_array_equal(CumulativeVoting(4).fit(labels).order_, [1, 0])
+    assert_array_equal(CumulativeVoting(4, order="given").fit(labels).order_, [1, 0])
+
+
+def test_divergence_picks_the_nearest_votes():
+    labels = random_labels(n=60, p=6, k=4, seed=3)
+    order = CumulativeVoting(2, order="divergence").fit(labels).order_
+
+    def divergence(done, j):
+        U0, U = naive.cumulative_aggregate(labels, done), naive.indicator(labels[:, j])
+        V = U @ np.linalg.lstsq(U, U0, rcond=None)[0]
+        return np.where(U0 > 0, U0 * np.log(np.where(U0 > 0, U0, 1) / np.where(U0 > 0, V, 1)), 0).sum()
+
+    for i in range(1, 6):
+        candidates = {j: divergence(order[:i], j) for j in order[i:]}
+        assert min(candidates, key=candidates.get) == order[i]
+
+
+def test_bipartite_against_its_definition():
+    labels = planted_labels(n=40, p=4, k=3, noise=0.3, seed=1)[0]
+    labels[:4, 0] = 3
+    rows, order = rows_of(labels)
+    ballots = all_tables(rows, order)
+    for passes in ([0, 1, 2, 3], [3, 1, 0, 2]):
+        votes = bipartite_votes(ballots, np.array(passes), rows.offsets)
+        U, V = votes.means(Ensemble(labels).codes), naive.bipartite_aggregate(labels, passes, 4)
+        assert_allclose(U[:, np.lexsort(np.round(U, 9))], V[:, np.lexsort(np.round(V, 9))], atol=1e-12)
+
+
+def test_more_passes_are_never_worse():
+    labels = random_labels(n=80, p=7, k=5, seed=8)
+    objectives = [BipartiteVoting(2, n_passes=s, random_state=3).fit(labels).objective_ for s in (1, 2, 5, 20)]
+    assert objectives == sorted(objectives, reverse=True)
+    assert objectives[-1] < objectives[0]
+    model = BipartiteVoting(2, random_state=3).fit(labels)
+    assert model.objective_ == pytest.approx(model.losses_.mse.mean())
+
+
+# ---- Extraction ----
+
+
+def test_worked_example_hierarchy():
+    model = CumulativeVoting().fit(EXAMPLE)
+    assert_allclose(model.linkage_matrix_[:, 2], [0.130812, 0.160621, 0.160621, 0.693147], atol=5e-7)
+    assert model.n_clusters_ == 2
+    assert model.lifetimes_ == pytest.approx({4: 0.029809, 3: 0, 2: 0.532527}, abs=2e-6)
+    assert_array_equal(np.bincount(model.labels_), [6, 4])
+    assert model.entropy_ == pytest.approx(1.609438, abs=5e-7)
+    assert model.mutual_information_ == pytest.approx(0.863966, abs=5e-7)
+    assert CumulativeVoting(include_singletons=True).fit(EXAMPLE).lifetimes_[5] == pytest.approx(0.130812, abs=5e-7)
+
+
+def test_divergences_against_their_definition(missing):
+    labels = twins(random_labels(n=50, p=5, k=7, missing=missing, seed=6), 90)
+    labels = labels[(labels >= 0).any(axis=1)]
+    model = CumulativeVoting(2).fit(labels)
+    aggregate = model.aggregate_
+    assert_allclose(model.linkage_matrix_, average_linkage(naive.js_divergences(aggregate)), atol=1e-9)
+    conditional = np.mean([naive.shannon(u) for u in aggregate])
+    assert model.mutual_information_ == pytest.approx(naive.shannon(aggregate.mean(axis=0)) - conditional, abs=1e-9)
+
+
+def test_divergence_of_equal_and_of_disjoint_clusters():
+    equal = js_divergences(np.array([2.0, 2.0]), np.array([[0, 0], [4 * np.log(2), 0]]))
+    disjoint = js_divergences(np.array([2.0, 2.0]), np.zeros((2, 2)))
+    assert_allclose(equal, 0, atol=1e-15)
+    assert_allclose(disjoint, [[0, np.log(2)], [np.log(2), 0]])
+
+
+@given(st.lists(st.integers(0, 5), min_size=3, max_size=10), st.data())
+def test_cut_gives_exactly_as_many_groups(points, data):
+    """Heights are tied here: a cut at a height would give fewer."""
+    x = np.array(points, dtype=float)
+    merges = average_linkage(np.abs(x[:, None] - x))
+    k = data.draw(st.integers(1, len(points)))
+    groups = cut_by_merges(merges, k)
+    assert_array_equal(np.unique(groups, return_index=True)[0], np.arange(k))
+    assert (np.diff(np.unique(groups, return_index=True)[1]) > 0).all()
+    finer = cut_by_merges(merges, min(k + 1, len(points)))
+    assert len({(a, b) for a, b in zip(finer, groups, strict=True)}) == finer.max() + 1
+
+
+def test_memberships_of_merged_clusters_add_up(method):
+    labels = planted_labels(n=150, p=8, k=6, noise=0.3, seed=2)[0]
+    fine, coarse = method(6).fit(labels), method(3).fit(labels)
+    groups = cut_by_merges(fine.linkage_matrix_, 3)
+    sums = np.column_stack([fine.aggregate_[:, groups == g].sum(axis=1) for g in range(3)])
+    if method is not METHODS["bipartite"]:  # its best pass does not depend on k either
+        assert_array_equal(fine.linkage_matrix_, coarse.linkage_matrix_)
+    order = [np.argmin(np.abs(sums - m[:, None]).sum(axis=0)) for m in coarse.membership_.T]
+    assert_allclose(coarse.membership_, sums[:, order], atol=1e-12)
+
+
+# ---- The estimators ----
+
+
+def test_memberships(method, missing):
+    labels = planted_labels(n=120, p=6, k=4, noise=0.25, missing=missing, seed=7)[0]
+    labels[5] = -1
+    model = method(4).fit(labels)
+    known = np.arange(120) != 5
+    for soft in (model.membership_, model.aggregate_):
+        assert_allclose(soft[known].sum(axis=1), 1, atol=1e-12)
+        assert (soft[known] >= 0).all()
+        assert np.isnan(soft[5]).all()
+    soft = model.membership_[known]
+    assert_allclose(soft[np.arange(119), model.labels_[known]], soft.max(axis=1), atol=1e-12)
+    assert_array_equal(model.predict_membership(labels), model.membership_)
+    assert_array_equal(model.predict(labels), model.labels_)
+
+
+def test_a_new_row_is_voted_on_by_the_labels_it_has():
+    model = CumulativeVoting(2).fit(EXAMPLE)
+    with pytest.warns(UserWarning, match="not"):
+        soft = model.predict_membership([[0, 7], [9, 1], [9, 7]])
+    assert_allclose(soft, [[0, 1], [1, 0], [np.nan, np.nan]], atol=1e-12)
+
+
+@given(several, st.randoms(use_true_random=False))
+def test_the_order_of_the_partitions_never_matters(labels, random):
+    order = random.sample(range(labels.shape[1]), labels.shape[1])
+    k = random.randint(1, largest(labels))
+    for make in METHODS.values():
+        whole, permuted = make(k).fit(labels), make(k).fit(labels[:, order])
+        assert_array_equal(permuted.labels_, whole.labels_)
+        assert_array_equal(permuted.aggregate_, whole.aggregate_)
+        assert_array_equal(permuted.membership_, whole.membership_)
+        assert_array_equal(permuted.linkage_matrix_, whole.linkage_matrix_)
+        assert permuted.mutual_information_ == whole.mutual_information_
+        assert_array_equal(permuted.losses_.mse, whole.losses_.mse[order])
+
+
+def test_the_names_of_the_labels_never_matter(method, missing):
+    labels = twins(planted_labels(n=90, p=7, k=5, noise=0.3, missing=missing, seed=3)[0], 200)
+    rng = np.random.default_rng(0)
+    renamed = np.column_stack([np.where(z < 0, -1, rng.permutation(5)[z]) for z in labels.T])
+    whole, other = method(3).fit(labels), method(3).fit(renamed)
+    assert_array_equal(other.labels_, whole.labels_)
+    assert_array_equal(other.aggregate_, whole.aggregate_)
+    assert_array_equal(other.linkage_matrix_, whole.linkage_matrix_)
+
+
+def test_threads_and_blocks_do_not_matter(method, monkeypatch):
+    from ensemblage import _parallel
+    from ensemblage.consensus import _vote_order, _votes
+
+    labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]
+    one = method(3, n_jobs=1).fit(labels)
+    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(_votes, "_PAIRS_AT_ONCE", 40)
+    monkeypatch.setattr(_vote_order, "thread_blocks", lambda n, jobs: _parallel.row_blocks(n, 11))
+    monkeypatch.setattr(_votes, "thread_blocks", lambda n, jobs: _parallel.row_blocks(n, 11))
+    other = method(3, n_jobs=2).fit(labels)
+    for name in ("labels_", "aggregate_", "membership_", "linkage_matrix_"):
+        assert_array_equal(getattr(other, name), getattr(one, name))
+    assert_array_equal(other.losses_, one.losses_)
+    assert other.mutual_information_ == one.mutual_information_
+
+
+@pytest.mark.parametrize("order", ["entropy", "divergence"])
+def test_weights(order):
+    labels = planted_labels(n=100, p=5, k=4, noise=0.3, seed=9)[0]
+    twice = CumulativeVoting(3, order=order).fit(np.column_stack([labels, labels[:, 2]]))
+    weighted = CumulativeVoting(3, order=order, weights=[1, 1, 2, 1, 1]).fit(labels)
+    assert_allclose(weighted.aggregate_, twice.aggregate_, atol=1e-12)
+    without = CumulativeVoting(3, order=order).fit(labels[:, [0, 1, 3, 4]])
+    left_out = CumulativeVoting(3, order=order, weights=[1, 1, 0, 1, 1]).fit(labels)
+    assert_array_equal(left_out.aggregate_, without.aggregate_)
+    assert_array_equal(left_out.labels_, without.labels_)
+
+
+def test_an_object_that_only_a_weightless_partition_labels():
+    labels = planted_labels(n=60, p=4, k=3, noise=0.1, seed=1)[0]
+    labels[3, :3] = -1
+    model = CumulativeVoting(3, weights=[1, 1, 1, 0]).fit(labels)
+    assert model.labels_[3] == -1
+    assert np.isnan(model.membership_[3]).all()
+    assert np.isnan(model.confidence_[3])
+    assert (np.delete(model.labels_, 3) >= 0).all()
+
+
+def test_missing_labels_hardly_change_the_consensus():
+    for seed in range(3):
+        labels, _ = planted_labels(n=600, p=25, k=5, noise=0.2, seed=seed)
+        holes = labels.copy()
+        holes[np.random.default_rng(seed).random(labels.shape) < 0.2] = -1
+        for make in METHODS.values():
+            complete, with_holes = make(5).fit(labels), make(5).fit(holes)
+            assert adjusted_rand_score(complete.labels_, with_holes.labels_) >= 0.95
+
+
+def test_bipartite_recovers_noisy_permutations():
+    labels, truth = planted_labels(n=500, p=15, k=6, noise=0.35, seed=1)
+    assert adjusted_rand_score(truth, BipartiteVoting(6, random_state=0).fit(labels).labels_) > 0.97
+
+
+@pytest.mark.parametrize(
+    ("make", "k_min", "k_max", "k", "least"), [(make_2d2k, 6, 20, 2, 0.85), (make_8d5k, 10, 30, 5, 0.97)]
+)
+def test_finds_the_number_of_clusters(make, k_min, k_max, k, least):
+    """Figs. 1 and 2: 100 % of the runs."""
+    scores = []
+    for seed in range(4):
+        X, y = make(seed)
+        labels = RandomKPartitions(25, k_min=k_min, k_max=k_max, random_state=seed).fit_transform(X)
+        model = CumulativeVoting().fit(labels)
+        assert model.n_clusters_ == k
+        assert max(model.lifetimes_, key=model.lifetimes_.get) == k
+        scores.append(adjusted_rand_score(y, model.labels_))
+    assert np.mean(scores) >= least
+
+
+def test_no_floats_per_object_and_reference_cluster():
+    labels = planted_labels(n=100_000, p=8, k=5, noise=0.3, seed=0)[0] * 5 + np.arange(100_000)[:, None] % 5
+    ensemble = Ensemble(labels)
+    assert len(ensemble.distinct) > 0
+    CumulativeVoting().fit(ensemble[:100])
+    tracemalloc.start()
+    CumulativeVoting(5).fit(ensemble)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * 100_000  # 25 reference clusters would take 200 bytes per object
+
+
+# ---- Bad input ----
+
+
+@pytest.mark.parametrize("estimator", [CumulativeVoting, BipartiteVoting])
+class TestBadInput:
+    def test_more_clusters_than_any_partition(self, estimator):
+        with pytest.raises(ValueError, match=r"must be ≤ the 5 clusters of the largest partition.* Got 6"):
+            estimator(6).fit(EXAMPLE)
+
+    def test_two_clusters_leave_nothing_to_find(self, estimator):
+        with pytest.raises(ValueError, match=r"at least 3 clusters\. Got 2\. Give n_clusters"):
+            estimator().fit([[0, 0], [0, 1], [1, 1]])
+
+    def test_one_partition(self, estimator):
+        with pytest.raises(ValueError, match=r"at least 2 partitions that vote\. Got 1 \(n_features=1\)"):
+            estimator(2).fit([[0], [1], [2]])
+        with pytest.raises(ValueError, match="with a weight above 0"):
+            estimator(2, weights=[0, 1]).fit(EXAMPLE)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (CumulativeVoting(2, order="random"), "order of CumulativeVoting must be one of"),
+        (CumulativeVoting(2, voting="none"), "voting of CumulativeVoting must be one of"),
+        (BipartiteVoting(2, n_passes=0), "n_passes of BipartiteVoting must be a whole number"),
+    ],
+)
+def test_bad_parameters(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(EXAMPLE)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._labels import CodedColumns, Coding, code_labels, code_matrix_of_codes
+from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, code_matrix_of_codes, label_vector
 from ensemblage.kernels._rows import distinct_rows
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class Ensemble:
     names : sequence of str, optional
         One name per partition. Default: the data frame's column names, else ``partition_0``, ``partition_1``, ...
     missing : int or None, default -1
-        The number that also means "not labelled", in numeric columns whose values are whole. None makes it an ordinary label
-        (noise of DBSCAN as one cluster).
+        The number that also means "not labelled", in numeric columns whose values are whole. None makes it an
+        ordinary label (noise of DBSCAN as one cluster). An Ensemble keeps its own.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Ensemble:
             coded = labels.coded
             missing = labels.missing
         else:
-            coded = code_labels(labels, missing)
+            coded = code_labels(labels, _check_missing(missing))
         self._set(coded, names, missing)
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
@@ -111,9 +111,9 @@ class Ensemble:
             )
 
     @classmethod
-    def _of(cls, coded: CodedColumns, missing: int | None) -> Ensemble:
+    def _of(cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None) -> Ensemble:
         self = cls.__new__(cls)
-        self._set(coded, None, missing)
+        self._set(coded, names, missing)
         return self
 
     @classmethod
@@ -133,18 +133,14 @@ class Ensemble:
         >>> Ensemble.from_partitions([[0, 0, 1], ["x", "y", "y"]]).shape
         (3, 2)
         """
-        columns = [_label_vector(z, j) for j, z in enumerate(partitions)]
+        columns = [label_vector(z, j) for j, z in enumerate(partitions)]
         lengths = sorted({len(z) for z in columns})
         if len(lengths) > 1:
             raise ValueError(
                 f"Partitions must label the same objects. Got label vectors of {lengths[0]} to {lengths[-1]} objects. "
                 "Mark an object that a partition did not see as missing (None or -1)."
             )
-        numeric = columns and all(z.dtype.kind in "iub" for z in columns)
-        matrix = np.empty((lengths[0] if lengths else 0, len(columns)), dtype=np.int64 if numeric else object)
-        for j, z in enumerate(columns):
-            matrix[:, j] = z
-        return cls(matrix, names=names, missing=missing)
+        return cls._of(code_columns(columns, None, _check_missing(missing)), missing, names)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -190,6 +186,7 @@ class Ensemble:
     def _labels(self) -> NDArray[Any]:
         kinds = {c.dtype.kind for c in self.categories}
         fill: Any
+        dtype: np.dtype[Any]
         if kinds == {"i"} and (self.missing is not None or not self.n_missing):
             fill, dtype = self.missing or 0, np.dtype(np.int64)
         elif kinds <= {"i", "f"}:
@@ -207,7 +204,8 @@ class Ensemble:
     def __getitem__(self, rows: Any) -> Any:
         """Labels of one object (an integer), or the ensemble of some objects (a slice, mask or index array)."""
         if isinstance(rows, int | np.integer):
-            return Ensemble._of(CodedColumns(self.codes[[rows]], self.categories, self.names), self.missing)._labels()[0]
+            row = CodedColumns(self.codes[rows][None], self.categories, self.names)
+            return Ensemble._of(row, self.missing)._labels()[0]
         codes = self.codes[rows]
         if codes.ndim != 2 or codes.shape[1] != self.shape[1]:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
@@ -226,6 +224,8 @@ class Ensemble:
             Partitions in the order given.
         """
         index = self._partition_index(partitions)
+        if len(index) == 0:
+            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
         names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
         return Ensemble._of(CodedColumns(np.ascontiguousarray(self.codes[:, index]), categories, names), self.missing)
 
@@ -234,17 +234,15 @@ class Ensemble:
         if isinstance(partitions, slice):
             return np.arange(p)[partitions]
         chosen = np.atleast_1d(np.asarray(partitions))
-        if chosen.dtype.kind in "UO" and chosen.size:
-            unknown = [name for name in chosen if name not in self.names]
-            if unknown:
-                raise ValueError(
-                    f"Partitions to select must be among the names of the ensemble. Got {unknown[0]!r}. "
-                    f"The names are {', '.join(self.names[:5])}{', ...' if p > 5 else ''}."
-                )
-            return np.array([self.names.index(name) for name in chosen], dtype=np.intp)
-        if chosen.size == 0:
-            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-        return np.arange(p)[chosen]
+        if chosen.dtype.kind not in "UO":
+            return np.arange(p)[chosen] if chosen.size else np.arange(0)
+        unknown = [str(name) for name in chosen if name not in self.names]
+        if unknown:
+            raise ValueError(
+                f"Partitions to select must be among the names of the ensemble. Got {unknown[0]!r}. "
+                f"The names are {', '.join(self.names[:5])}{', ...' if p > 5 else ''}."
+            )
+        return np.array([self.names.index(name) for name in chosen], dtype=np.intp)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
@@ -287,7 +285,7 @@ class Ensemble:
         Raises
         ------
         ValueError
-            If the suffix is neither .npz nor .csv.
+            If the suffix is neither .npz nor .csv, or a label for a .csv file is blank text.
         """
         from ensemblage import _files
 
@@ -296,6 +294,9 @@ class Ensemble:
     @classmethod
     def load(cls, path: str | PathLike[str], *, missing: int | None = -1) -> Ensemble:
         """Read an ensemble from a file that `save` wrote, or any CSV file with a header and one partition per column.
+
+        A column of a CSV file holds whole numbers if all its fields are, else numbers if they are ("nan" is missing),
+        else text; text too where different fields would be the same number, as "1" and "01". Blank fields are missing.
 
         Parameters
         ----------
@@ -321,14 +322,13 @@ def _check_names(names: Sequence[str], p: int) -> list[str]:
     return checked
 
 
-def _label_vector(labels: ArrayLike, position: int) -> NDArray[Any]:
-    vector = np.asarray(labels)
-    if vector.ndim != 1:
-        raise ValueError(
-            f"Each partition must be a 1-D vector of labels. Got {vector.ndim} dimensions in partition {position}. "
-            "Use Ensemble(labels) for a matrix with one column per partition."
-        )
-    return vector
+def _check_missing(missing: Any) -> int | None:
+    if missing is None or (isinstance(missing, int | np.integer) and -(2**63) <= missing < 2**63):
+        return missing if missing is None else int(missing)
+    raise ValueError(
+        f"missing must be a whole number or None. Got {missing!r}. "
+        "NaN, None and NA are missing in any case; leave missing out."
+    )
 
 
 def as_ensemble(labels: ArrayLike | Any) -> Ensemble:

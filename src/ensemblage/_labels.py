@@ -58,27 +58,62 @@ class Coding(NamedTuple):
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     """Code a 2-D array-like or data frame of labels column by column."""
-    if hasattr(labels, "toarray"):
-        raise TypeError(
-            "Labels must be a dense matrix: a sparse matrix has no labels, only zeros and values. "
-            f"Got sparse data of type {type(labels).__name__}. Use labels.toarray()."
-        )
+    for method in ("toarray", "collect"):
+        if hasattr(labels, method):
+            raise TypeError(
+                "Labels must be a dense matrix or a data frame in memory: a sparse matrix has no labels, only zeros "
+                f"and values. Got sparse or lazy data of type {type(labels).__name__}. Use labels.{method}()."
+            )
     frame = _as_frame(labels)
     if frame is not None:
-        columns, names = [_frame_column(frame[name]) for name in frame.columns], [str(c) for c in frame.columns]
-        _check_size(len(frame), len(columns))
-        if all(c.dtype.kind in "iub" for c in columns):
-            return _code_integers(np.column_stack(columns), missing)._replace(names=names)
-    else:
-        matrix = _as_matrix(labels)
-        if matrix.dtype.kind in "iub":
-            return _code_integers(matrix, missing)
-        columns, names = [matrix[:, j] for j in range(matrix.shape[1])], None
+        _check_size(*frame.shape)
+        return code_columns([_frame_column(c) for c in frame.iter_columns()], [str(c) for c in frame.columns], missing)
+    matrix = _as_matrix(labels)
+    if matrix.dtype.kind in "iub" and not np.ma.isMaskedArray(matrix):
+        return _code_integers(matrix, missing)
+    return code_columns([matrix[:, j] for j in range(matrix.shape[1])], None, missing)
+
+
+def code_columns(columns: Sequence[NDArray[Any]], names: list[str] | None, missing: int | None) -> CodedColumns:
+    """Code label vectors of equal length; what is masked in them is missing."""
+    _check_size(len(columns[0]) if columns else 0, len(columns))
+    if all(c.dtype.kind in "iub" and not np.ma.isMaskedArray(c) for c in columns):
+        matrix = np.column_stack(columns)
+        if matrix.dtype.kind in "iub":  # int64 and uint64 make float64
+            return _code_integers(matrix, missing)._replace(names=names)
     titles = names or [str(j) for j in range(len(columns))]
-    coded = [_code_column(column, title, missing) for column, title in zip(columns, titles, strict=True)]
-    codes = np.column_stack([c.codes for c in coded])
+    coded = [code_column(column, title, missing) for column, title in zip(columns, titles, strict=True)]
     categories = tuple(c.categories[0] for c in coded)
+    codes = np.column_stack([c.codes for c in coded])
     return CodedColumns(codes.astype(code_dtype(categories)), categories, names)
+
+
+def label_vector(labels: Any, position: int) -> NDArray[Any]:
+    """One partition's labels as a 1-D array, masked where a data frame's column has nothing."""
+    series = _as_series(labels)
+    if series is not None:
+        return _frame_column(series)
+    vector = labels if np.ma.isMaskedArray(labels) else _array(labels)
+    if vector.ndim != 1:
+        raise ValueError(
+            f"Each partition must be a 1-D vector of labels. Got {vector.ndim} dimensions in partition {position}. "
+            "Use Ensemble(labels) for a matrix with one column per partition."
+        )
+    return vector
+
+
+def _array(labels: Any) -> NDArray[Any]:
+    """NumPy's array, but of objects where it would turn numbers into text or lose digits, or rows are ragged."""
+    if not isinstance(labels, list | tuple):
+        return np.asarray(labels)
+    try:
+        array = np.asarray(labels)
+    except ValueError:
+        return _objects(labels)
+    lossy = array.dtype.kind == "f" and bool((np.abs(array) >= 2**53).any())
+    if array.dtype.kind in "iubf" and not lossy:
+        return array
+    return np.array(labels, dtype=object) if array.ndim else array
 
 
 def code_dtype(categories: Sequence[NDArray[Any]]) -> np.dtype[Any]:
@@ -117,13 +152,30 @@ def _as_frame(labels: Any) -> Any:
         return None
     import narwhals.stable.v1 as nw
 
-    frame = nw.from_native(labels, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, nw.DataFrame) else None
+    try:
+        frame = nw.from_native(labels, eager_only=True, pass_through=True)
+        return frame if isinstance(frame, nw.DataFrame) and frame.columns is not None else None
+    except nw.exceptions.DuplicateError:
+        raise ValueError(
+            "Columns of a data frame of labels must have distinct names. Got a name twice. Rename the columns."
+        ) from None
+
+
+def _as_series(labels: Any) -> Any:
+    if isinstance(labels, np.ndarray | list | tuple):
+        return None
+    import narwhals.stable.v1 as nw
+
+    series = nw.from_native(labels, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
 
 
 def _frame_column(series: Any) -> NDArray[Any]:
+    """A column as an array: integers with gaps masked (NumPy would make them floats), all but numbers as objects."""
     import narwhals.stable.v1 as nw
 
+    if series.dtype.is_integer() and series.null_count():
+        return np.ma.array(series.fill_null(0).to_numpy(), mask=series.is_null().to_numpy())
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
         values: NDArray[Any] = np.asarray(series.to_numpy())
         return values
@@ -138,8 +190,8 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
 
 def _as_matrix(labels: Any) -> NDArray[Any]:
     if isinstance(labels, list | tuple):
-        labels = _matrix_of_rows(labels)
-    matrix = np.asarray(labels)
+        labels = _matrix_of_rows(labels) if len(labels) else np.empty((0, 1))
+    matrix = labels if np.ma.isMaskedArray(labels) else np.asarray(labels)
     if matrix.dtype.kind == "c":
         raise ValueError(
             "Complex data not supported: labels must be numbers, text or categories. Got complex numbers. "
@@ -156,18 +208,13 @@ def _as_matrix(labels: Any) -> NDArray[Any]:
 
 
 def _matrix_of_rows(rows: Sequence[Any]) -> NDArray[Any]:
-    lists = [row for row in rows if isinstance(row, list | tuple | np.ndarray)]
-    lengths = sorted({len(row) for row in lists})
-    if len(lists) < len(rows):
-        return _objects(rows)
+    matrix = _array(rows)
+    lengths = sorted({len(row) for row in rows if isinstance(row, list | tuple | np.ndarray)})
     if len(lengths) > 1:
         raise ValueError(
             f"Rows of a label matrix must be of equal length. Got rows of {lengths[0]} to {lengths[-1]} labels. "
             "Mark what a partition did not label as missing (None or -1)."
         )
-    matrix = np.empty((len(rows), lengths[0] if lengths else 0), dtype=object)
-    for i, row in enumerate(lists):
-        matrix[i] = row
     return matrix
 
 
@@ -182,6 +229,8 @@ def _code_integers(matrix: NDArray[Any], absent: Any) -> CodedColumns:
         categories = tuple(c.categories[0] for c in coded)
         codes = np.column_stack([c.codes for c in coded]).astype(code_dtype(categories))
         return CodedColumns(codes, categories, None)
+    if matrix.dtype == np.uint64 or not matrix.dtype.isnative:
+        matrix = matrix.astype(np.int64)
     lowest = lowest.astype(np.int64)
     starts = np.concatenate([[0], np.cumsum(spans)]).astype(np.int64)
     present = np.zeros(starts[-1], dtype=np.uint8)
@@ -216,26 +265,41 @@ def _by_sorting(values: NDArray[Any], absent: float | None, mask: NDArray[np.boo
     return CodedColumns(codes, (categories,), None)
 
 
-def _code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedColumns:
-    """Code one column of floats, text or objects."""
-    if column.dtype.kind in "US":
-        column = _objects(column.astype(str).tolist())
-    if column.dtype.kind == "O":
-        column = _numbers_or_text(column, title)
-    if column.dtype.kind == "O":
-        return _code_text(column)
-    if column.dtype.kind in "iub":
-        return _one_column(column, missing)
-    if column.dtype.kind != "f":
-        raise TypeError(
-            f"Labels must be numbers, text or categories. Got {column.dtype} in partition {title!r}. "
-            "Convert that column to text."
-        )
-    return _code_floats(column.astype(np.float64), title, missing)
+def code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedColumns:
+    """Code one column; what is masked in it is missing."""
+    values, unknown = np.ma.getdata(column), np.ma.getmaskarray(column)
+    if values.dtype.kind == "S":
+        values = values.astype(str)
+    if values.dtype.kind in "UT":
+        values = _objects(values.tolist())
+    if values.dtype.kind == "O":
+        return code_objects(_without(values, unknown).tolist(), title, missing)
+    if values.dtype.kind in "iub":
+        return _code_known_integers(values, unknown, missing)
+    if values.dtype.kind == "f":
+        return _code_floats(np.where(unknown, np.nan, values).astype(np.float64), title, missing)
+    raise TypeError(
+        f"Labels must be numbers, text or categories. Got {values.dtype} in partition {title!r}. "
+        "Convert that column to text."
+    )
 
 
-def _one_column(values: NDArray[Any], absent: int | None) -> CodedColumns:
-    return _code_integers(values.reshape(-1, 1), absent)
+def _without(objects: NDArray[Any], unknown: NDArray[np.bool_]) -> NDArray[Any]:
+    objects = objects.copy()
+    objects[unknown] = None
+    return objects
+
+
+def _code_known_integers(values: NDArray[Any], unknown: NDArray[np.bool_], missing: int | None) -> CodedColumns:
+    known = values[~unknown]
+    lowest, highest = int(known.min(initial=0)), int(known.max(initial=0))
+    if lowest < -(2**62) or highest >= 2**62:
+        return _by_sorting(values, missing, unknown)
+    filled = values.astype(np.int64)
+    if unknown.any():
+        missing = lowest - 1 if missing is None else missing
+        filled[unknown] = missing
+    return _code_integers(filled.reshape(-1, 1), missing)
 
 
 def _code_floats(values: NDArray[np.float64], title: str, missing: int | None) -> CodedColumns:
@@ -246,44 +310,43 @@ def _code_floats(values: NDArray[np.float64], title: str, missing: int | None) -
             "Replace it by a label of its own or by NaN."
         )
     known = values[~unknown]
-    whole = bool(np.all(known == np.floor(known)) and np.all(np.abs(known) < 2**53))
-    if not whole:
+    if (known != np.floor(known)).any():
         return _by_sorting(values, None, unknown)
-    integers = np.where(unknown, 0, values).astype(np.int64)
-    absent = missing if missing is not None else int(known.min(initial=0)) - 1
-    integers[unknown] = absent
-    return _one_column(integers, absent)
+    if (np.abs(known) >= 2**53).any():
+        return _by_sorting(values, missing, unknown)
+    return _code_known_integers(np.where(unknown, 0, values).astype(np.int64), unknown, missing)
 
 
-def _numbers_or_text(column: NDArray[Any], title: str) -> NDArray[Any]:
-    """An object column as numbers, or as text with None where it is missing."""
-    kinds = {_kind(value) for value in {type(v): v for v in column}.values()}
-    values = [None if _is_missing(v) else v for v in column]
+def code_objects(values: list[Any], title: str, missing: int | None) -> CodedColumns:
+    """Code Python objects by a dictionary: only the distinct ones are looked at more closely."""
+    try:
+        distinct = list(dict.fromkeys(values))
+    except TypeError:
+        distinct = values
+    kinds = {_kind(value) for value in distinct} - {"missing"}
     if "other" in kinds:
-        odd = next(v for v in values if _kind(v) == "other")
+        odd = next(value for value in distinct if _kind(value) == "other")
         raise TypeError(
             f"Labels must be numbers, text or categories: each argument must be a string or a number. "
             f"Got {type(odd).__name__} in partition {title!r}. Convert that column to text."
         )
-    found = {_kind(v) for v in values if v is not None}
-    if len(found) > 1:
+    if len(kinds) > 1:
         raise ValueError(
             f"Labels of one partition must be all numbers or all text. Got both in partition {title!r}. "
             "Convert that column to text."
         )
-    if found == {"text"}:
-        return _objects([None if v is None else str(v) for v in values])
-    if all(isinstance(v, int | np.integer) for v in values):
-        return np.array([int(v) for v in values], dtype=np.int64)
-    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    coded = _code_text(distinct) if kinds == {"text"} else code_column(_numbers(distinct, title), title, missing)
+    code_of = dict(zip(distinct, coded.codes.ravel().tolist(), strict=True))
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
+    return CodedColumns(codes, coded.categories, None)
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, str):
         return "text"
-    if isinstance(value, int | float | np.integer | np.floating | np.bool_):
-        return "number"
-    return "missing" if _is_missing(value) else "other"
+    if _is_missing(value):
+        return "missing"
+    return "number" if isinstance(value, int | float | np.integer | np.floating | np.bool_) else "other"
 
 
 def _is_missing(value: Any) -> bool:
@@ -292,10 +355,23 @@ def _is_missing(value: Any) -> bool:
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
-def _code_text(column: NDArray[Any]) -> CodedColumns:
-    seen = dict.fromkeys(column)
-    labels = sorted(label for label in seen if label is not None)
-    code_of: dict[str | None, int] = {label: code for code, label in enumerate(labels)}
-    code_of[None] = len(labels)
-    codes = np.fromiter(map(code_of.__getitem__, column), dtype=np.int32, count=len(column))
-    return CodedColumns(codes, (np.array(labels, dtype=str),), None)
+def _code_text(distinct: list[Any]) -> CodedColumns:
+    labels = sorted(str(value) for value in distinct if not _is_missing(value))
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = [len(labels) if _is_missing(value) else code_of[str(value)] for value in distinct]
+    return CodedColumns(np.array(codes), (np.array(labels, dtype=str),), None)
+
+
+def _numbers(distinct: list[Any], title: str) -> NDArray[Any]:
+    """Numbers as an array: integers, masked where missing, if all are; else floats."""
+    unknown = [_is_missing(value) for value in distinct]
+    known = [value for value in distinct if not _is_missing(value)]
+    if not all(isinstance(value, int | np.integer | np.bool_) for value in known):
+        return np.array([np.nan if _is_missing(value) else value for value in distinct], dtype=np.float64)
+    if known and not (min(known) >= -(2**63) and max(known) < 2**63):
+        raise ValueError(
+            f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1. Got {max(known, key=abs)} in partition "
+            f"{title!r}. Convert that column to text."
+        )
+    integers = np.array([0 if _is_missing(value) else int(value) for value in distinct], dtype=np.int64)
+    return np.ma.array(integers, mask=unknown)

@@ -15,6 +15,8 @@ _HOME = {
     "ResampledPartitions": "ensemblage.generation",
     "EvidenceAccumulation": "ensemblage.consensus",
     "KMeansConsensus": "ensemblage.consensus",
+    "BisectingKMeansConsensus": "ensemblage.consensus",
+    "SpectralEnsembleClustering": "ensemblage.consensus",
     "CumulativeVoting": "ensemblage.consensus",
     "BipartiteVoting": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
@@ -22,6 +24,7 @@ _HOME = {
     "make_consensus": "ensemblage.consensus",
     "AverageAgreement": "ensemblage.ranking",
     "Discotec": "ensemblage.ranking",
+    "InternalIndex": "ensemblage.ranking",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report")
 

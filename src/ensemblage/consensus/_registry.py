@@ -9,8 +9,10 @@ from typing import Any
 
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus
+from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._sec import SpectralEnsembleClustering
 from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 
@@ -32,6 +34,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "km": Method(
             KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "n_clusters"
         ),
+        "h-km": Method(
+            BisectingKMeansConsensus, "Candel, linear-time evidence accumulation, Secs. 4.2-4.4", "O(n p t log k)", ""
+        ),
         "kcc": Method(
             KMeansConsensus,
             "Wu et al. 2015, k-means-based consensus clustering (U_c)",
@@ -48,6 +53,9 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "qmi": Method(
             KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
+        ),
+        "sec": Method(
+            SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", "O(n p k t)", "n_clusters"
         ),
         "eac-single": Method(
             EvidenceAccumulation,

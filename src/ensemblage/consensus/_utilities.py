@@ -182,7 +182,8 @@ class CosineUtility(CategoryUtility):
         return within
 
     def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._directions(centroids) / np.sqrt(2)
+        points: NDArray[np.float64] = self._directions(centroids) / np.sqrt(2)
+        return points
 
     def _directions(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
         directions: NDArray[np.float64] = proportions / self._spread(np.sqrt(self._sums(np.square(proportions))))

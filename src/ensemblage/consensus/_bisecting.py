@@ -1,0 +1,333 @@
+"""Bisecting k-means on the binary matrix: Candel's H-KM."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._parallel import parallel_map, thread_count
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._lloyd import Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
+from ensemblage.consensus._refine import cluster_densities
+from ensemblage.consensus._utilities import CategoryUtility
+
+
+class Split(NamedTuple):
+    """One split of a `BisectingKMeansConsensus`; its place in ``splits_`` is its order."""
+
+    parent: int
+    """The part that was split. Part 0 is everything; the split with index t makes the parts 2 t + 1 and 2 t + 2."""
+    size: int
+    """Objects in it."""
+    loss: float
+    """Its k-means loss."""
+    loss_after: float
+    """The k-means loss of its two halves."""
+    gain: float
+    """How much the density S of the clustering rose (Candel Eq. 23); below 0 if it fell."""
+
+
+class Part(NamedTuple):
+    """A node of the tree."""
+
+    rows: NDArray[np.intp]
+    """Its distinct rows, in order."""
+    size: int
+    density: float
+    loss: float
+    seed: int
+
+
+class Bisection(NamedTuple):
+    """What splitting a part gives."""
+
+    halves: tuple[Part, Part]
+    centroids: NDArray[np.float64]
+    """(2, d) centroids that tell the halves apart."""
+
+
+def gain_of(part: Part, bisection: Bisection, n_objects: int) -> float:
+    """Candel Eq. 23."""
+    after = sum(half.size * half.density for half in bisection.halves)
+    return (after - part.size * part.density) / n_objects
+
+
+class BisectingKMeansConsensus(BaseConsensus):
+    """Consensus by bisecting k-means on the binary matrix H (H-KM): a tree of clusters, grown from the top.
+
+    From one cluster of everything on, one cluster at a time is split in two by k-means, until there are as many as
+    asked for. Cheaper than k-means where clusters are many, and every smaller number of clusters comes with it.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None is ⌊√n⌋ of the labelled
+        objects, or the number of distinct label rows if that is less.
+    split_rule : {"loss", "size", "density", "gain"}, default "loss"
+        Which cluster to split next: the one with the largest k-means loss, the largest one, the one with the lowest
+        density, or the one whose split raises the density S most (Candel Eq. 23; every cluster is split to find out).
+        A cluster without loss is never split.
+    init : {"k-means++", "random"}, default "k-means++"
+        How the k-means of a split starts.
+    n_init : int, default 3
+        Starts per split, the one with the least loss wins.
+    max_iter : int, default 100
+        Most iterations per start.
+    tol : float, default 0
+        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition. Default: one each.
+    n_jobs : int, optional
+        Threads: parts are split side by side. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the splits.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    n_clusters_ : int
+        Fewer than asked for, with a warning, where no cluster has any loss left.
+    splits_ : list of Split
+        In the order in which they were made: the part that was split, its size and loss, the loss of its halves, and
+        the gain in density.
+    objective_ : float
+        Weighted k-means loss on H (Candel Eq. 16).
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, or a parameter is out of its range.
+
+    Notes
+    -----
+    O(m p) time per iteration of a split of m distinct rows, so O(m p log k) per iteration for a balanced tree, against
+    O(m p k) of k-means. Memory beyond the ensemble: its distinct rows twice.
+
+    The parts are independent after a split (Candel 4.3): each has a seed of its own, so that the tree does not depend
+    on the order in which they are split.
+
+    References
+    ----------
+    G. Candel, "Linear time evidence accumulation clustering with k-means", Secs. 4.2 to 4.4, Eqs. 21-23.
+    M. Steinbach, G. Karypis, V. Kumar, "A comparison of document clustering techniques", KDD workshop on text mining,
+    2000.
+
+    Examples
+    --------
+    >>> from ensemblage import BisectingKMeansConsensus
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> tree = BisectingKMeansConsensus(n_clusters=3, random_state=0).fit(labels)
+    >>> tree.labels_
+    array([0, 0, 0, 1, 1, 2], dtype=int32)
+    >>> tree.labels_at(2)
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> [(split.parent, split.size, round(split.gain, 2)) for split in tree.splits_]
+    [(0, 6, 0.38), (2, 3, -0.06)]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        split_rule: str = "loss",
+        init: str = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 100,
+        tol: float = 0.0,
+        weights: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.split_rule = split_rule
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self._check_parameters()
+        k = self._how_many(rows)
+        self._utility = CategoryUtility.of(rows, self.n_jobs)
+        leaves = self._grow(rows, k)
+        self._warn_if_fewer(len(leaves), k)
+        clusters = np.empty(len(rows), dtype=np.int32)
+        for c, part in enumerate(leaves.values()):
+            clusters[part.rows] = c
+        self._leaves = np.array(list(leaves))
+        self._first_rows = np.array([part.rows[0] for part in leaves.values()])
+        self.objective_ = float(sum(part.loss for part in leaves.values()))
+        return clusters
+
+    def _check_parameters(self) -> None:
+        name = type(self).__name__
+        check_choice(self.split_rule, f"split_rule of {name}", ["loss", "size", "density", "gain"])
+        check_choice(self.init, f"init of {name}", ["k-means++", "random"])
+        check_whole(self.n_init, f"n_init of {name}", 1)
+        check_whole(self.max_iter, f"max_iter of {name}", 1)
+        check_number(self.tol, f"tol of {name}", least=0)
+
+    def _how_many(self, rows: Rows) -> int:
+        if self.n_clusters is None:
+            return min(isqrt(int(rows.counts.sum())), len(rows))
+        return self._check_n_clusters(len(rows))
+
+    def _grow(self, rows: Rows, k: int) -> dict[int, Part]:
+        """Split the best part until there are k; the parts that were not split, by number."""
+        (seed,) = task_seeds(self.random_state, 1)
+        parts = {0: self._part(rows, np.arange(len(rows)), self._utility.counts, int(seed))}
+        ready: dict[int, Bisection] = {}
+        self.splits_: list[Split] = []
+        self._split_centroids: list[NDArray[np.float64]] = []
+        n_objects = parts[0].size
+        while len(parts) < k:
+            waiting = sorted((node for node in parts if parts[node].loss > 0), key=lambda node: self._rank(parts[node]))
+            if not waiting:
+                break
+            self._split_ahead(rows, parts, waiting, ready, k - len(parts))
+            if self.split_rule == "gain":
+                waiting.sort(key=lambda node: -gain_of(parts[node], ready[node], n_objects))
+            node = waiting[0]
+            self._record(node, parts.pop(node), ready.pop(node), n_objects, parts)
+        return parts
+
+    def _rank(self, part: Part) -> float:
+        """The part with the least is split next; ties: the one that was made first."""
+        return {"size": -part.size, "density": part.density}.get(self.split_rule, -part.loss)
+
+    def _split_ahead(
+        self, rows: Rows, parts: dict[int, Part], waiting: list[int], ready: dict[int, Bisection], n_left: int
+    ) -> None:
+        """Split what is needed next, and what will most likely be, one part per thread."""
+        n_ahead = len(waiting) if self.split_rule == "gain" else min(thread_count(self.n_jobs), n_left)
+        todo = [node for node in waiting[:n_ahead] if node not in ready]
+        if self.split_rule == "gain" or waiting[0] in todo:
+            bisections = parallel_map(lambda node: self._bisect(rows, parts[node]), todo, self.n_jobs)
+            ready.update(zip(todo, bisections, strict=True))
+
+    def _record(self, node: int, part: Part, bisection: Bisection, n_objects: int, parts: dict[int, Part]) -> None:
+        t = len(self.splits_)
+        parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
+        loss_after = sum(half.loss for half in bisection.halves)
+        gain = gain_of(part, bisection, n_objects)
+        self.splits_.append(Split(node, part.size, part.loss, loss_after, gain))
+        self._split_centroids.append(bisection.centroids)
+
+    def _bisect(self, rows: Rows, part: Part) -> Bisection:
+        """Split one part by k-means; depends on nothing but the part."""
+        inside = part.rows
+        own = rows if len(inside) == len(rows) else replace(rows, codes=rows.codes[inside], counts=rows.counts[inside])
+        utility = CategoryUtility.of(own, self.n_jobs)
+        *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
+        best = min((self._start(own, utility, seed) for seed in starts), key=lambda start: start.loss)
+        halves = [
+            self._part(rows, inside[best.clusters == c], best.profile[c], seed) for c, seed in enumerate((left, right))
+        ]
+        return Bisection((halves[0], halves[1]), best.centroids)
+
+    def _start(self, rows: Rows, utility: CategoryUtility, seed: int) -> Start:
+        random = np.random.RandomState(seed)
+        if self.init == "random":
+            seeds = seed_at_random(rows, 2, random)
+        else:
+            seeds = seed_far_apart(rows, utility, 2, random, self.n_jobs)
+        return lloyd(rows, utility, seeds, self.max_iter, self.tol, self.n_jobs)
+
+    def _part(self, rows: Rows, inside: NDArray[np.intp], profile: NDArray[np.int64], seed: int) -> Part:
+        sizes, densities = cluster_densities(profile[None], rows.offsets, rows.weights)
+        return Part(inside, int(sizes[0]), float(densities[0]), self._utility.loss(profile[None]), seed)
+
+    def _warn_if_fewer(self, n_found: int, k: int) -> None:
+        if n_found < k:
+            text = f"Only {n_found} of {k} clusters were made: the members of each have the same labels."
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    def labels_at(self, n_clusters: int) -> NDArray[np.int32]:
+        """The clustering that the tree had with fewer clusters.
+
+        Parameters
+        ----------
+        n_clusters : int
+            From 1 to ``n_clusters_``.
+
+        Returns
+        -------
+        ndarray of shape (n_objects,), int32
+            Clusters numbered by decreasing size; -1 for an object that no partition labels.
+
+        Raises
+        ------
+        ValueError
+            If the tree never had that many.
+
+        Notes
+        -----
+        O(n + k) time and memory.
+        """
+        check_is_fitted(self)
+        k = check_whole(n_clusters, "n_clusters of labels_at", 1, self.n_clusters_)
+        parent = {}
+        for t, split in enumerate(self.splits_[k - 1 :], start=k - 1):
+            parent[2 * t + 1] = parent[2 * t + 2] = split.parent
+        ancestors = np.array([_root(leaf, parent) for leaf in self._leaves.tolist()])
+        clusters = np.unique(ancestors, return_inverse=True)[1]
+        return self._renumbered(clusters)
+
+    def _renumbered(self, clusters: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Public labels of clusters of leaves: by decreasing size, ties by the first label row."""
+        leaf_sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(clusters))[self._number]
+        sizes = np.bincount(clusters, weights=leaf_sizes)
+        first = np.full(len(sizes), np.iinfo(np.int64).max)
+        np.minimum.at(first, clusters, self._first_rows)
+        public = np.empty(len(sizes), dtype=np.int32)
+        public[np.lexsort((first, -sizes))] = np.arange(len(sizes), dtype=np.int32)
+        of_label = np.full(len(clusters) + 1, -1, dtype=np.int32)
+        of_label[self._number] = public[clusters]
+        return of_label[self.labels_]
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Cluster of new label rows: down the tree, to the nearer of the two centroids at each split.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            A label not seen in ``fit`` counts as missing, with one warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where nothing is labelled.
+        """
+        codes = self._encode(X)
+        node = np.zeros(len(codes), dtype=np.int64)
+        node[(codes == np.diff(self._utility.offsets) - 1).all(axis=1)] = -1
+        for t, (split, centroids) in enumerate(zip(self.splits_, self._split_centroids, strict=True)):
+            here = np.flatnonzero(node == split.parent)
+            node[here] = 2 * t + 1 + nearest_centroids(codes[here], self._utility, centroids, self.n_jobs)
+        number = np.full(2 * len(self.splits_) + 2, -1, dtype=np.int32)
+        number[self._leaves] = self._number
+        return number[node]
+
+
+def _root(node: int, parent: dict[int, int]) -> int:
+    while node in parent:
+        node = parent[node]
+    return node

@@ -6,11 +6,14 @@ where a float sum cannot be avoided, it goes in fixed blocks of ``SUM_ROWS`` row
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -92,6 +95,43 @@ def map_rows(
     """
     blocks = row_blocks(len(arrays[0]), size)
     return parallel_map(lambda block: function(*(a[block] for a in arrays), *shared), blocks, n_jobs)
+
+
+class _BlasLimit:
+    """BLAS held to one thread from the first user's entry to the last one's exit, in whatever order they leave.
+
+    Its limit is the process's. Two overlapping fits, or a clustering that Ctrl-C left running, would each restore what
+    they found, and the last to leave found 1.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def __enter__(self) -> ThreadpoolController:
+        with self._lock:
+            if self._users == 0:
+                self._controller = ThreadpoolController()
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._users += 1
+            return self._controller
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limiter.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
+@contextmanager
+def one_native_thread() -> Iterator[None]:
+    """Hold BLAS and OpenMP to one thread: their results may depend on the number of threads."""
+    # OpenMP keeps its limit per thread: each worker needs its own.
+    with _blas_limit as native, native.limit(limits=1, user_api="openmp"):
+        yield
 
 
 def _pool() -> ThreadPoolExecutor:

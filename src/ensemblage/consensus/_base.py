@@ -40,12 +40,30 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def with_weight(self) -> Rows:
+        """The same rows without the partitions of weight 0; some may be equal then, or all missing."""
+        kept = np.flatnonzero(self.weights > 0)
+        if len(kept) == len(self.weights):
+            return self
+        offsets = np.concatenate([[0], np.cumsum(self.n_clusters[kept] + 1)])
+        return Rows(np.ascontiguousarray(self.codes[:, kept]), self.counts, offsets, self.inverse, self.weights[kept])
+
 
 def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
     m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
     return Rows(codes[:m], counts[:m], ensemble.offsets, inverse, weights)
+
+
+def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    """A row for every labelled object, in lexicographic order; equal rows stand in the order of their objects."""
+    distinct = labelled_rows(ensemble, weights)
+    order = np.argsort(distinct.inverse, kind="stable")
+    order = order[: int(distinct.counts.sum())]
+    inverse = np.full(len(ensemble), len(order), dtype=np.int64)
+    inverse[order] = np.arange(len(order))
+    return Rows(ensemble.codes[order], np.ones(len(order), dtype=np.int64), ensemble.offsets, inverse, weights)
 
 
 class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -78,10 +96,14 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
-        rows = labelled_rows(ensemble, weights)
+        rows = self._rows(ensemble, weights)
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
+
+    def _rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+        """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""
+        return labelled_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""

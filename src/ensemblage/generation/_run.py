@@ -10,9 +10,8 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
-from threadpoolctl import ThreadpoolController
 
-from ensemblage._parallel import thread_count
+from ensemblage._parallel import one_native_thread, thread_count
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,7 +41,7 @@ def run_all(
         n_jobs=None if n_jobs is None else thread_count(n_jobs), prefer="threads", return_as="generator"
     )
     results: list[R] = []
-    with _one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
+    with one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
         for result in finished:
             results.append(result)
             if callback is not None:
@@ -69,42 +68,6 @@ def folded_warnings() -> Iterator[None]:
         warnings.warn_explicit(texts[0] + more, category, filename, line)
 
 
-class _BlasLimit:
-    """BLAS held to one thread from the first user's entry to the last one's exit, in whatever order they leave.
-
-    Its limit is the process's. Two overlapping fits, or a clustering that Ctrl-C left running, would each restore what
-    they found, and the last to leave found 1.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._users = 0
-
-    def __enter__(self) -> ThreadpoolController:
-        with self._lock:
-            if self._users == 0:
-                self._controller = ThreadpoolController()
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
-            self._users += 1
-            return self._controller
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._limiter.restore_original_limits()
-
-
-_blas_limit = _BlasLimit()
-
-
-@contextmanager
-def _one_native_thread() -> Iterator[None]:
-    # OpenMP keeps its limit per thread: each worker needs its own.
-    with _blas_limit as native, native.limit(limits=1, user_api="openmp"):
-        yield
-
-
 def _alone(function: Callable[[T], R], task: T) -> R:
-    with _one_native_thread():
+    with one_native_thread():
         return function(task)

@@ -225,7 +225,7 @@ def test_bad_parameters(parameters, message):
 
 def test_bad_outsiders():
     ranker = Discotec().fit(SIX_OBJECTS)
-    with pytest.raises(ValueError, match="one entry for each of the 6 objects of the ensemble. Got 5"):
+    with pytest.raises(ValueError, match=r"one entry for each of the 6 objects of the ensemble. Got 5"):
         ranker.score_labels([0, 0, 0, 1, 1])
     with pytest.raises(ValueError, match="must label at least one object"):
         ranker.score_labels([-1] * 6)

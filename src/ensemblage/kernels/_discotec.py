@@ -38,9 +38,9 @@ class Codes(NamedTuple):
         if not missing.any():
             nothing = np.empty((len(codes), 0), dtype=np.uint8)
             return cls(codes, np.ascontiguousarray(codes.T), nothing, nothing.T)
-        dtype = np.uint8 if n_clusters.max() < 255 else np.int32
+        dtype: Any = np.uint8 if n_clusters.max() < 255 else np.int32
         by_row = codes.astype(dtype) + dtype(1)
-        by_column = np.ascontiguousarray(np.where(missing, dtype(0), by_row).T)
+        by_column = np.ascontiguousarray((by_row * ~missing).T)
         known = np.where(missing, np.uint8(2), np.uint8(1))
         return cls(by_row, by_column, known, np.ascontiguousarray(known.T) % np.uint8(2))
 
@@ -140,7 +140,7 @@ def add_sums(
 def finish_row(
     known: Any,  # IN (s,) 1 where each clustering labels the row; empty: all do
     sums: Any,  # IN (s,) over the pairs of the row with later rows
-    own: int,  # IN value of the row with itself
+    own: Any,  # IN value of the row with itself
     count: int,  # IN objects with this row
     wide: Any,  # IN/OUT (s, 2) high and low part of the sums over all pairs
 ) -> None:

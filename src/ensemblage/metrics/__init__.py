@@ -5,10 +5,12 @@ from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
+from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._kmeans_loss import kmeans_loss
 from ensemblage.metrics._threshold import weak_association_threshold
 
 __all__ = [
+    "INTERNAL_INDICES",
     "association_counts",
     "cluster_density",
     "coassociation",
@@ -16,6 +18,7 @@ __all__ = [
     "ensemble_ari",
     "ensemble_baselines",
     "ensemble_nmi",
+    "internal_index",
     "kmeans_loss",
     "weak_association_threshold",
 ]

@@ -2,5 +2,6 @@
 
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._discotec import Discotec
+from ensemblage.ranking._internal import InternalIndex
 
-__all__ = ["AverageAgreement", "Discotec"]
+__all__ = ["AverageAgreement", "Discotec", "InternalIndex"]

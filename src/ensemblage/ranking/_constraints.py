@@ -73,7 +73,8 @@ def _checked_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
         return np.empty((0, 2), dtype=np.int64)
     if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:
         raise ValueError(
-            f"{rule}. Got {checked.dtype} of shape {checked.shape}. Give an array of whole numbers of shape (n_pairs, 2)."
+            f"{rule}. Got {checked.dtype} of shape {checked.shape}. "
+            "Give an array of whole numbers of shape (n_pairs, 2)."
         )
     outside = checked[(checked < 0) | (checked >= n_objects)]
     if len(outside):

@@ -1,4 +1,4 @@
-"""Distance of what one clustering says of a pair of objects from what the ensemble says of it (Ohl & Lindsten, Table 1)."""
+"""Distance of what a clustering says of a pair of objects from what the ensemble says (Ohl & Lindsten, Table 1)."""
 
 from __future__ import annotations
 

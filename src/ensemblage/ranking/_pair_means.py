@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import frexp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ensemblage._random import task_seeds
 from ensemblage.kernels._contingency import sums_with
 from ensemblage.kernels._discotec import Codes, wide_sums_over_pairs
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
-from ensemblage.ranking._distances import Association, cluster_sizes, distance_tables, pairs_within
+from ensemblage.ranking._distances import Association, distance_tables, pairs_within
 
 SAMPLE_PAIRS = 65_536
 """Random pairs of one task: float sums are added in the order of the tasks."""
@@ -147,7 +147,8 @@ def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | N
     def cells(t: int) -> NDArray[np.int64]:
         others = np.arange(t if same else 0, p)
         clusters = (int(rows.judged_clusters[t]), rows.n_clusters)
-        return sums_with(judged[t], columns, rows.counts, clusters, others, squares)[0]
+        sums = sums_with(judged[t], columns, rows.counts, clusters, others, squares)
+        return cast(NDArray[np.int64], sums[0])
 
     both = np.stack(parallel_map(cells, range(len(judged)), n_jobs)).astype(object)
     if same:

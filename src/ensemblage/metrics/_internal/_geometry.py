@@ -1,0 +1,134 @@
+"""What the indices are made of: centroids, scatter, distances of one clustering of the objects."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._parallel import row_blocks
+from ensemblage.kernels._distances import distance_sums
+from ensemblage.metrics._internal._smallest import SortedDistances
+
+
+class PairSums(NamedTuple):
+    """Distances of the unordered pairs of objects."""
+
+    within: float
+    """Sum over pairs in one cluster."""
+    between: float
+    diameter: float
+    """Largest distance within a cluster."""
+    separation: float
+    """Smallest distance between two."""
+
+
+class Geometry:
+    """One clustering of objects with features, everything computed when it is first asked for."""
+
+    def __init__(
+        self,
+        X: NDArray[np.float64],
+        z: NDArray[np.intp],
+        pairs: PairSums | None = None,
+        distances: SortedDistances | None = None,
+    ) -> None:
+        """``z`` holds clusters 0 to K - 1, none of them empty; ``pairs`` and ``distances`` if they are known."""
+        self.X, self.z = X, z
+        self.sizes = np.bincount(z)
+        self._pairs, self._distances = pairs, distances
+
+    @property
+    def n(self) -> int:
+        return len(self.X)
+
+    @property
+    def k(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        mean: NDArray[np.float64] = self.X.mean(axis=0)
+        return mean
+
+    @cached_property
+    def centroids(self) -> NDArray[np.float64]:
+        """(K, d)"""
+        return np.stack([self.X[self.z == c].mean(axis=0) for c in range(self.k)])
+
+    @cached_property
+    def residuals(self) -> NDArray[np.float64]:
+        """(n, d) objects less the centroid of their cluster."""
+        return self.X - self.centroids[self.z]
+
+    @cached_property
+    def dispersions(self) -> NDArray[np.float64]:
+        """(K,) sum of squared distances to the centroid of each cluster."""
+        squares = (self.residuals**2).sum(axis=1)
+        return np.bincount(self.z, weights=squares).astype(np.float64)
+
+    @property
+    def wgss(self) -> float:
+        return float(self.dispersions.sum())
+
+    @cached_property
+    def bgss(self) -> float:
+        return float(self.sizes @ ((self.centroids - self.mean) ** 2).sum(axis=1))
+
+    @cached_property
+    def within_scatter(self) -> NDArray[np.float64]:
+        """(d, d) W, the scatter around the centroids."""
+        return self.residuals.T @ self.residuals
+
+    @cached_property
+    def total_scatter(self) -> NDArray[np.float64]:
+        """(d, d) T, the scatter around the mean."""
+        centred = self.X - self.mean
+        return centred.T @ centred
+
+    @cached_property
+    def to_centroids(self) -> NDArray[np.float64]:
+        """(n, K) distances of the objects to all centroids."""
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(self.X, self.centroids))
+
+    @cached_property
+    def between_centroids(self) -> NDArray[np.float64]:
+        """Distances of all pairs of centroids."""
+        from scipy.spatial.distance import pdist
+
+        return np.asarray(pdist(self.centroids))
+
+    @property
+    def n_within(self) -> int:
+        """Unordered pairs of objects in one cluster."""
+        return int((self.sizes * (self.sizes - 1)).sum()) // 2
+
+    @property
+    def n_between(self) -> int:
+        return self.n * (self.n - 1) // 2 - self.n_within
+
+    @cached_property
+    def pairs(self) -> PairSums:
+        if self._pairs is not None:
+            return self._pairs
+        return PairSums(*distance_sums(self.X, self.z[:, None], np.array([self.k]))[:, 0].tolist())
+
+    @cached_property
+    def distances(self) -> SortedDistances:
+        return self._distances or SortedDistances(self.X)
+
+    @cached_property
+    def sums_by_object(self) -> NDArray[np.float64]:
+        """(2, n) sum of the distances of each object to its own cluster, and to all objects. O(n²) time, in blocks."""
+        from scipy.spatial.distance import cdist
+
+        def own_and_all(rows: slice) -> NDArray[np.float64]:
+            distances = cdist(self.X[rows], self.X)
+            own = np.where(self.z == self.z[rows, None], distances, 0)
+            return np.stack([own.sum(axis=1), distances.sum(axis=1)])
+
+        return np.hstack([own_and_all(rows) for rows in row_blocks(self.n, max(1, 4_000_000 // self.n))])

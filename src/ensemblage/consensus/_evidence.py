@@ -35,14 +35,15 @@ class EvidenceAccumulation(BaseConsensus):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
-        longest lifetime, the widest range of heights at which the hierarchy has that many clusters (the larger number on
-        ties). One cluster is never found that way; with fewer than three distinct label rows there is nothing to
-        compare and each of them is a cluster.
+        longest lifetime, the widest range of heights at which the hierarchy has that many clusters (the larger
+        number on ties). One cluster is never found that way. Objects that are all different are at most n - 1
+        clusters, so three of them are two; with fewer than three distinct label rows there is nothing to compare and
+        each of them is a cluster.
     linkage : {"single", "average", "complete"}, default "average"
         Clusters are as similar as their most similar pair, all their pairs on average, or their least similar pair.
     similarity : {"coassociation", "ecpcs", "cts"}, default "coassociation"
-        How similar two objects are in a partition that separates them: 0, or as similar as their clusters are, by random
-        walks over the clusters of all partitions (ECPCS) or by the neighbours that the clusters share (CTS).
+        How similar two objects are in a partition that separates them: 0, or as similar as their clusters are, by
+        random walks over the clusters of all partitions (ECPCS) or by the neighbours that the clusters share (CTS).
     association_threshold : {"kmeans", "gmm"} or float, optional
         Similarities up to this number count as 0 (at least 0, below 1). A word: the number that
         `weak_association_threshold` finds by that method.
@@ -78,30 +79,33 @@ class EvidenceAccumulation(BaseConsensus):
 
     Notes
     -----
-    For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's algorithm,
-    O(m² p) time and O(m p) memory. Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) along a chain
-    of nearest neighbours, O(m² p) time as a rule and O(m p + d) memory. Complete linkage fills a condensed matrix,
-    O(m² p) time and 1 to 4 bytes per pair. ECPCS adds O(d³), CTS O(d² max k).
+    For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's
+    algorithm, O(m² p) time and O(m p) memory. Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14)
+    along a chain of nearest neighbours, O(m² p) time as a rule and O(m p + d) memory. Complete linkage fills a
+    condensed matrix, O(m² p) time and 1 to 4 bytes per pair. ECPCS adds O(d³), CTS O(d² max k).
 
-    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order and
-    a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first (with
-    single linkage: the numbers of the most similar two rows). ``n_clusters`` cuts by the order of the merges, so exactly
-    that many clusters come out.
+    Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,
+    and a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first
+    (with single linkage: the numbers of the most similar two rows). ``n_clusters`` cuts by the order of the merges, so
+    exactly that many clusters come out.
 
-    Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none. The
-    mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all pairs
-    and partitions. It is never larger for a union than for the better of its parts, so heights are monotone.
+    Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none.
+    The mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all
+    pairs and partitions. That of a union lies between those of its parts, so heights are monotone. With a threshold,
+    which needs the similarity of each pair, it is the mean over the pairs.
 
-    Ward's linkage is not offered: it would take co-associations for Euclidean distances, which they are not. What it would
-    minimise, the squared distance of the rows of the binary matrix to the centres of their clusters, is the loss of
-    `KMeansConsensus`.
+    Ward's linkage is not offered: it would take co-associations for Euclidean distances, which they are not. What it
+    would minimise, the squared distance of the rows of the binary matrix to the centres of their clusters, is the loss
+    of `KMeansConsensus`.
 
     References
     ----------
     A. Fred, A. K. Jain, "Combining multiple clusterings using evidence accumulation", TPAMI 27(6), 2005.
     G. Candel, "Linear time evidence accumulation clustering with k-means", Secs. 3.4 and 5.1.5.
-    D. Huang et al., "Enhanced ensemble clustering via fast propagation of cluster-wise similarities", IEEE TSMC-S, 2018.
-    N. Iam-On, T. Boongoen, S. Garrett, C. Price, "A link-based approach to the cluster ensemble problem", TPAMI 33, 2011.
+    D. Huang et al., "Enhanced ensemble clustering via fast propagation of cluster-wise similarities", IEEE TSMC-S,
+    2018, Eqs. 12-15.
+    N. Iam-On, T. Boongoen, S. Garrett, C. Price, "A link-based approach to the cluster ensemble problem", TPAMI 33,
+    2011.
 
     Examples
     --------
@@ -113,6 +117,9 @@ class EvidenceAccumulation(BaseConsensus):
     >>> eac.linkage_matrix_[:, 2].round(2)
     array([0.  , 0.  , 0.33, 0.33, 0.89])
     """
+
+    linkage_matrix_: NDArray[np.float64]
+    threshold_: float
 
     def __init__(
         self,
@@ -139,6 +146,10 @@ class EvidenceAccumulation(BaseConsensus):
         self._check_parameters()
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
         threshold = self._threshold(rows, ensemble)
+        if threshold is not None:
+            self.threshold_ = threshold
+        elif hasattr(self, "threshold_"):
+            del self.threshold_
         labels = SIMILARITIES[self.similarity](rows)
         merges = self._merges(Evidence(rows, labels, threshold, self.n_jobs))
         self.linkage_matrix_ = linkage_matrix(merges, rows)
@@ -147,25 +158,22 @@ class EvidenceAccumulation(BaseConsensus):
     def _check_parameters(self) -> None:
         if self.linkage == "ward":
             raise ValueError(
-                "linkage of EvidenceAccumulation must be one of 'single', 'average', 'complete'. Got 'ward', which takes "
-                "co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary matrix."
+                "linkage of EvidenceAccumulation must be one of 'single', 'average', 'complete'. Got 'ward', which "
+                "takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary "
+                "matrix."
             )
         check_choice(self.linkage, "linkage of EvidenceAccumulation", _LINKAGES)
         check_choice(self.similarity, "similarity of EvidenceAccumulation", list(SIMILARITIES))
 
     def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
         given = self.association_threshold
-        if hasattr(self, "threshold_"):
-            del self.threshold_
         if given is None:
             return None
-        if isinstance(given, str):
-            check_choice(given, "association_threshold of EvidenceAccumulation, if it is a word,", _METHODS)
-            self._check_plain(rows, given)
-            self.threshold_ = weak_association_threshold(ensemble, given, random_state=self.random_state)
-        else:
-            self.threshold_ = _checked_threshold(given)
-        return self.threshold_
+        if not isinstance(given, str):
+            return _checked_threshold(given)
+        check_choice(given, "association_threshold of EvidenceAccumulation, if it is a word,", _METHODS)
+        self._check_plain(rows, given)
+        return weak_association_threshold(ensemble, given, random_state=self.random_state)
 
     def _check_plain(self, rows: Rows, given: str) -> None:
         if self.similarity != "coassociation" or (rows.weights != rows.weights[0]).any():

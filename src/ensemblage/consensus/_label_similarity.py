@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ def cts(rows: Rows) -> LabelSimilarity:
     jaccard = cluster_jaccard(rows)
     shared = np.zeros_like(jaccard)
     bounds = np.concatenate([[0], np.cumsum(rows.n_clusters)])
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in pairwise(bounds):
         for u in range(start, stop):
             shared[u, start:stop] = np.minimum(jaccard[u], jaccard[start:stop]).sum(axis=1)
     np.fill_diagonal(shared, 0)
@@ -74,7 +75,8 @@ def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
     either = sizes[:, None] + sizes - both
     np.fill_diagonal(both, 0)
     # A label may occur only in objects that were left out.
-    return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    jaccard: NDArray[np.float64] = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+    return jaccard
 
 
 def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
@@ -90,7 +92,7 @@ def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.
 
 def _blocks(rows: Rows, similarity: NDArray[np.float64]) -> LabelSimilarity:
     bounds = np.concatenate([[0], np.cumsum(rows.n_clusters)])
-    blocks = [similarity[a:b, a:b].copy() for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    blocks = [similarity[a:b, a:b].copy() for a, b in pairwise(bounds)]
     for block in blocks:
         np.fill_diagonal(block, 1)
     starts = np.concatenate([[0], np.cumsum([block.size for block in blocks])])[:-1]

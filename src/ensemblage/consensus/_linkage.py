@@ -1,8 +1,8 @@
 """Agglomerative hierarchies of label rows: single, average and complete linkage.
 
 Rows are numbered in lexicographic order of their codes, and a cluster by its smallest row. Of equally similar pairs of
-clusters the one with the smallest numbers (i, j), i < j, is merged first; with single linkage the numbers are those of the
-two rows that are most similar. So no result depends on the order of the objects.
+clusters the one with the smallest numbers (i, j), i < j, is merged first; with single linkage the numbers are those of
+the two rows that are most similar. So no result depends on the order of the objects.
 """
 
 from __future__ import annotations
@@ -204,7 +204,9 @@ def _thresholded(evidence: Evidence, levels: Levels) -> NDArray[np.int64]:
     return np.where(levels.values[levels.of_counts] <= evidence.threshold + ROUNDING, 0, levels.of_counts)
 
 
-def _fill_levels(evidence: Evidence, matrix: NDArray[Any], level: NDArray[np.int64], members: NDArray[np.int64]) -> None:
+def _fill_levels(
+    evidence: Evidence, matrix: NDArray[Any], level: NDArray[np.int64], members: NDArray[np.int64]
+) -> None:
     columns, missing = evidence.rows.codes.T.copy(order="C"), evidence.missing()
 
     def fill(block: slice) -> None:

@@ -114,10 +114,14 @@ def nearest_single(
                 joined += beta[f]
                 labelled += lam[f]
             similarity = joined / labelled if labelled > 0 else 0.0
-        if similarity > best or (similarity == best and rows[j] < nearest):
-            if rows[j] != itself and (not chained[rows[j]] or rows[j] == before):
-                best, nearest = similarity, rows[j]
-                least = best * total * (1 - SLACK)
+        other = rows[j]
+        if (
+            (similarity > best or (similarity == best and other < nearest))
+            and other != itself
+            and (not chained[other] or other == before)
+        ):
+            best, nearest = similarity, other
+            least = best * total * (1 - SLACK)
     found[0] = best
     return nearest
 
@@ -146,10 +150,13 @@ def nearest_equal(
         for j in range(stop - start):
             if counter[j] >= least:
                 similarity, other = counter[j] / p, rows[start + j]
-                if similarity > best or (similarity == best and other < nearest):
-                    if other != row and (not chained[other] or other == before):
-                        best, nearest = similarity, other
-                        least = np.int64(counter[j])
+                if (
+                    (similarity > best or (similarity == best and other < nearest))
+                    and other != row
+                    and (not chained[other] or other == before)
+                ):
+                    best, nearest = similarity, other
+                    least = np.int64(counter[j])
     found[0] = best
     return nearest
 
@@ -196,10 +203,13 @@ def nearest_cluster(
                 joined += counts[g] * beta[labels[g]]
                 labelled += counts[g] * lam[labels[g]]
             similarity = joined / labelled if labelled > 0 else 0.0
-        if similarity > best or (similarity == best and c < nearest):
-            if c != itself and (not chained[c] or c == before):
-                best, nearest = similarity, c
-                least = best * total * (1 - SLACK)
+        if (
+            (similarity > best or (similarity == best and c < nearest))
+            and c != itself
+            and (not chained[c] or c == before)
+        ):
+            best, nearest = similarity, c
+            least = best * total * (1 - SLACK)
     found[0] = best
     return nearest
 

@@ -52,9 +52,8 @@ def condensed_chain(
                 continue
             if average:
                 value /= sizes[c] * sizes[top]
-            if value > best or (value == best and c < nearest):
-                if not dead[c] and (not chained[c] or c == before):
-                    best, nearest = value, c
+            if (value > best or (value == best and c < nearest)) and not dead[c] and (not chained[c] or c == before):
+                best, nearest = value, c
         if nearest != before:
             links[n_chain - 1] = best
             chain[n_chain] = nearest

@@ -1,7 +1,7 @@
 """Linkage of rows whose similarity is a number of partitions: the partitions that join them, of those that label both.
 
-Rows are distinct and in order. Ties are the rule, so edges of the spanning tree are totally ordered: by similarity, then
-by (i, j) with i < j. Under a total order there is one minimum spanning tree.
+Rows are distinct and in order. Ties are the rule, so edges of the spanning tree are totally ordered: by similarity,
+then by (i, j) with i < j. Under a total order there is one minimum spanning tree.
 """
 
 from typing import Any

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,30 @@ class Mixture(NamedTuple):
     variances: NDArray[np.float64]
 
 
+@overload
+def weak_association_threshold(
+    labels: ArrayLike | Any,
+    method: str = "kmeans",
+    *,
+    include_diagonal: bool = False,
+    max_pairs: int = 2 * 10**10,
+    return_error: Literal[False] = False,
+    random_state: Any = None,
+) -> float: ...
+
+
+@overload
+def weak_association_threshold(
+    labels: ArrayLike | Any,
+    method: str = "kmeans",
+    *,
+    include_diagonal: bool = False,
+    max_pairs: int = 2 * 10**10,
+    return_error: Literal[True],
+    random_state: Any = None,
+) -> tuple[float, float]: ...
+
+
 def weak_association_threshold(
     labels: ArrayLike | Any,
     method: str = "kmeans",
@@ -43,7 +67,7 @@ def weak_association_threshold(
     max_pairs: int = 2 * 10**10,
     return_error: bool = False,
     random_state: Any = None,
-) -> Any:
+) -> float | tuple[float, float]:
     """Largest association that counts as weak: the positive co-associations fall into two groups, which it parts.
 
     Parameters
@@ -56,7 +80,8 @@ def weak_association_threshold(
         Whether the matrix counts as the paper's Algorithm 2 reads it: both triangles, and each object with itself.
         It moves the threshold up, much if n is small.
     max_pairs : int, default 2·10¹⁰
-        With more pairs of objects than that (n = 200,000) a million of them, or ``max_pairs`` if that is less, are drawn.
+        With more pairs of objects than that (n = 200,000), a million of them are drawn, or ``max_pairs`` if that is
+        less.
     return_error : bool, default False
         Whether to return the standard error too.
     random_state : int, RandomState or None

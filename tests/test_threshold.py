@@ -1,0 +1,180 @@
+"""Weak-association thresholds against brute force, scikit-learn's mixtures and the notes' numbers."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.mixture import GaussianMixture
+from strategies import planted_labels, random_labels
+
+from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
+from ensemblage.metrics import weak_association_threshold
+from ensemblage.metrics._threshold import (
+    Histogram,
+    association_histogram,
+    fit_mixture,
+    mixture_split,
+    start_of_mixture,
+    two_means_split,
+)
+
+
+def ensembles():
+    from sklearn.datasets import load_iris
+
+    yield planted_labels(n=120, p=15, k=4, noise=0.3, seed=1)[0]
+    yield planted_labels(n=100, p=12, k=3, noise=0.3, missing=0.3, seed=2)[0]
+    yield random_labels(n=80, p=20, k=6, seed=3)
+    yield RandomKPartitions(30, random_state=0).fit_transform(load_iris().data)
+
+
+@pytest.fixture(params=range(4), ids=["planted", "missing", "random", "iris"])
+def labels(request):
+    return list(ensembles())[request.param]
+
+
+def expanded(histogram):
+    return np.repeat(histogram.values, histogram.counts)
+
+
+def positive_associations(labels):
+    matrix = naive.coassociation(labels)
+    values = matrix[np.triu_indices(len(labels), 1)]
+    return np.sort(values[values > 0])
+
+
+def test_histogram_of_the_pairs(labels):
+    assert_array_equal(expanded(association_histogram(Ensemble(labels))), positive_associations(labels))
+
+
+def test_two_means_by_brute_force(labels):
+    values, counts = np.unique(positive_associations(labels), return_counts=True)
+    assert weak_association_threshold(labels) == naive.two_means_cut(values, counts)
+
+
+@given(st.dictionaries(st.integers(1, 30), st.integers(1, 50), min_size=2, max_size=12))
+def test_two_means_of_any_histogram(counts):
+    values = np.array(sorted(counts)) / 30
+    counts = np.array([counts[round(30 * v)] for v in values])
+    tau = two_means_split(Histogram(values, counts))
+
+    def loss(cut):
+        low = values <= cut
+        return sum((counts[p] * (values[p] - np.average(values[p], weights=counts[p])) ** 2).sum() for p in (low, ~low))
+
+    assert tau < values[-1]
+    assert loss(tau) <= min(loss(v) for v in values[:-1]) + 1e-9
+
+
+def scikit_learns(histogram):
+    start = start_of_mixture(histogram)
+    model = GaussianMixture(
+        2,
+        weights_init=start.weights,
+        means_init=start.means[:, None],
+        precisions_init=(1 / start.variances)[:, None, None],
+    )
+    return model.fit(expanded(histogram)[:, None])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_mixture_is_scikit_learns(labels):
+    histogram = association_histogram(Ensemble(labels))
+    expected = scikit_learns(histogram)
+    found = fit_mixture(histogram, start_of_mixture(histogram))
+    assert_allclose(found.weights, expected.weights_, rtol=1e-6)
+    assert_allclose(found.means, expected.means_[:, 0], rtol=1e-6)
+    assert_allclose(found.variances, expected.covariances_[:, 0, 0], rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_mixture_threshold_from_scikit_learns_posteriors(labels):
+    histogram = association_histogram(Ensemble(labels))
+    model = scikit_learns(histogram)
+    low = np.argmin(model.means_[:, 0])
+    weak = model.predict_proba(histogram.values[:, None])[:, low] >= 0.5
+    between = (histogram.values >= model.means_[low, 0]) & (histogram.values <= model.means_.max())
+    assert weak_association_threshold(labels, "gmm") == histogram.values[weak & between].max()
+
+
+def test_guard_of_the_notes():
+    random = np.random.default_rng(0)
+    values = np.concatenate([random.normal(0.30, 0.01, 900), random.uniform(0, 1, 300)])
+    found, counts = np.unique(values, return_counts=True)
+    histogram = Histogram(found, counts)
+    mixture = fit_mixture(histogram, start_of_mixture(histogram))
+    assert 0.31 < mixture_split(histogram) < 0.36
+    assert mixture.variances.max() > 20 * mixture.variances.min()
+
+
+def test_a_lower_group_of_one_value():
+    histogram = Histogram(np.array([0.1, 0.9, 1.0]), np.array([900, 50, 50]))
+    assert mixture_split(histogram) == 0.1
+
+
+def test_the_diagonal_moves_the_threshold():
+    labels = random_labels(n=200, p=20, k=10, seed=0)
+    assert weak_association_threshold(labels) == 0.1
+    assert weak_association_threshold(labels, "gmm") in (0.05, 0.1)
+    # The notes have 0.40 for another draw: with the diagonal all other associations are weak.
+    for method in ("kmeans", "gmm"):
+        assert weak_association_threshold(labels, method, include_diagonal=True) == positive_associations(labels).max()
+
+
+def test_with_the_diagonal_both_triangles_count():
+    labels = planted_labels(n=50, p=8, k=3, noise=0.4, seed=4)[0]
+    matrix = naive.coassociation(labels)
+    values, counts = np.unique(matrix[matrix > 0], return_counts=True)
+    assert weak_association_threshold(labels, include_diagonal=True) == naive.two_means_cut(values, counts)
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+@pytest.mark.parametrize(
+    "labels", [[[0, 1]], [[0], [1]], [[0], [0], [1]], [[0, 0], [0, 0]], [[0, 1], [1, 0]], [[0, -1], [-1, 0]]]
+)
+def test_fewer_than_two_values(method, labels):
+    assert weak_association_threshold(labels, method) == 0.0
+
+
+@pytest.mark.parametrize("include_diagonal", [False, True])
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_sampled_pairs(method, include_diagonal):
+    labels = planted_labels(n=300, p=20, k=4, noise=0.25, seed=5)[0]
+    options = {"method": method, "include_diagonal": include_diagonal, "return_error": True}
+    exact, none = weak_association_threshold(labels, **options)
+    sampled, error = weak_association_threshold(labels, **options, max_pairs=20_000, random_state=1)
+    again = weak_association_threshold(labels, **options, max_pairs=20_000, random_state=1)
+    assert none == 0
+    assert (sampled, error) == again
+    assert 0 <= error < 0.1
+    assert abs(sampled - exact) <= 0.05 + 3 * error
+
+
+def test_standard_error_is_that_of_repeated_samples():
+    labels = planted_labels(n=200, p=60, k=4, noise=0.6, seed=5)[0]
+    draws = [
+        weak_association_threshold(labels, max_pairs=100, return_error=True, random_state=seed) for seed in range(60)
+    ]
+    taus, errors = np.array(draws).T
+    assert 0.5 < errors.mean() / taus.std() < 2
+
+
+def test_sampled_pairs_with_missing_labels():
+    labels = planted_labels(n=300, p=10, k=4, noise=0.25, missing=0.3, seed=5)[0]
+    sampled = weak_association_threshold(labels, max_pairs=30_000, random_state=0)
+    assert abs(sampled - weak_association_threshold(labels)) < 0.1
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_evidence_accumulation_takes_it(method, labels):
+    model = EvidenceAccumulation(3, linkage="single", association_threshold=method).fit(labels)
+    assert model.threshold_ == weak_association_threshold(labels, method)
+    assert (model.linkage_matrix_[:, 2] < 1 - model.threshold_).any()
+
+
+@pytest.mark.parametrize("bad", [{"method": "otsu"}, {"max_pairs": 0}, {"max_pairs": 2.5}])
+def test_bad_parameters(bad):
+    with pytest.raises(ValueError, match="weak_association_threshold must be"):
+        weak_association_threshold([[0], [1]], **bad)

@@ -54,6 +54,7 @@ class Bisection(NamedTuple):
     halves: tuple[Part, Part]
     centroids: NDArray[np.float64]
     """(2, d) centroids that tell the halves apart."""
+    n_iter: int
 
 
 def gain_of(part: Part, bisection: Bisection, n_objects: int) -> float:
@@ -105,6 +106,8 @@ class BisectingKMeansConsensus(BaseConsensus):
         the gain in density.
     objective_ : float
         Weighted k-means loss on H (Candel Eq. 16).
+    n_iter_ : int
+        Iterations of all splits, of the best start of each.
     n_features_in_, feature_names_in_
         As in scikit-learn: partitions and their names.
 
@@ -197,6 +200,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         ready: dict[int, Bisection] = {}
         self.splits_: list[Split] = []
         self._split_centroids: list[NDArray[np.float64]] = []
+        self.n_iter_ = 0
         n_objects = parts[0].size
         while len(parts) < k:
             waiting = sorted((node for node in parts if parts[node].loss > 0), key=lambda node: self._rank(parts[node]))
@@ -230,6 +234,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         gain = gain_of(part, bisection, n_objects)
         self.splits_.append(Split(node, part.size, part.loss, loss_after, gain))
         self._split_centroids.append(bisection.centroids)
+        self.n_iter_ += bisection.n_iter
 
     def _bisect(self, rows: Rows, part: Part) -> Bisection:
         """Split one part by k-means; depends on nothing but the part."""
@@ -241,7 +246,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         halves = [
             self._part(rows, inside[best.clusters == c], best.profile[c], seed) for c, seed in enumerate((left, right))
         ]
-        return Bisection((halves[0], halves[1]), best.centroids)
+        return Bisection((halves[0], halves[1]), best.centroids, best.n_iter)
 
     def _start(self, rows: Rows, utility: CategoryUtility, seed: int) -> Start:
         random = np.random.RandomState(seed)

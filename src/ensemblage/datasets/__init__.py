@@ -1,5 +1,6 @@
-"""Data sets of the papers: what they generated."""
+"""Data sets of the papers by name, and the generators of those they made."""
 
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
+from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load
 
-__all__ = ["make_2d2k", "make_8d5k", "make_two_gauss"]
+__all__ = ["Dataset", "UnavailableError", "dataset_names", "load", "make_2d2k", "make_8d5k", "make_two_gauss"]

@@ -1,0 +1,217 @@
+"""Data sets by name: from a folder, from scikit-learn, generated, or from OpenML."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._tables import Column, Table, read_bytes, read_table
+from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
+from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
+
+FOLDER_VARIABLE = "ENSEMBLAGE_DATA"
+SUFFIXES = (".csv.gz", ".csv")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Objects with their features, and their classes where they are known."""
+
+    name: str
+    X: NDArray[np.float64]
+    """(n_objects, n_features); NaN where the file has no value."""
+    y: NDArray[np.int64] | None
+    """(n_objects,) class of each object, numbered by the sorted names of the classes."""
+    source: str
+    """Where it came from."""
+    notes: tuple[str, ...] = ()
+    """Where it differs from what the papers print of it."""
+
+    @property
+    def n_classes(self) -> int | None:
+        """Number of classes; None where they are not known."""
+        return None if self.y is None else int(self.y.max()) + 1
+
+
+class UnavailableError(ValueError):
+    """A data set that is nowhere to be had."""
+
+
+def load(name: str, data_home: str | PathLike[str] | None = None, *, download: bool = True) -> Dataset:
+    """Load a data set by its name, or by the name a paper prints for it.
+
+    Looked for in this order: a file ``<name>.csv.gz`` or ``<name>.csv`` in the folder, scikit-learn's own sets, the
+    generators of the papers, OpenML.
+
+    Parameters
+    ----------
+    name : str
+        As in `dataset_names`, or the name of any file of that form in the folder. Case does not matter.
+    data_home : path, optional
+        Folder of the files: columns of numbers, and one named ``label``. Default: the environment variable
+        ENSEMBLAGE_DATA, if it is set.
+    download : bool, default True
+        Whether to ask OpenML for sets that are nowhere else. scikit-learn keeps what it fetched.
+
+    Returns
+    -------
+    Dataset
+        ``X``, ``y``, ``source`` and ``notes``: where shape or number of classes are not what a paper prints.
+
+    Raises
+    ------
+    ValueError
+        If there is no set of that name, its file is not of that form, or it cannot be fetched.
+
+    Examples
+    --------
+    >>> from ensemblage import datasets
+    >>> wine = datasets.load("wine")
+    >>> wine.X.shape, wine.n_classes
+    ((178, 13), 3)
+    >>> datasets.load("Two Gauss").source
+    'generated'
+    """
+    folder = _folder(data_home)
+    known = canonical_name(name)
+    path = _file(folder, name) or _file(folder, known)
+    if path is not None:
+        X, y, source = *_read(path), path.name
+    elif known in BUNDLED:
+        X, y, source = *_bundled(BUNDLED[known]), "scikit-learn"
+    elif known in GENERATED:
+        X, y, source = *GENERATED[known](), "generated"
+    else:
+        X, y, source = *_fetch(name, known, folder, download), "OpenML"
+    return Dataset(known, X, y, source, compare_with_papers(known, X, y))
+
+
+def dataset_names() -> list[str]:
+    """The data sets that the papers use, by the names of their files.
+
+    Examples
+    --------
+    >>> from ensemblage import datasets
+    >>> "ecoli" in datasets.dataset_names()
+    True
+    """
+    return printed_names()
+
+
+def _blobs() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    from sklearn.datasets import make_blobs
+
+    X, y = make_blobs(650, centers=4, random_state=0)
+    return X, y.astype(np.int64)
+
+
+BUNDLED = {"iris": "load_iris", "wine": "load_wine", "digits": "load_digits", "wdbc": "load_breast_cancer"}
+GENERATED: dict[str, Callable[[], tuple[NDArray[np.float64], NDArray[np.int64]]]] = {
+    "2d2k": lambda: make_2d2k(random_state=0),
+    "8d5k": lambda: make_8d5k(random_state=0),
+    "two_gauss": lambda: make_two_gauss(random_state=0),
+    "blobs": _blobs,
+}
+# Names of version 1 on OpenML. Features that are text are coded by their sorted values.
+OPENML = {
+    "advertisement": "Internet-Advertisements",
+    "balance": "balance-scale",
+    "breast_tissue": "breast-tissue",
+    "breastcancer": "breast-w",
+    "contraceptive": "cmc",
+    "dermatology": "dermatology",
+    "ecoli": "ecoli",
+    "gisette": "gisette",
+    "glass": "glass",
+    "ionosphere": "ionosphere",
+    "letter_recognition": "letter",
+    "pendigits": "pendigits",
+    "seeds": "seeds",
+    "segmentation": "segment",
+    "usps": "USPS",
+    "yeast": "yeast",
+}
+
+
+def _folder(data_home: str | PathLike[str] | None) -> Path | None:
+    named = data_home if data_home is not None else os.environ.get(FOLDER_VARIABLE) or None
+    if named is None:
+        return None
+    folder = Path(named)
+    if not folder.is_dir():
+        raise ValueError(f"The folder of the data sets must exist. Got {folder}. Name another, or none.")
+    return folder
+
+
+def _file(folder: Path | None, name: str) -> Path | None:
+    if folder is None:
+        return None
+    wanted = {f"{name}{suffix}".lower() for suffix in SUFFIXES}
+    return next((path for path in sorted(folder.iterdir(), reverse=True) if path.name.lower() in wanted), None)
+
+
+def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    table = read_table(read_bytes(path), path.name.removesuffix(".gz"), has_header=True)
+    features = [column for column in table.columns if column.name != "label"]
+    text = next((column.name for column in features if column.numbers is None), None)
+    if not features or text is not None or len(features) == len(table.columns):
+        got = f"text in column {text}" if text is not None else f"the columns {', '.join(table.names[:5])}"
+        raise ValueError(
+            f"{path.name} must have columns of numbers and one named label. Got {got}. Bring it to that form."
+        )
+    X = np.column_stack([column.numbers for column in features if column.numbers is not None])
+    return X, _classes(table)
+
+
+def _classes(table: Table) -> NDArray[np.int64]:
+    labels: Column = table["label"]
+    values: Any = labels.numbers if labels.numbers is not None else np.array(labels.cells())
+    if labels.numbers is not None and np.isnan(labels.numbers).any():
+        raise ValueError(f"Column label of {table.source} must be complete. It has gaps. Fill them.")
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _bundled(loader: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    from sklearn import datasets
+
+    X, y = getattr(datasets, loader)(return_X_y=True)
+    return X.astype(np.float64), y.astype(np.int64)
+
+
+def _fetch(name: str, known: str, folder: Path | None, download: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    place = f"put {known}.csv.gz into {folder or 'a folder and name that'}"
+    if known not in OPENML:
+        known_names = "" if known in printed_names() else f" Known are {', '.join(printed_names())}."
+        raise UnavailableError(
+            f"Data set {name} must be in the folder of data sets. It is not there, and nowhere else to be had; "
+            f"{place}.{known_names}"
+        )
+    if not download:
+        raise UnavailableError(f"Data set {name} must be at hand or fetched. Got neither; {place}, or allow downloads.")
+    from sklearn.datasets import fetch_openml
+
+    try:
+        X, y = fetch_openml(OPENML[known], version=1, as_frame=False, parser="liac-arff", return_X_y=True)
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise UnavailableError(f"Data set {name} must be fetched from OpenML. It cannot: {reason}; {place}.") from error
+    return _numbers(X), np.unique(np.asarray(y).astype(str), return_inverse=True)[1].astype(np.int64)
+
+
+def _numbers(X: Any) -> NDArray[np.float64]:
+    dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+    if dense.dtype != object:
+        return dense.astype(np.float64)
+    columns = [np.unique(c.astype(str), return_inverse=True)[1] if _is_text(c) else c for c in dense.T]
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _is_text(column: NDArray[Any]) -> bool:
+    return any(isinstance(value, str) for value in column)

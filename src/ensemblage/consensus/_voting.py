@@ -93,7 +93,8 @@ class VotingConsensus(BaseConsensus):
         group = self._most_likely(rows.codes)
         sizes = np.bincount(group[group >= 0], weights=rows.counts[group >= 0], minlength=k)
         self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
-        self._memberships = self._aggregate.merged(self._cluster_of[groups])
+        self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
+        self._memberships = self._aggregate.merged(self.clusters_of_reference_)
         return np.append(self._cluster_of, np.int32(-1))[group]
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
@@ -209,6 +210,8 @@ class CumulativeVoting(VotingConsensus):
         Partitions in the order in which they voted; the first is the reference.
     linkage_matrix_ : ndarray of shape (k0 - 1, 4)
         SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats.
+    clusters_of_reference_ : ndarray of shape (k0,)
+        Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
         How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
     losses_ : VotingLosses
@@ -334,6 +337,8 @@ class BipartiteVoting(VotingConsensus):
         Mean squared error between Ū and the partitions matched to it (Eq. 6), weighted.
     linkage_matrix_ : ndarray of shape (k0 - 1, 4)
         SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats.
+    clusters_of_reference_ : ndarray of shape (k0,)
+        Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
         How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
     losses_ : VotingLosses

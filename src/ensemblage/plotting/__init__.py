@@ -12,6 +12,7 @@ from ._matrix import consensus_matrix
 from ._ranking import ranking_scores
 from ._scatter import scatter
 from ._sizes import cluster_sizes
+from ._voting import estimated_clusters, lifetimes, membership, membership_entropy, voting_dendrogram
 
 __all__ = [
     "PALETTE",
@@ -23,7 +24,12 @@ __all__ = [
     "confidence_by_cluster",
     "confidence_quantiles",
     "consensus_matrix",
+    "estimated_clusters",
+    "lifetimes",
+    "membership",
+    "membership_entropy",
     "printable",
     "ranking_scores",
     "scatter",
+    "voting_dendrogram",
 ]

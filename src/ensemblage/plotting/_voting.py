@@ -1,7 +1,7 @@
 """Soft memberships, the hierarchy they come from, and how clear the number of clusters is."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -134,6 +134,7 @@ def membership(
     'cluster'
     """
     from matplotlib import colormaps
+    from matplotlib.ticker import MaxNLocator
 
     ax = ax or new_axes(4.2, 4.1)
     rows, labels = np.asarray(shares, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
@@ -157,7 +158,7 @@ def membership(
     ax.hlines(ends[last], -0.5, k - 0.5, color="0.5", linewidth=0.5)
     ax.figure.colorbar(image, ax=ax, label="membership", fraction=0.05, pad=0.03)
     label_ticks(ax, "x", range(k), range(k))
-    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="cluster", ylabel="objects, ordered by cluster")
     ax.spines[:].set_visible(False)
     return ax
@@ -234,18 +235,11 @@ def membership_entropy(points: ArrayLike, shares: ArrayLike, *, ax: "Axes | None
     known = ~np.isnan(entropy)
     order = np.flatnonzero(known)[np.argsort(entropy[known], kind="stable")]
     size = float(np.clip(12_000 / max(len(xy), 1), 6, 30))
+    style: dict[str, Any] = {"linewidths": 0, "rasterized": True}
     if not known.all():
-        ax.scatter(*xy[~known].T, s=size / 3, color=UNLABELLED_COLOR, linewidths=0, rasterized=True)
-    drawn = ax.scatter(
-        *xy[order].T,
-        s=size,
-        c=np.clip(entropy[order], 0, 1) + 0.0,
-        cmap="viridis_r",
-        vmin=0,
-        vmax=1,
-        linewidths=0,
-        rasterized=True,
-    )
+        ax.scatter(xy[~known, 0], xy[~known, 1], s=size / 3, color=UNLABELLED_COLOR, **style)
+    values = np.clip(entropy[order], 0, 1) + 0.0
+    drawn = ax.scatter(xy[order, 0], xy[order, 1], s=size, c=values, cmap="viridis_r", vmin=0, vmax=1, **style)
     ax.figure.colorbar(drawn, ax=ax, label="entropy of the membership (1 = undecided)", fraction=0.05, pad=0.03)
     without_frame(ax)
     return ax

@@ -86,9 +86,11 @@ def test_sums_by_sorting_of_partitions_that_share_nothing():
     assert _contingency._sums_by_sorting(a, b, counts, 2, 2, SQUARES) == [0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("small_table", [0, 2**20])
 @pytest.mark.parametrize("k", [1, 3, 40])
-def test_squared_label_counts(missing, k, small_blocks):
-    """Few large clusters and many small ones take different ways through the kernel."""
+def test_squared_label_counts(missing, k, small_table, small_blocks, monkeypatch):
+    """With and without a table; few large clusters and many small ones take different ways through the kernel."""
+    monkeypatch.setattr(_pairs, "SMALL_TABLE", small_table)
     labels = random_labels(120, 4, 30, missing)
     clusters = np.random.default_rng(1).integers(-1, k, size=120)
     clusters[:k] = np.arange(k)

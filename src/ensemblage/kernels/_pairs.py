@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage import _parallel
 from ensemblage._jit import jit
+from ensemblage.kernels._profiles import label_profile
 
 
 @jit
@@ -59,6 +60,10 @@ def square_label_counts(
                     alpha[f] = 0
 
 
+SMALL_TABLE = 2**20
+"""Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""
+
+
 def label_count_squares(
     codes: NDArray[Any],
     clusters: NDArray[Any],
@@ -69,8 +74,13 @@ def label_count_squares(
     """Per cluster and partition: the sum of alpha² over its labels, and the members it labels; both (k, p) int64.
 
     ``sizes`` is the number of objects of each cluster. O(n p) time and O(n + k p) memory however many clusters there
-    are: no table of clusters by labels. Exact to n = 3·10⁹.
+    are. Exact to n = 3·10⁹.
     """
+    if len(sizes) * offsets[-1] <= SMALL_TABLE:
+        ones = np.ones(len(codes), dtype=np.int64)
+        profile = label_profile(codes, clusters, ones, offsets, len(sizes), n_jobs)
+        profile[:, offsets[1:] - 1] = 0
+        return np.add.reduceat(profile**2, offsets[:-1], axis=1), np.add.reduceat(profile, offsets[:-1], axis=1)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     order = np.empty(starts[-1], dtype=np.int32 if len(codes) < 2**31 else np.int64)
     group_objects(clusters, starts[:-1].copy(), order)

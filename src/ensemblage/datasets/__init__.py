@@ -2,5 +2,16 @@
 
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load
+from ensemblage.datasets._ohl import make_hub_partitions, make_partitions
 
-__all__ = ["Dataset", "UnavailableError", "dataset_names", "load", "make_2d2k", "make_8d5k", "make_two_gauss"]
+__all__ = [
+    "Dataset",
+    "UnavailableError",
+    "dataset_names",
+    "load",
+    "make_2d2k",
+    "make_8d5k",
+    "make_hub_partitions",
+    "make_partitions",
+    "make_two_gauss",
+]

@@ -1,7 +1,9 @@
 """Rankers: label matrix to an order of its partitions."""
 
 from ensemblage.ranking._agreement import AverageAgreement
+from ensemblage.ranking._compare import Comparison, compare
 from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
+from ensemblage.ranking._registry import RANKERS, make_ranker
 
-__all__ = ["AverageAgreement", "Discotec", "InternalIndex"]
+__all__ = ["RANKERS", "AverageAgreement", "Comparison", "Discotec", "InternalIndex", "compare", "make_ranker"]

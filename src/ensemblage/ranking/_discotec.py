@@ -182,7 +182,7 @@ class Discotec(BaseRanker):
         >>> from ensemblage import Discotec
         >>> ranker = Discotec("tv").fit([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 0, 1]])
         >>> round(ranker.score_labels([0, 0, 1, 1]), 4), ranker.scores_.round(4)
-        (0.2083, array([0.2083, 0.2083, 0.2917]))
+        (0.25, array([0.25  , 0.2917, 0.2917]))
         """
         check_is_fitted(self)
         clustering = Ensemble.from_partitions([labels], names=["labels"])

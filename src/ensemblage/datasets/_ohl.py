@@ -1,0 +1,149 @@
+"""The synthetic partitions of Ohl & Lindsten 2025 (Sec. 4.2)."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from ensemblage._validation import check_choice, check_whole
+
+Labels = NDArray[np.int64]
+
+
+def make_partitions(
+    n_objects: int = 200,
+    n_clusters: int = 10,
+    n_partitions: int = 50,
+    rho_max: float = 0.9,
+    *,
+    rho_min: float = 0.1,
+    random_state: Any = None,
+) -> tuple[Labels, Labels]:
+    """Partitions that keep more or less of a true clustering (Ohl & Lindsten's first scenario).
+
+    Partition t keeps the true cluster of each object with probability ρ_t, drawn uniformly from [rho_min, rho_max], and
+    gives it one of the others, all alike, otherwise.
+
+    Parameters
+    ----------
+    n_objects, n_clusters, n_partitions : int
+        The paper has 200 objects, 10 clusters, 5 to 200 partitions.
+    rho_max : float, default 0.9
+        Largest share of objects that keep their cluster.
+    rho_min : float, default 0.1
+        Smallest such share.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    labels : ndarray of shape (n_objects, n_partitions)
+    truth : ndarray of shape (n_objects,)
+        Drawn uniformly from the clusters.
+
+    Raises
+    ------
+    ValueError
+        If a number is too small or not 0 ≤ rho_min ≤ rho_max ≤ 1.
+
+    References
+    ----------
+    Ohl & Lindsten 2025, Sec. 4.2, Fig. 1 and Appendix B.
+
+    Examples
+    --------
+    >>> from ensemblage.datasets import make_partitions
+    >>> labels, truth = make_partitions(n_partitions=20, random_state=0)
+    >>> labels.shape, truth.shape
+    ((200, 20), (200,))
+    """
+    _check_sizes("make_partitions", n_objects, n_clusters, n_partitions)
+    _check_share("rho_max of make_partitions", rho_max, rho_min, 1.0)
+    _check_share("rho_min of make_partitions", rho_min, 0.0, rho_max)
+    random = check_random_state(random_state)
+    truth = random.randint(n_clusters, size=n_objects)
+    shares = random.uniform(rho_min, rho_max, size=n_partitions)
+    return np.column_stack([_imitation(random, truth, n_clusters, rho) for rho in shares]), truth
+
+
+def make_hub_partitions(
+    alpha: float = 0.5,
+    *,
+    n_objects: int = 200,
+    n_clusters: int = 10,
+    n_partitions: int = 50,
+    hubs: tuple[float, float] = (0.2, 0.9),
+    draw: str = "paper",
+    random_state: Any = None,
+) -> tuple[Labels, Labels]:
+    """Partitions around a bad and a good imitation of a true clustering (Ohl & Lindsten's second scenario).
+
+    Parameters
+    ----------
+    alpha : float, default 0.5
+        Share of the partitions that imitate the first, bad hub; their number is rounded up. The others imitate the
+        second.
+    n_objects, n_clusters, n_partitions : int
+        As in the paper by default.
+    hubs : tuple of float, default (0.2, 0.9)
+        Shares of the objects that keep their true cluster in the two hubs.
+    draw : {"paper", "code"}, default "paper"
+        The share of objects that a partition keeps of its hub is drawn uniformly from [0.2, 0.9], as the paper says,
+        or from [0, 1], as its released code does.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    labels : ndarray of shape (n_objects, n_partitions)
+        Those around the first hub come first. The hubs themselves are not among them.
+    truth : ndarray of shape (n_objects,)
+
+    Raises
+    ------
+    ValueError
+        If a number is too small, a share is not from 0 to 1, or ``draw`` is none of the above.
+
+    References
+    ----------
+    Ohl & Lindsten 2025, Sec. 4.2, Fig. 2.
+
+    Examples
+    --------
+    >>> from ensemblage.datasets import make_hub_partitions
+    >>> labels, truth = make_hub_partitions(0.2, random_state=0)
+    >>> labels.shape
+    (200, 50)
+    """
+    _check_sizes("make_hub_partitions", n_objects, n_clusters, n_partitions)
+    for name, share in (("alpha", alpha), ("hubs[0]", hubs[0]), ("hubs[1]", hubs[1])):
+        _check_share(f"{name} of make_hub_partitions", share, 0.0, 1.0)
+    low, high = {"paper": (0.2, 0.9), "code": (0.0, 1.0)}[
+        check_choice(draw, "draw of make_hub_partitions", ("paper", "code"))
+    ]
+    random = check_random_state(random_state)
+    truth = random.randint(n_clusters, size=n_objects)
+    centres = [_imitation(random, truth, n_clusters, rho) for rho in hubs]
+    n_bad = ceil(alpha * n_partitions)
+    shares = random.uniform(low, high, size=n_partitions)
+    members = [_imitation(random, centres[t >= n_bad], n_clusters, rho) for t, rho in enumerate(shares)]
+    return np.column_stack(members), truth
+
+
+def _imitation(random: Any, clustering: Labels, n_clusters: int, rho: float) -> Labels:
+    moved = random.uniform(size=len(clustering)) >= rho
+    elsewhere = (clustering + random.randint(1, n_clusters, size=len(clustering))) % n_clusters
+    return np.where(moved, elsewhere, clustering)
+
+
+def _check_sizes(name: str, n_objects: int, n_clusters: int, n_partitions: int) -> None:
+    check_whole(n_objects, f"n_objects of {name}", 1)
+    check_whole(n_clusters, f"n_clusters of {name}", 2)
+    check_whole(n_partitions, f"n_partitions of {name}", 1)
+
+
+def _check_share(subject: str, share: float, low: float, high: float) -> None:
+    if not low <= share <= high:
+        raise ValueError(f"{subject} must be from {low:g} to {high:g}. Got {share:g}. Give such a share.")

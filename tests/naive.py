@@ -489,3 +489,29 @@ INTERNAL = {
     "wgss": wgss,
     "xie_beni": xie_beni,
 }
+
+
+# ---- Stability of a resampled ensemble (Monti) ----
+
+
+def consensus_values(labels):
+    """Consensus of every pair i < j that some partition labels both."""
+    joined, labelled = joined_and_labelled(labels)
+    upper = np.triu_indices(len(labels), 1)
+    known = labelled[upper] > 0
+    return joined[upper][known] / labelled[upper][known]
+
+
+def item_consensus(labels, clustering):
+    """Each object with the other members of each cluster: times joined / times both labelled."""
+    joined, labelled = joined_and_labelled(labels)
+    found = np.unique(clustering[clustering >= 0])
+    result = np.zeros((len(labels), len(found)))
+    for i in range(len(labels)):
+        for c, cluster in enumerate(found):
+            others = (clustering == cluster) & (np.arange(len(labels)) != i)
+            total = labelled[i, others].sum()
+            result[i, c] = joined[i, others].sum() / total if total else 0
+        if not (labels[i] >= 0).any():
+            result[i] = np.nan
+    return result

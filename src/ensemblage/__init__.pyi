@@ -13,9 +13,12 @@ from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansCons
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
 from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation
+from ensemblage.consensus import GreedyKMeansConsensus as GreedyKMeansConsensus
 from ensemblage.consensus import KMeansConsensus as KMeansConsensus
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
+from ensemblage.consensus import choose_k as choose_k
 from ensemblage.consensus import make_consensus as make_consensus
+from ensemblage.generation import GreedyPartitions as GreedyPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions
 from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.ranking import AverageAgreement as AverageAgreement

@@ -1,8 +1,10 @@
 """Consensus functions: label matrix to one clustering."""
 
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
+from ensemblage.consensus._choose_k import KChoice, KRow, choose_k
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
+from ensemblage.consensus._greedy import GreedyKMeansConsensus
 from ensemblage.consensus._kmeans import KMeansConsensus
 from ensemblage.consensus._registry import METHODS, Method, make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
@@ -15,8 +17,12 @@ __all__ = [
     "ConsensusClustering",
     "CumulativeVoting",
     "EvidenceAccumulation",
+    "KChoice",
+    "GreedyKMeansConsensus",
     "KMeansConsensus",
+    "KRow",
     "Method",
     "SpectralEnsembleClustering",
+    "choose_k",
     "make_consensus",
 ]

@@ -1,0 +1,221 @@
+"""How many clusters: Monti's consensus clustering over a range of k, against data without clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta
+from sklearn.utils import check_array, check_random_state
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_whole
+from ensemblage.generation import ResampledPartitions
+from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
+
+STABLE = 0.01
+"""A share of ambiguous pairs that is as good as none."""
+
+_REFERENCES = ("features", "components")
+
+
+class KRow(NamedTuple):
+    """What a number of clusters is worth."""
+
+    k: int
+    pac: float
+    """Share of ambiguous pairs (`metrics.pac`); small is stable."""
+    area: float
+    """Area under the consensus distribution."""
+    delta_area: float
+    """Its relative growth from the k before (`metrics.delta_area`)."""
+    reference_pac: float | None
+    """Mean PAC of the data without clusters."""
+    rcsi: float | None
+    """Relative cluster stability index: mean log10 of the reference's PAC less log10 of the PAC; large is stable. A PAC
+    below 0.01 counts as 0.01."""
+    p_value: float | None
+    """Share of the references, and the data themselves, whose PAC is at most as large."""
+    p_value_beta: float | None
+    """The same by a beta distribution with mean and variance of the references' PAC."""
+
+
+@dataclass(frozen=True)
+class KChoice:
+    """Numbers of clusters compared."""
+
+    best: int
+    """The largest k with a PAC below 0.01 that no reference reaches; if there is none, the k with the largest ``rcsi``;
+    without references, the k with the least PAC."""
+    table: list[KRow]
+    """One row per k, ascending."""
+    ensembles: dict[int, Ensemble]
+    """The resampled partitions of each k."""
+
+
+def choose_k(
+    X: ArrayLike | Any,
+    k_range: Iterable[int] = range(2, 11),
+    *,
+    n_partitions: int = 50,
+    fraction: float = 0.8,
+    estimator: Any = None,
+    reference: str = "components",
+    n_references: int = 20,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> KChoice:
+    """Compare numbers of clusters by how stable the clusters of resampled objects are (Monti; M3C).
+
+    For every k, subsamples of the objects are clustered, and each pair of objects is together in some share of the
+    clusterings that saw both. Stable clusters make shares near 0 and 1.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The features.
+    k_range : iterable of int, default 2 to 10
+        Numbers of clusters to compare.
+    n_partitions : int, default 50
+        Subsamples per k.
+    fraction : float, default 0.8
+        Part of the objects in a subsample.
+    estimator : clusterer, optional
+        What clusters them. Default: k-means, one start.
+    reference : {"components", "features"}, default "components"
+        Data without clusters: the principal components of X, or its features, each shuffled over the objects. Shuffled
+        components keep the covariance of the features, as the references of M3C do; shuffled features lose it, so that
+        mere correlation looks like clusters.
+    n_references : int, default 20
+        Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
+    n_jobs : int, optional
+        Threads of the generator.
+    random_state : int, RandomState or None
+        Seed of everything random.
+
+    Returns
+    -------
+    KChoice
+        ``best``, ``table`` (one row per k) and ``ensembles`` (one per k).
+
+    Raises
+    ------
+    ValueError
+        If a k is no whole number from 2 to the size of a subsample, or a parameter is out of its range.
+
+    Notes
+    -----
+    What to make of the columns. ``delta_area``: the growth ends after the true k; its largest value means nothing.
+    ``pac``: falls with k even without clusters, and is small where true clusters merge in the same way every time, so
+    its least value alone picks a k that is too large or too small. ``rcsi`` and the p-values compare it with data
+    without clusters: a large p-value everywhere means that one cluster is as good a description. Clusters of clusters
+    make several k stable; ``best`` is then the finest of them: look at the table.
+
+    Time: (1 + n_references) · n_partitions clusterings per k, and O(m² p) per ensemble of m distinct label rows. Memory
+    O(n p) per k.
+
+    References
+    ----------
+    S. Monti et al., "Consensus clustering", Machine Learning 52, 2003.
+    C. R. John et al., "M3C: Monte Carlo reference-based consensus clustering", Scientific Reports 10, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from ensemblage.consensus import choose_k
+    >>> X, _ = make_blobs(120, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
+    >>> choice = choose_k(X, range(2, 6), n_partitions=20, n_references=5, random_state=0)
+    >>> choice.best
+    3
+    """
+    data = check_array(X, dtype=np.float64, ensure_min_samples=4)
+    ks = _checked_range(k_range)
+    check_choice(reference, "reference of choose_k", _REFERENCES)
+    check_whole(n_references, "n_references of choose_k", 0)
+    seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
+
+    def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
+        return {k: _resampled(features, k, n_partitions, fraction, estimator, n_jobs, seed) for k in ks}
+
+    found = ensembles_of(data, seed)
+    references = [_pacs(ensembles_of(shuffled(data, reference, s), s)) for s in reference_seeds]
+    return summarize_choice(found, references)
+
+
+def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[int, float]] = ()) -> KChoice:
+    """The table of ensembles that exist already, with the PAC by k of each reference."""
+    ks = sorted(ensembles)
+    distributions = {k: consensus_cdf(ensembles[k]) for k in ks}
+    areas = {k: cdf_area(*distributions[k]) for k in ks}
+    growth = delta_of_areas(areas)
+    table = []
+    for k in ks:
+        ambiguous = pac_of(*distributions[k])
+        compared = _compared(ambiguous, np.array([r[k] for r in references]))
+        table.append(KRow(k, ambiguous, areas[k], growth[k], *compared))
+    return KChoice(_best(table, len(references)), table, ensembles)
+
+
+def _best(table: list[KRow], n_references: int) -> int:
+    stable = [row.k for row in table if row.pac <= STABLE and row.p_value == 1 / (1 + n_references)]
+    if n_references and stable:
+        return max(stable)
+    return max(table, key=lambda row: -row.pac if row.rcsi is None else row.rcsi).k
+
+
+def _compared(
+    ambiguous: float, references: NDArray[np.float64]
+) -> tuple[float, float, float, float] | tuple[None, None, None, None]:
+    """Mean of the references, RCSI and both p-values."""
+    if not len(references):
+        return None, None, None, None
+    rcsi = float(np.log10(np.maximum(references, STABLE)).mean() - np.log10(max(ambiguous, STABLE)))
+    p_value = (1 + np.count_nonzero(references <= ambiguous)) / (1 + len(references))
+    return float(references.mean()), rcsi, float(p_value), _beta_p_value(ambiguous, references)
+
+
+def _beta_p_value(ambiguous: float, references: NDArray[np.float64]) -> float:
+    mean, variance = float(references.mean()), float(references.var(ddof=1)) if len(references) > 1 else 0.0
+    if variance <= 0 or variance >= mean * (1 - mean):
+        return float(np.mean(references <= ambiguous))
+    spread = mean * (1 - mean) / variance - 1
+    return float(beta.cdf(ambiguous, mean * spread, (1 - mean) * spread))
+
+
+def shuffled(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np.float64]:
+    """Data like these without clusters: every feature, or every principal component, in an order of its own."""
+    random = check_random_state(seed)
+    if reference == "features":
+        return columns_shuffled(data, random)
+    centre = data.mean(axis=0)
+    left, scales, right = np.linalg.svd(data - centre, full_matrices=False)
+    around: NDArray[np.float64] = columns_shuffled(left * scales, random) @ right
+    return centre + around
+
+
+def columns_shuffled(data: NDArray[np.float64], random: np.random.RandomState) -> NDArray[np.float64]:
+    return np.column_stack([random.permutation(column) for column in data.T])
+
+
+def _pacs(ensembles: dict[int, Ensemble]) -> dict[int, float]:
+    return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
+
+
+def _resampled(
+    features: NDArray[np.float64], k: int, n_partitions: int, fraction: float, estimator: Any, n_jobs: Any, seed: int
+) -> Ensemble:
+    generator = ResampledPartitions(
+        n_partitions, n_clusters=k, fraction=fraction, estimator=estimator, n_jobs=n_jobs, random_state=seed
+    )
+    return Ensemble(generator.fit_transform(features))
+
+
+def _checked_range(k_range: Iterable[int]) -> list[int]:
+    ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2) for k in k_range})
+    if not ks:
+        raise ValueError("k_range of choose_k must hold at least one number. Got none. Give range(2, 11), say.")
+    return ks

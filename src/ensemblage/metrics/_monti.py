@@ -1,0 +1,263 @@
+"""Stability of a resampled ensemble: Monti's consensus distribution, its area, PAC, item and cluster consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage.kernels._profiles import label_profile
+from ensemblage.metrics._cluster_density import cluster_density
+from ensemblage.metrics._clustering import code_clustering
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._density import labelled_members, ratio
+
+
+def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Distribution of the consensus values: the shares of the partitions that join the pairs of objects.
+
+    Of a stable number of clusters nearly all values are 0 or 1, so the curve is flat between.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble, as of `ResampledPartitions`: objects left out of a partition are missing (-1, NaN) in it.
+
+    Returns
+    -------
+    values : ndarray of shape (v,)
+        Consensus values that occur, ascending, from 0 to 1 (both are there always).
+    cdf : ndarray of shape (v,)
+        Share of the pairs i < j whose consensus is at most that. Pairs that no partition labels both of are left out.
+
+    Raises
+    ------
+    ValueError
+        If no partition labels two objects.
+
+    Notes
+    -----
+    Exact, without the n × n matrix: O(m² p) time for m distinct label rows and O(n) memory (`association_counts`).
+
+    References
+    ----------
+    S. Monti, P. Tamayo, J. Mesirov, T. Golub, "Consensus clustering: a resampling-based method for class discovery
+    and visualization of gene expression microarray data", Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import consensus_cdf
+    >>> values, cdf = consensus_cdf([[0, 0], [0, 0], [1, 0]])
+    >>> values, cdf.round(2)
+    (array([0. , 0.5, 1. ]), array([0.  , 0.67, 1.  ]))
+    """
+    table = association_counts(labels)
+    p = len(table) - 1
+    joined = np.arange(p + 1)
+    shares = joined / p if table.ndim == 1 else joined[:, None] / np.maximum(joined, 1)
+    known = np.ones_like(table, dtype=bool) if table.ndim == 1 else np.broadcast_to(joined > 0, table.shape)
+    chosen = known & (table > 0)
+    if not chosen.any():
+        raise ValueError(
+            "The consensus of pairs must be known for at least one pair of objects. Got no partition that labels two "
+            "of them. Give larger subsamples or more objects."
+        )
+    values, index = np.unique(np.concatenate([shares[chosen], [0.0, 1.0]]), return_inverse=True)
+    counts = np.zeros(len(values), dtype=np.int64)
+    np.add.at(counts, index[:-2], table[chosen])
+    return values, np.cumsum(counts) / counts.sum()
+
+
+def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> float:
+    """Proportion of ambiguous clustering: the share of pairs whose consensus is neither near 0 nor near 1.
+
+    Small is stable. It does not choose the number of clusters by itself: it falls as k grows, for small clusters are
+    hardly ever joined, and is small wherever true clusters merge the same way every time. `choose_k` compares it with
+    what it is on data without clusters.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    lower, upper : float, default 0.1 and 0.9
+        Consensus values above ``lower`` and up to ``upper`` are ambiguous.
+
+    Returns
+    -------
+    float
+        CDF(upper) - CDF(lower), from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If not 0 ≤ lower < upper ≤ 1.
+
+    Notes
+    -----
+    O(m² p) time for m distinct label rows, O(n) memory.
+
+    References
+    ----------
+    Y. Șenbabaoğlu, G. Michailidis, J. Z. Li, "Critical limitations of consensus clustering in class discovery",
+    Scientific Reports 4, 2014.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import pac
+    >>> round(pac([[0, 0], [0, 0], [1, 0]]), 3)
+    0.667
+    """
+    return pac_of(*consensus_cdf(labels), lower, upper)
+
+
+def pac_of(values: NDArray[np.float64], cdf: NDArray[np.float64], lower: float = 0.1, upper: float = 0.9) -> float:
+    """`pac` of a distribution."""
+    if not 0 <= lower < upper <= 1:
+        raise ValueError(
+            f"lower and upper of pac must be 0 ≤ lower < upper ≤ 1. Got {lower!r} and {upper!r}. "
+            "Values between them are ambiguous."
+        )
+    # Shares of partitions and limits such as 0.1 are rounded numbers.
+    places = np.searchsorted(values, np.array([lower, upper]) + 1e-12, side="right") - 1
+    return float(cdf[places[1]] - cdf[places[0]])
+
+
+def cdf_area(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> float:
+    """Area under a distribution of consensus values (Monti et al. 2003), exact: the curve is a staircase."""
+    return float((np.diff(values) * cdf[:-1]).sum())
+
+
+def delta_area(ensembles: Mapping[int, ArrayLike | Any]) -> dict[int, float]:
+    """Relative growth of the area under the consensus distribution from one number of clusters to the next.
+
+    The number of clusters is where it stops growing, read by eye from the curve. Its largest value is no rule: that is
+    the smallest k by construction, and often on data without any clusters too.
+
+    Parameters
+    ----------
+    ensembles : mapping of int to array-like, data frame or Ensemble
+        The label matrix of each number of clusters k.
+
+    Returns
+    -------
+    dict of int to float
+        By ascending k: the area itself for the smallest k, (A(k) - A(k')) / A(k') for the others, with k' the one
+        before (as ConsensusClusterPlus plots it).
+
+    Raises
+    ------
+    ValueError
+        If there is no ensemble.
+
+    Notes
+    -----
+    O(m² p) time per ensemble of m distinct label rows, O(n) memory.
+
+    References
+    ----------
+    Monti et al. 2003 (see `consensus_cdf`).
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import delta_area
+    >>> delta_area({2: [[0, 0], [0, 0], [1, 1], [1, 0]], 3: [[0, 0], [0, 0], [1, 1], [2, 2]]})
+    {2: 0.5833333333333334, 3: 0.42857142857142855}
+    """
+    if not ensembles:
+        raise ValueError("delta_area must get at least one ensemble. Got none. Give one per number of clusters.")
+    return delta_of_areas({k: cdf_area(*consensus_cdf(ensembles[k])) for k in sorted(ensembles)})
+
+
+def delta_of_areas(areas: Mapping[int, float]) -> dict[int, float]:
+    """`delta_area` of areas by ascending k."""
+    found, before = {}, None
+    for k, area in areas.items():
+        found[k] = area if before is None else (area - before) / before if before > 0 else 0.0
+        before = area
+    return found
+
+
+def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDArray[np.float64]:
+    """Mean consensus of each object with the other members of each cluster.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are members of none, but have a consensus with each.
+
+    Returns
+    -------
+    ndarray of shape (n_objects, k)
+        From 0 to 1, clusters in sorted order of their labels: (times joined) / (times both labelled), each summed over
+        members and partitions; 0 where there is nobody to compare with, NaN for an object that no partition labels.
+
+    Raises
+    ------
+    ValueError
+        If the clustering has another number of objects or assigns none.
+
+    Notes
+    -----
+    Monti averages the ratios of the pairs; the ratio of the sums needs label counts only, weighs pairs by how often
+    they are seen together, and is the same where nothing is missing. O(n p k) time, O(n k + k d) memory.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import item_consensus
+    >>> item_consensus([[0, 0], [0, 0], [1, 1], [1, 0]], [0, 0, 1, 1])
+    array([[1.  , 0.25],
+           [1.  , 0.25],
+           [0.  , 0.5 ],
+           [0.5 , 0.5 ]])
+    """
+    ensemble = as_ensemble(labels)
+    clusters, sizes = code_clustering(clustering, len(ensemble))
+    counts = np.ones(len(ensemble), dtype=np.int64)
+    profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, len(sizes))
+    return _consensus_with(ensemble, clusters, profile)
+
+
+def _consensus_with(ensemble: Ensemble, clusters: NDArray[Any], profile: NDArray[np.int64]) -> NDArray[np.float64]:
+    labelled = labelled_members(profile, ensemble.offsets)
+    inside = clusters[:, None] == np.arange(len(profile))
+    joined, pairs = np.zeros(inside.shape, dtype=np.int64), np.zeros(inside.shape, dtype=np.int64)
+    for t, codes in enumerate(ensemble.codes.T):
+        known = (codes < ensemble.n_clusters[t])[:, None]
+        joined += known * (profile[:, ensemble.offsets[t] + codes].T - inside)
+        pairs += known * (labelled[:, t] - inside)
+    consensus = ratio(joined, pairs)
+    consensus[(ensemble.codes == ensemble.n_clusters).all(axis=1)] = np.nan
+    return consensus
+
+
+def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDArray[np.float64]:
+    """Mean consensus of the pairs of members of each cluster: the diagonal of `cluster_density`.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    clustering : array-like of shape (n_objects,)
+        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        From 0 to 1, clusters in sorted order of their labels; 0 for a singleton. A ratio of sums as `item_consensus`.
+
+    Notes
+    -----
+    O(n p + k² d) time for d clusters in all partitions.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import cluster_consensus
+    >>> cluster_consensus([[0, 0], [0, 0], [1, 1], [1, 0]], [0, 0, 1, 1])
+    array([1. , 0.5])
+    """
+    return np.diagonal(cluster_density(labels, clustering)).copy()

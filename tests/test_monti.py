@@ -1,0 +1,221 @@
+"""Monti's consensus clustering against explicit matrices; the choice of k on blobs and on noise."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.datasets import make_blobs
+from strategies import label_matrices, labels_and_clustering, planted_labels
+
+from ensemblage import Ensemble, ResampledPartitions, choose_k
+from ensemblage.consensus._choose_k import shuffled, summarize_choice
+from ensemblage.metrics import (
+    cluster_consensus,
+    cluster_density,
+    consensus_cdf,
+    delta_area,
+    item_consensus,
+    pac,
+)
+from ensemblage.metrics._monti import cdf_area
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    """Four blobs, two of them nearer to each other."""
+    return make_blobs(160, centers=[(0, 0), (0, 5), (12, 0), (12, 12)], cluster_std=0.8, random_state=3)[0]
+
+
+@pytest.fixture(scope="module")
+def choice(blobs):
+    return choose_k(blobs, range(2, 8), n_partitions=25, n_references=9, random_state=0)
+
+
+# ---- Numbers of one ensemble ----
+
+
+@given(labels=label_matrices(min_objects=2))
+def test_cdf_counts_pairs(labels):
+    expected = naive.consensus_values(labels)
+    if not len(expected):
+        with pytest.raises(ValueError, match="no partition that labels two"):
+            consensus_cdf(labels)
+        return
+    values, cdf = consensus_cdf(labels)
+    assert values[0] == 0
+    assert values[-1] == cdf[-1] == 1
+    assert_allclose(cdf, [(expected <= v + 1e-12).mean() for v in values])
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.1, 0.9), (0.2, 0.6), (0, 1), (0.25, 0.75)])
+def test_pac_is_the_share_of_ambiguous_pairs(lower, upper, missing):
+    labels = planted_labels(n=60, p=20, k=3, noise=0.4, missing=missing, seed=1)[0]
+    expected = naive.consensus_values(labels)
+    ambiguous = (expected > lower + 1e-9) & (expected <= upper + 1e-9)
+    assert pac(labels, lower=lower, upper=upper) == pytest.approx(ambiguous.mean())
+
+
+def test_pac_of_equal_partitions_is_zero():
+    assert pac(np.repeat([[0], [1], [1]], 10, axis=1)) == 0
+
+
+@pytest.mark.parametrize("bad", [(0.9, 0.1), (-0.1, 0.5), (0.5, 0.5), (0.1, 1.1)])
+def test_pac_limits(bad):
+    with pytest.raises(ValueError, match="0 ≤ lower < upper ≤ 1"):
+        pac([[0, 0], [0, 1]], lower=bad[0], upper=bad[1])
+
+
+def test_area_is_the_integral_of_the_staircase(missing):
+    labels = planted_labels(n=50, p=12, k=3, noise=0.4, missing=missing, seed=2)[0]
+    expected = naive.consensus_values(labels)
+    fine = np.linspace(0, 1, 100_001)
+    assert cdf_area(*consensus_cdf(labels)) == pytest.approx(
+        np.mean([(expected <= x).mean() for x in fine[::50]]), abs=2e-3
+    )
+    # The area under a distribution function on [0, 1] is 1 - mean.
+    assert cdf_area(*consensus_cdf(labels)) == pytest.approx(1 - expected.mean())
+
+
+def test_delta_area_is_the_relative_growth():
+    ensembles = {k: planted_labels(n=60, p=10, k=k, noise=0.2, seed=k)[0] for k in (4, 2, 3)}
+    areas = {k: cdf_area(*consensus_cdf(labels)) for k, labels in ensembles.items()}
+    found = delta_area(ensembles)
+    assert list(found) == [2, 3, 4]
+    assert found[2] == areas[2]
+    assert found[3] == pytest.approx(areas[3] / areas[2] - 1)
+    assert found[4] == pytest.approx(areas[4] / areas[3] - 1)
+
+
+def test_delta_area_where_everything_is_joined():
+    assert delta_area({2: [[0], [0]], 3: [[0], [1]]}) == {2: 0.0, 3: 0.0}
+
+
+def test_delta_area_of_nothing():
+    with pytest.raises(ValueError, match="at least one ensemble"):
+        delta_area({})
+
+
+@given(labels_and_clustering())
+def test_item_consensus(case):
+    labels, clustering = case
+    assert_allclose(item_consensus(labels, clustering), naive.item_consensus(labels, clustering))
+
+
+@given(labels_and_clustering())
+def test_cluster_consensus_is_the_density_of_the_clusters(case):
+    labels, clustering = case
+    assert_array_equal(cluster_consensus(labels, clustering), np.diagonal(cluster_density(labels, clustering)))
+
+
+def test_mean_of_ratios_without_missing_labels():
+    labels, truth = planted_labels(n=40, p=7, k=3, noise=0.3, seed=4)
+    matrix = naive.coassociation(labels)
+    found = item_consensus(labels, truth)
+    for c in range(3):
+        others = (truth == c) & (np.arange(40) != 5)
+        assert found[5, c] == pytest.approx(matrix[5, others].mean())
+
+
+# ---- The choice of k ----
+
+
+def test_choice_on_blobs(choice):
+    assert choice.best == 4
+    assert [row.k for row in choice.table] == list(range(2, 8))
+    best = choice.table[2]
+    assert best.p_value == 0.1
+    assert best.p_value_beta < 0.01
+    assert best.rcsi > 1
+
+
+def test_table_of_the_ensembles(choice):
+    growth = delta_area(choice.ensembles)
+    for row in choice.table:
+        ensemble = choice.ensembles[row.k]
+        assert row.pac == pac(ensemble)
+        assert row.area == cdf_area(*consensus_cdf(ensemble))
+        assert row.delta_area == growth[row.k]
+
+
+def test_what_is_known_to_fail_on_these_blobs(choice):
+    # The reason for the null reference: near blobs merge the same way every time.
+    assert min(choice.table, key=lambda row: row.pac).k != 4
+    assert max(choice.table, key=lambda row: row.delta_area).k != 4
+
+
+def test_noise_has_large_p_values():
+    noise = np.random.default_rng(0).normal(size=(120, 5))
+    table = choose_k(noise, range(2, 6), n_partitions=20, n_references=9, random_state=1).table
+    assert min(row.p_value for row in table) >= 0.1
+    assert np.mean([row.p_value for row in table]) > 0.25
+
+
+def test_same_seed_same_table(blobs, choice):
+    again = choose_k(blobs, range(2, 8), n_partitions=25, n_references=9, random_state=0, n_jobs=2)
+    assert again.table == choice.table
+
+
+def test_without_references(blobs):
+    choice = choose_k(blobs, [5, 3], n_partitions=10, n_references=0, random_state=0)
+    assert [(row.k, row.rcsi, row.p_value, row.p_value_beta) for row in choice.table] == [
+        (3, None, None, None),
+        (5, None, None, None),
+    ]
+    assert choice.best == min(choice.table, key=lambda row: row.pac).k
+
+
+def test_one_reference_has_no_spread(blobs):
+    table = choose_k(blobs, [4], n_partitions=10, n_references=1, random_state=0).table
+    assert table[0].p_value_beta in (0.0, 1.0)
+
+
+def test_another_estimator(blobs):
+    choice = choose_k(blobs, [4], n_partitions=10, estimator=AgglomerativeClustering(), n_references=0, random_state=0)
+    assert choice.ensembles[4].n_missing == 10 * 32
+    assert choice.best == 4
+
+
+def test_the_same_objects_are_drawn_for_every_k(choice):
+    missing = [np.asarray(ensemble) < 0 for ensemble in choice.ensembles.values()]
+    for other in missing[1:]:
+        assert_array_equal(other, missing[0])
+
+
+def test_shuffled_components_keep_the_covariance_and_features_their_values():
+    random = np.random.default_rng(0)
+    data = random.normal(size=(4000, 3)) @ random.normal(size=(3, 3)) + 5
+    kept = shuffled(data, "components", 1)
+    assert_allclose(np.cov(kept.T), np.cov(data.T), atol=0.2)
+    assert not np.allclose(kept, data)
+    lost = shuffled(data, "features", 1)
+    assert_array_equal(np.sort(lost, axis=0), np.sort(data, axis=0))
+    correlations = np.corrcoef(lost.T)[np.triu_indices(3, 1)]
+    assert np.abs(correlations).max() < 0.1
+
+
+def test_table_of_ensembles_one_has(blobs):
+    ensembles = {
+        k: Ensemble(ResampledPartitions(10, n_clusters=k, random_state=0).fit_transform(blobs)) for k in (4, 5)
+    }
+    choice = summarize_choice(ensembles, [{4: 0.5, 5: 0.3}, {4: 0.4, 5: 0.2}])
+    assert choice.best == 4
+    assert choice.table[0].rcsi == pytest.approx(np.log10([50, 40]).mean())
+    assert choice.table[0].reference_pac == pytest.approx(0.45)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"k_range": []}, "at least one number"),
+        ({"k_range": [1, 2]}, "Every k in k_range of choose_k must be a whole number ≥ 2"),
+        ({"k_range": [2.5]}, "Every k in k_range"),
+        ({"k_range": [300]}, "n_clusters of ResampledPartitions must be"),
+        ({"reference": "noise"}, "reference of choose_k must be one of"),
+        ({"n_references": -1}, "n_references of choose_k"),
+    ],
+)
+def test_bad_input(blobs, bad, message):
+    with pytest.raises(ValueError, match=message):
+        choose_k(blobs, **{"n_partitions": 5, "n_references": 0, "k_range": [2], **bad})

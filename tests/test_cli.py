@@ -262,11 +262,29 @@ def test_rows_without_values_can_be_dropped(tmp_path):
     assert rows_of(tmp_path / "out" / "labels.csv")[1][0] == "wine_002"
 
 
-def test_methods_that_find_the_number_of_clusters(tmp_path):
-    able = [name for name, method in METHODS.items() if "n_clusters" not in method.needs]
-    for name in able[:1]:
-        result = succeed("run", WINE, "--partitions", 8, "--method", name, "-o", tmp_path / name)
-        assert "clusters of" in result.stdout
+@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if "n_clusters" not in method.needs])
+def test_methods_that_find_the_number_of_clusters(tmp_path, name):
+    result = succeed("run", WINE, "--partitions", 8, "--method", name, "-o", tmp_path / name)
+    assert "clusters of" in result.stdout
+
+
+def test_run_without_k_finds_it_and_says_how_clear_it_is(tmp_path):
+    result = succeed("run", WINE, "-o", tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["consensus"]["method"] == "CumulativeVoting"
+    (k, longest), (second, shorter), *_ = summary["choice"]["lifetimes"]
+    assert len(summary["clusters"]) == k
+    assert f"{k} clusters live {longest / shorter:.3g} times as long as the next best, {second}" in result.stdout
+    assert f"-k with its lifetime: {second} ({shorter:.3f})" in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "How many clusters" in page
+    assert "times as long as the next best" in page
+
+
+def test_a_given_k_is_not_called_a_choice(tmp_path):
+    result = succeed(*run(tmp_path / "out", "--method", "acv"))
+    assert "choice" not in result.stdout
+    assert "3 clusters were asked for" in (tmp_path / "out" / "report.html").read_text()
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------

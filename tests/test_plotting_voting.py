@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from ensemblage import plotting
+from ensemblage.metrics import membership_entropy
 
 MERGES = np.array([[0, 1, 0.1, 2], [3, 4, 0.2, 2], [2, 5, 0.3, 3], [6, 7, 0.9, 5]])
 FIGURES = {
@@ -14,9 +15,7 @@ FIGURES = {
     "voting_dendrogram": lambda ax: plotting.voting_dendrogram(MERGES, [0, 0, 1, 1, 1], ax=ax),
     "membership": lambda ax: plotting.membership([[0.9, 0.1], [0.3, 0.7], [np.nan] * 2], [0, 1, -1], ax=ax),
     "estimated_clusters": lambda ax: plotting.estimated_clusters([5, 5, 4, 5], ax=ax),
-    "membership_entropy": lambda ax: plotting.membership_entropy(
-        [[0, 0], [1, 1], [2, 0]], [[1, 0], [0.5, 0.5], [np.nan] * 2], ax=ax
-    ),
+    "entropy_scatter": lambda ax: plotting.entropy_scatter([[0, 0], [1, 1], [2, 0]], [0.2, np.nan, 1], ax=ax),
 }
 
 
@@ -73,7 +72,13 @@ def test_pareto_chart_stops_at_the_share():
     assert len(plotting.estimated_clusters(runs, share=1.0).patches) == 5
 
 
+def test_the_undecided_are_drawn_last():
+    ax = plotting.entropy_scatter([[0, 0], [1, 1], [2, 2]], [0.7, np.nan, 0.1])
+    assert_array_equal(ax.collections[-1].get_array(), [0.1, 0.7])
+    assert_array_equal(ax.collections[-1].get_offsets(), [[2, 2], [0, 0]])
+
+
 def test_entropy_is_relative_to_equal_memberships():
-    thirds = np.full((1, 3), 1 / 3)
-    ax = plotting.membership_entropy([[0, 0], [1, 1]], np.vstack([thirds, [[0, 1, 0]]]))
-    assert_allclose(ax.collections[-1].get_array(), [0, 1], atol=1e-12)
+    shares = [[1 / 3] * 3, [0, 1, 0], [0.5, 0.5, 0], [np.nan] * 3]
+    assert_allclose(membership_entropy(shares), [1, 0, np.log(2) / np.log(3), np.nan], atol=1e-12)
+    assert_array_equal(membership_entropy([[1.0], [1.0]]), 0)

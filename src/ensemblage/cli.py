@@ -72,10 +72,13 @@ generation_options = options(
 )
 consensus_options = options(
     click.option(
-        "-k", "--n-clusters", "k", type=click.IntRange(min=2), help="Number of clusters. Some methods can find it."
+        "-k", "--n-clusters", "k", type=click.IntRange(min=2), help="Number of clusters. Without it, it is found."
     ),
     click.option(
-        "--method", default="km", show_default=True, metavar="NAME", help="How to combine: see ensemblage methods."
+        "--method",
+        metavar="NAME",
+        show_default="km, or acv without -k",
+        help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters.",
     ),
 )
 repeat_options = options(
@@ -118,7 +121,7 @@ folder_option = click.option(
 def main() -> None:
     """Consensus clustering: many clusterings in; one better clustering, a ranking and a measure of certainty out.
 
-    Start with: ensemblage run DATA.csv -k 3 -o out
+    Start with: ensemblage run DATA.csv -o out
     """
 
 

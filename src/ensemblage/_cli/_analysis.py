@@ -32,6 +32,11 @@ class Consensus:
     seed: int
     n_jobs: int
 
+    @classmethod
+    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int) -> Consensus:
+        """Without a method: k-means if the number of clusters is known, else the one that finds it in linear time."""
+        return cls(k, method or ("acv" if k is None else "km"), seed, n_jobs)
+
     def check(self) -> None:
         """What can be said before the work begins."""
         make_consensus(self.method, self.k)
@@ -56,17 +61,17 @@ def run_analysis(
     overwrite: bool,
     n_jobs: int,
     k: int | None,
-    method: str,
+    method: str | None,
     partitions: int,
     seed: int,
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
-    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus(k, method, seed, n_jobs)
+    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus.of(k, method, seed, n_jobs)
     wanted.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content), "partitions": partitions, "seed": seed}
-    identity = {"command": "run", **made_of, "k": k, "method": method}
+    identity = {"command": "run", **made_of, "k": k, "method": wanted.method}
     with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
@@ -80,14 +85,22 @@ def run_analysis(
 
 
 def combine_analysis(
-    path: Path, output: Path, *, overwrite: bool, n_jobs: int, k: int | None, method: str, seed: int, **settings: Any
+    path: Path,
+    output: Path,
+    *,
+    overwrite: bool,
+    n_jobs: int,
+    k: int | None,
+    method: str | None,
+    seed: int,
+    **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    source, wanted = Source.of(path, settings, "missing"), Consensus(k, method, seed, n_jobs)
+    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs)
     wanted.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content)}
-    identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": method}
+    identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": wanted.method}
     with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)

@@ -11,6 +11,7 @@ import click
 from ensemblage._cli._folder import FILES
 
 MOST_SIZES = 12
+MOST_ALTERNATIVES = 5
 
 
 def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
@@ -26,12 +27,27 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "objects", f"{data['n_objects']:,}{features}"
     yield "ensemble", f"{data['n_partitions']:,} partitions, {data['mean_member_clusters']:.1f} clusters on average"
     yield "consensus", f"{consensus['n_clusters']:,} clusters of {_sizes(summary['clusters'])} objects"
+    yield from _choice(summary.get("choice"))
     confidence, between = _number(consensus["mean_confidence"]), _number(consensus["between"])
     yield "confidence", f"{confidence} within clusters, {between} between them"
     for name, score in (summary["truth"] or {}).items():
         members = f"{_number(score['mean'])} ± {_number(score['sd'])}" if score["mean"] is not None else "not computed"
         yield name.upper(), f"{_number(score['consensus'])} with the truth; members {members}"
     yield "seconds", ", ".join(f"{stage} {value:.1f}" for stage, value in summary["seconds"].items())
+
+
+def _choice(choice: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+    """How clear the number of clusters is that was found, and the others that could be asked for."""
+    from ensemblage.report._voting import how_clear
+
+    if choice and choice["found"]:
+        yield "choice", how_clear(choice)
+        yield "instead", _alternatives(choice["lifetimes"][1:])
+
+
+def _alternatives(lifetimes: Sequence[tuple[int, float]]) -> str:
+    shown = ", ".join(f"{k} ({life:.3f})" for k, life in lifetimes[:MOST_ALTERNATIVES])
+    return f"-k with its lifetime: {shown}" if shown else "no other number of clusters"
 
 
 def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:

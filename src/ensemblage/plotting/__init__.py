@@ -12,7 +12,7 @@ from ._matrix import consensus_matrix
 from ._ranking import ranking_scores
 from ._scatter import scatter
 from ._sizes import cluster_sizes
-from ._voting import estimated_clusters, lifetimes, membership, membership_entropy, voting_dendrogram
+from ._voting import entropy_scatter, estimated_clusters, lifetimes, membership, voting_dendrogram
 
 __all__ = [
     "PALETTE",
@@ -24,10 +24,10 @@ __all__ = [
     "confidence_by_cluster",
     "confidence_quantiles",
     "consensus_matrix",
+    "entropy_scatter",
     "estimated_clusters",
     "lifetimes",
     "membership",
-    "membership_entropy",
     "printable",
     "ranking_scores",
     "scatter",

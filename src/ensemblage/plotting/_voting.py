@@ -204,42 +204,37 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: "Axes | No
     return ax
 
 
-def membership_entropy(points: ArrayLike, shares: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
+def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
     """Objects as points, coloured by the entropy of their membership: dark where they lie between clusters.
-
-    O(n k) time and memory.
 
     Parameters
     ----------
     points : array-like of float, shape (n, 2)
         Coordinates.
-    shares : array-like of float, shape (n, k)
-        ``membership_`` of a consensus. NaN is drawn as small grey dots.
+    entropy : array-like of float, shape (n,)
+        ``metrics.membership_entropy``, from 0 to 1. NaN is drawn as a small grey dot.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure.
 
     Returns
     -------
     matplotlib Axes
-        Entropies are relative to that of equal memberships: from 0, one cluster for sure, to 1.
 
     Examples
     --------
-    >>> from ensemblage.plotting import membership_entropy
-    >>> membership_entropy([[0, 0], [1, 1]], [[1, 0], [0.5, 0.5]]).collections[-1].get_array().tolist()
-    [0.0, 1.0]
+    >>> from ensemblage.plotting import entropy_scatter
+    >>> len(entropy_scatter([[0, 0], [1, 1]], [0.0, 1.0]).collections)
+    1
     """
     ax = ax or new_axes(4.8, 4.1)
-    xy, rows = np.asarray(points, dtype=np.float64), np.asarray(shares, dtype=np.float64)
-    entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=1) / np.log(max(rows.shape[1], 2))
-    known = ~np.isnan(entropy)
-    order = np.flatnonzero(known)[np.argsort(entropy[known], kind="stable")]
+    xy, values = np.asarray(points, dtype=np.float64), np.asarray(entropy, dtype=np.float64)
+    known = ~np.isnan(values)
+    order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
     size = float(np.clip(12_000 / max(len(xy), 1), 6, 30))
     style: dict[str, Any] = {"linewidths": 0, "rasterized": True}
     if not known.all():
         ax.scatter(xy[~known, 0], xy[~known, 1], s=size / 3, color=UNLABELLED_COLOR, **style)
-    values = np.clip(entropy[order], 0, 1) + 0.0
-    drawn = ax.scatter(xy[order, 0], xy[order, 1], s=size, c=values, cmap="viridis_r", vmin=0, vmax=1, **style)
+    drawn = ax.scatter(xy[order, 0], xy[order, 1], s=size, c=values[order], cmap="viridis_r", vmin=0, vmax=1, **style)
     ax.figure.colorbar(drawn, ax=ax, label="entropy of the membership (1 = undecided)", fraction=0.05, pad=0.03)
     without_frame(ax)
     return ax

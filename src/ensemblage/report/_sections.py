@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ensemblage import plotting
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, listed, number, percent
 from ensemblage.report._svg import to_svg
+from ensemblage.report._voting import voting_section
 
 Summary = Mapping[str, Any]
 
@@ -99,6 +100,7 @@ def method_section(summary: Summary) -> Section:
 
 SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
     answer_section,
+    voting_section,
     agreement_section,
     objects_section,
     truth_section,

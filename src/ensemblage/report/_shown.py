@@ -37,7 +37,7 @@ def matrix_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) 
 
     Rows are in the order of the clusters; in each, rows that are together often stand side by side.
     """
-    chosen, sizes, note = _rows_shown(ensemble, clusters, random_state)
+    chosen, sizes, note = rows_shown(ensemble, clusters, random_state)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="No partition labels both")
         shares = coassociation(ensemble, rows=chosen)
@@ -66,9 +66,10 @@ def _order_by_cluster(shares: NDArray[np.float64], clusters: NDArray[Any]) -> ND
     return np.concatenate(order)
 
 
-def _rows_shown(
+def rows_shown(
     ensemble: Ensemble, clusters: NDArray[Any], random_state: Any
 ) -> tuple[NDArray[Any], NDArray[np.float64], str]:
+    """The objects that a matrix shows, how many objects each stands for, and a note that says so."""
     n = len(ensemble)
     if n <= _MOST_ROWS:
         return np.arange(n), np.ones(n), f"All {n:,} objects are drawn."
@@ -114,11 +115,16 @@ class Features(NamedTuple):
         return numbers
 
 
+def points_chosen(clusters: NDArray[Any], random_state: Any) -> NDArray[Any]:
+    """The objects that are drawn as points, in the order in which they are."""
+    return sample_by_cluster(clusters, _MOST_POINTS, random_state)[0]
+
+
 def points_shown(
     features: Features, clusters: NDArray[Any], confidence: NDArray[np.float64], random_state: Any
 ) -> dict[str, Any]:
     """The objects in the plane: up to two features as they are, more on their first two principal components."""
-    chosen, _ = sample_by_cluster(clusters, _MOST_POINTS, random_state)
+    chosen = points_chosen(clusters, random_state)
     xy, x_label, y_label, axes_note = _in_the_plane(features.rows(chosen), confidence[chosen], features.names)
     notes = [axes_note]
     if len(chosen) < len(clusters):

@@ -17,6 +17,7 @@ from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._shown import Features, matrix_shown, points_shown
 from ensemblage.report._truth import compare_with_truth
+from ensemblage.report._voting import choice_of_k, voting_shown
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
@@ -109,6 +110,7 @@ def summarize(
         "consensus": _consensus(ensemble, consensus, labels, confidence),
         "clusters": _clusters(ensemble, labels, confidence),
         "agreement": _agreement(agreements, drawn, with_each_other),
+        "choice": choice_of_k(consensus),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, agreements, None if compared is None else compared.members),
         "rankings": [_ranking(r) for r in _several(ranking)],
@@ -120,6 +122,7 @@ def summarize(
             "matrix": matrix_shown(ensemble, labels, random_state),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
             "points": None if drawable is None else points_shown(drawable, labels, confidence, random_state),
+            "voting": voting_shown(ensemble, consensus, labels, drawable is not None, random_state),
         },
     }
 

@@ -235,3 +235,34 @@ def methods() -> None:
     from ensemblage._cli._show import show_methods
 
     show_methods()
+
+
+@main.command()
+@click.argument("paper", metavar="PAPER")
+@click.option("--table", metavar="T", help="Only this table of the paper.")
+@click.option("--figure", metavar="F", help="Only this figure of the paper.")
+@click.option(
+    "--data",
+    type=INPUT,
+    metavar="DIR",
+    help="Folder of data sets, NAME.csv.gz with a column label. [default: ENSEMBLAGE_DATA]",
+)
+@click.option("--download", is_flag=True, help="Fetch sets that are not at hand from OpenML.")
+@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Runs of each experiment. [default: the paper's]")
+@click.option(
+    "--jobs", "n_jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads."
+)
+@click.option("--method", metavar="MODULE:CLASS", help="A method of yours, as one more column beside the paper's.")
+@click.option("--quick", is_flag=True, help="Every table and figure on few sets with few runs.")
+@click.option("--retry", is_flag=True, help="Do again what failed.")
+@click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")
+@folder_option
+def reproduce(paper: str, output: Path, **settings: Any) -> None:
+    """Repeat the experiments of a paper and compare.
+
+    PAPER is candel, ayad, sinorina, li, ohl or all. The folder gets a CSV, markdown and SVG file per table, and
+    index.html with everything; results.sqlite keeps each result: a stopped command goes on where it was.
+    """
+    from ensemblage._cli._reproduce import reproduce_papers
+
+    reproduce_papers(paper, output, **settings)

@@ -1,0 +1,219 @@
+"""Everything of a reproduction on one self-contained page, in the style of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from ensemblage._version import __version__
+from ensemblage.report._layout import Cell as ShownCell
+from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted, listed
+from ensemblage.report._svg import to_svg
+from ensemblage.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
+from ensemblage.reproduce._experiment import FigureOf, Paper, TableOf
+from ensemblage.reproduce._figures import Panel
+from ensemblage.reproduce._published import misprints
+from ensemblage.reproduce._results import Results
+from ensemblage.reproduce._tables import (
+    DIFFERS,
+    NOISE_RULE,
+    UNKNOWN,
+    WITHIN,
+    Cell,
+    counts,
+    ordered,
+    ours_text,
+    plot,
+    published_text,
+)
+
+COLORS = {WITHIN: "#009e73", DIFFERS: "#d55e00", UNKNOWN: "#8c8c8c", HOLDS: "#009e73", FAILS: "#d55e00"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found about one paper."""
+
+    paper: Paper
+    results: Results
+    tables: Sequence[tuple[TableOf, Sequence[Cell]]]
+    figures: Sequence[tuple[FigureOf, Sequence[Panel]]]
+    claims: Sequence[Claim]
+
+
+def render(
+    outcomes: Sequence[Outcome], facts: Sequence[tuple[str, str]], settings: Mapping[str, str], notes: Sequence[str]
+) -> str:
+    """The page, as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
+    sections = [
+        _overview(outcomes),
+        *(s for o in outcomes for s in _paper_sections(o)),
+        _notes(outcomes, settings, notes),
+    ]
+    return environment.get_template("report.html").render(
+        title=f"Reproduction of {listed([outcome.paper.name.capitalize() for outcome in outcomes])}",
+        headline=_headline(outcomes),
+        facts=facts,
+        sections=sections,
+        version=__version__,
+    )
+
+
+def _headline(outcomes: Sequence[Outcome]) -> str:
+    total = _sum(counts(cells) for outcome in outcomes for _, cells in outcome.tables)
+    compared = total[WITHIN] + total[DIFFERS]
+    if not compared:
+        return "Nothing to compare with the published numbers yet"
+    return f"{total[WITHIN]:,} of {counted(compared, 'published number')} within noise of ours"
+
+
+def _sum(parts: object) -> dict[str, int]:
+    total = {WITHIN: 0, DIFFERS: 0, UNKNOWN: 0}
+    for part in parts:  # type: ignore[attr-defined]
+        total = {verdict: total[verdict] + part[verdict] for verdict in total}
+    return total
+
+
+def _anchor(name: str, text: str) -> Markup:
+    return Markup('<span id="{}">{}</span>').format(name, text)
+
+
+def _link(name: str, text: str) -> Markup:
+    return Markup('<a href="#{}">{}</a>').format(name, text)
+
+
+def _table_id(paper: Paper, table: TableOf) -> str:
+    return f"{paper.name}-table-{table.number}"
+
+
+def _overview(outcomes: Sequence[Outcome]) -> Section:
+    rows: list[list[ShownCell]] = []
+    for outcome in outcomes:
+        for table, cells in outcome.tables:
+            count = counts(cells)
+            empty = sum(cell.ours is None for cell in cells)
+            link = _link(_table_id(outcome.paper, table), f"{outcome.paper.name.capitalize()}, Table {table.number}")
+            rows.append([link, table.title, *(str(count[v]) for v in (WITHIN, DIFFERS, UNKNOWN)), str(empty)])
+        rows += [_figure_row(outcome.paper, figure) for figure, panels in outcome.figures if panels]
+        if outcome.claims:
+            rows.append(_claims_row(outcome))
+    columns = ["", "", WITHIN, DIFFERS, UNKNOWN, "without ours"]
+    note = "Claims: those that hold, fail, and cannot be tested here."
+    shown = Table("Published numbers beside ours", columns, rows, note, shown=len(rows), text=(0, 1), wide=True)
+    return Section("Overview", [NOISE_RULE], tables=[shown])
+
+
+def _figure_row(paper: Paper, figure: FigureOf) -> list[ShownCell]:
+    link = _link(f"{paper.name}-figure-{figure.number}", f"{paper.name.capitalize()}, Figure {figure.number}")
+    return [link, figure.title, "", "", "", ""]
+
+
+def _claims_row(outcome: Outcome) -> list[ShownCell]:
+    count = [str(sum(c.verdict.verdict == v for c in outcome.claims)) for v in (HOLDS, FAILS, UNTESTED)]
+    link = _link(f"{outcome.paper.name}-claims", f"{outcome.paper.name.capitalize()}, claims")
+    return [link, "What the text says", *count, ""]
+
+
+def _paper_sections(outcome: Outcome) -> list[Section]:
+    paper = outcome.paper
+    sections = [Section(_anchor(paper.name, paper.title), paper.protocol, tables=_misprints(paper))]
+    sections += [_table_section(paper, table, cells) for table, cells in outcome.tables]
+    sections += [_figure_section(paper, figure, panels) for figure, panels in outcome.figures if panels]
+    if outcome.claims:
+        sections.append(_claims_section(outcome))
+    return sections
+
+
+def _misprints(paper: Paper) -> list[Table]:
+    rows = [[r["location"], r["printed"], r["other"], r["note"]] for r in misprints(paper.name)]
+    columns = ["Where", "Printed", "Elsewhere", "Note"]
+    return [Table("Where the paper disagrees with itself", columns, rows, shown=3, text=(0, 1, 2, 3), wide=True)]
+
+
+def _table_section(paper: Paper, table: TableOf, cells: Sequence[Cell]) -> Section:
+    title = _anchor(_table_id(paper, table), f"{paper.name.capitalize()}, Table {table.number}: {table.title}")
+    full = [row for row in ordered(c.row for c in cells) if any(c.ours for c in cells if c.row == row)]
+    shown = [cell for cell in cells if cell.row in full]
+    ax = plot(shown)
+    pictures = []
+    if ax is not None:
+        name = f"{paper.name}-t{table.number}"
+        pictures = [Picture("Ours over published", to_svg(ax, name), ["A ring marks a difference beyond noise."])]
+    return Section(
+        title, [*filter(None, [table.note]), *_left_out(cells, full)], pictures, [_wide(shown, table.digits)]
+    )
+
+
+def _left_out(cells: Sequence[Cell], full: Sequence[str]) -> list[str]:
+    reasons: dict[str, list[str]] = {}
+    for row in ordered(c.row for c in cells):
+        if row not in full:
+            reason = next((c.why_not for c in cells if c.row == row and c.why_not not in ("", "NA")), "no number")
+            reasons.setdefault(reason, []).append(row)
+    return [f"Without our numbers ({reason}): {listed(rows)}." for reason, rows in reasons.items()]
+
+
+def _wide(cells: Sequence[Cell], digits: int) -> Table:
+    rows, columns = ordered(c.row for c in cells), ordered(c.column for c in cells)
+    at = {(c.row, c.column): c for c in cells}
+    body: list[list[ShownCell]] = [[row, *(_cell(at.get((row, c)), digits) for c in columns)] for row in rows]
+    note = (
+        "Ours ± standard error, below it the published number: green within noise, orange beyond it, grey no verdict."
+    )
+    return Table("Ours and published", ["", *columns], body, note, shown=40, wide=True)
+
+
+def _cell(cell: Cell | None, digits: int) -> ShownCell:
+    if cell is None:
+        return ""
+    published = published_text(cell, digits) or "–"
+    if not cell.verdict:
+        return Markup('{}<br><span style="color: #57606a">{}</span>').format(ours_text(cell, digits), published)
+    return Markup(
+        '{}<br><span style="color: #57606a"><span class="swatch" title="{}" style="background: {}"></span>{}</span>'
+    ).format(ours_text(cell, digits), cell.verdict, COLORS[cell.verdict], published)
+
+
+def _figure_section(paper: Paper, figure: FigureOf, panels: Sequence[Panel]) -> Section:
+    name = f"{paper.name}-figure-{figure.number}"
+    pictures = [
+        Picture(panel.title, to_svg(panel.ax, f"{name}-{i}"), [panel.sentence] if panel.sentence else [])
+        for i, panel in enumerate(panels)
+    ]
+    title = _anchor(name, f"{paper.name.capitalize()}, Figure {figure.number}: {figure.title}")
+    return Section(title, [figure.note] if figure.note else [], pictures)
+
+
+def _claims_section(outcome: Outcome) -> Section:
+    rows: list[list[ShownCell]] = [
+        [
+            *(claim.figure, claim.dataset, claim.claim, claim.value),
+            ClusterCell(claim.verdict.verdict, COLORS.get(claim.verdict.verdict, "#8c8c8c")),
+            claim.verdict.ours,
+        ]
+        for claim in outcome.claims
+    ]
+    columns = ["Where", "Data", "Claim", "Value", "Verdict", "Ours"]
+    title = _anchor(f"{outcome.paper.name}-claims", f"{outcome.paper.name.capitalize()}: what the text says")
+    return Section(title, tables=[Table("", columns, rows, shown=len(rows), text=tuple(range(6)), wide=True)])
+
+
+def _notes(outcomes: Sequence[Outcome], settings: Mapping[str, str], notes: Sequence[str]) -> Section:
+    skipped = {name: reason for outcome in outcomes for name, reason in outcome.results.skipped.items()}
+    missing = {name: reason for outcome in outcomes for name, reason in outcome.results.missing.items()}
+    failures = sorted({row for outcome in outcomes for row in outcome.results.failures()})
+    tables = [Table("How it was made", (), [[str(escape(k)), v] for k, v in settings.items()], text=(0, 1), wide=True)]
+    for title, columns, rows in (
+        ("Data sets that are not at hand", ["Set", "Reason"], [[n, r] for n, r in sorted(skipped.items())]),
+        ("Methods that are not available", ["Method", "Reason"], [[n, r] for n, r in sorted(missing.items())]),
+        ("What failed", ["Experiment", "Case", "Method", "Error"], [list(row) for row in failures]),
+        ("Data that differ from what is printed", ["Note"], [[note] for note in notes]),
+    ):
+        if rows:
+            tables.append(Table(title, columns, rows, shown=8, text=tuple(range(len(columns))), wide=True))
+    return Section("Data, failures, settings", tables=tables)

@@ -1,0 +1,299 @@
+"""A reproduction from request to page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+from ensemblage._version import __version__
+from ensemblage.report._svg import figure_style, to_svg
+from ensemblage.reproduce import _page
+from ensemblage.reproduce._claims import FAILS, HOLDS, Claim, claims_of
+from ensemblage.reproduce._experiment import Case, Experiment, FigureOf, Paper, TableOf
+from ensemblage.reproduce._figures import Panel
+from ensemblage.reproduce._methods import import_method, kind_of
+from ensemblage.reproduce._page import Outcome
+from ensemblage.reproduce._results import Results
+from ensemblage.reproduce._runs import Data, Plan, execute, units_of
+from ensemblage.reproduce._store import Store
+from ensemblage.reproduce._tables import plot, to_csv, to_markdown, write_text
+
+PAPERS = ("candel",)
+RESULTS, INDEX = "results.sqlite", "index.html"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to reproduce, and how."""
+
+    papers: tuple[str, ...]
+    output: Path
+    table: str | None = None
+    figure: str | None = None
+    data: Path | None = None
+    runs: int | None = None
+    n_jobs: int = -1
+    method: str | None = None
+    quick: bool = False
+    retry: bool = False
+    download: bool = False
+
+
+def load_paper(name: str) -> Paper:
+    """A paper by its name, one of PAPERS."""
+    paper: Paper = import_module(f"ensemblage.reproduce.{name}").PAPER
+    return paper
+
+
+def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
+    """Do what is not done yet, and write tables, figures, claims and the page.
+
+    Parameters
+    ----------
+    request : Request
+    tell : callable
+        Gets lines about the progress.
+
+    Returns
+    -------
+    pathlib.Path
+        The page.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table or figure, the folder cannot be written or is in use, its results are of another
+        format, or the user's method cannot be imported.
+    """
+    start = time.perf_counter()
+    papers = [load_paper(name) for name in request.papers]
+    plans = [plan for paper in papers for plan in plans_of(paper, request)]
+    with _folder(request.output), _opened(request.output / RESULTS) as store:
+        for version, n in store.other_versions().items():
+            tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
+        data = Data(request.data, request.download)
+        units, kept = units_of(plans, store, data, request.retry)
+        left = sum(len(unit.todo) for unit in units)
+        for name in sorted(data.skipped):
+            tell(f"{name}: skipped, not at hand")
+        tell(f"{kept:,} results are there, {left:,} to do")
+        missing = execute(units, store, data, request.n_jobs, tell)
+        for reason in sorted(set(missing.values())):
+            tell(reason)
+        return _write(request, papers, store, data, missing, time.perf_counter() - start)
+
+
+def status(request: Request) -> list[tuple[str, str, str, str]]:
+    """What is done: (experiment, results, of so many, failed), of the plan that the request asks for."""
+    plans = [plan for name in request.papers for plan in plans_of(load_paper(name), request)]
+    rows = []
+    with _opened(request.output / RESULTS, must_exist=True) as store:
+        for plan in plans:
+            cases = {case.name for case in plan.cases}
+            known = [
+                result
+                for (key, _), result in store.results(plan.experiment.name).items()
+                if key.dataset in cases and key.method in plan.methods and key.seed < plan.runs
+            ]
+            total = len(cases) * len(plan.methods) * plan.runs
+            rows.append(
+                (plan.experiment.name, str(len(known)), str(total), str(sum(r.error is not None for r in known)))
+            )
+    return rows
+
+
+def plans_of(paper: Paper, request: Request) -> list[Plan]:
+    """What the request needs of each experiment of a paper."""
+    chosen = _chosen(paper, request)
+    kind = kind_of(request.method) if request.method else None
+    plans = []
+    for experiment in paper.experiments:
+        needs = [item.needs[experiment.name] for item in chosen if experiment.name in item.needs]
+        if needs or not (request.table or request.figure):
+            methods = experiment.methods
+            if needs and all(needs) and (request.table or request.figure):
+                methods = tuple(m for m in methods if any(m in some for some in needs))
+            own = (request.method,) if request.method and experiment.takes == kind else ()
+            cases, runs = _size(experiment, request)
+            plans.append(Plan(experiment, cases, (*methods, *own), runs))
+    return plans
+
+
+def _chosen(paper: Paper, request: Request) -> list[TableOf | FigureOf]:
+    chosen: list[TableOf | FigureOf] = []
+    for kind, wanted, items in (("table", request.table, paper.tables), ("figure", request.figure, paper.figures)):
+        if wanted is None:
+            continue
+        found = [item for item in items if item.number == wanted]
+        if not found:
+            numbers = ", ".join(item.number for item in items) or "none"
+            raise ValueError(
+                f"--{kind} must be one that is reproduced of {paper.name}. Got {wanted}. There is {kind} {numbers}."
+            )
+        chosen += found
+    return chosen or [*paper.tables, *paper.figures]
+
+
+def _size(experiment: Experiment, request: Request) -> tuple[tuple[Case, ...], int]:
+    cases, runs = experiment.cases, experiment.runs
+    if request.quick:
+        quick = experiment.quick_cases or tuple(case.name for case in cases)
+        cases, runs = tuple(case for case in cases if case.name in quick), min(runs, experiment.quick_runs)
+    return cases, request.runs or runs
+
+
+@contextmanager
+def _opened(path: Path, *, must_exist: bool = False) -> Iterator[Store]:
+    store = Store(path, __version__, must_exist=must_exist)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """Make the folder, and keep others out of it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise ValueError(
+            f"The output must be a folder that can be written. {path} cannot: {error.strerror}. "
+            "Name another one with -o."
+        ) from None
+    try:
+        _lock(handle, path)
+        if not os.access(path, os.W_OK):
+            raise ValueError(f"The output must be a folder that can be written. {path} cannot. Name another with -o.")
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise ValueError(
+            f"A folder must be used by one reproduction at a time. {path} is in use. Wait, or name another with -o."
+        ) from None
+
+
+def _write(
+    request: Request, papers: Sequence[Paper], store: Store, data: Data, missing: Mapping[str, str], seconds: float
+) -> Path:
+    """Every file of the papers asked for, and one page of all that have results."""
+    outcomes = []
+    for name in PAPERS:
+        paper = load_paper(name)
+        results = Results.read(paper.experiments, store, data, missing)
+        if results.found or paper in papers:
+            with figure_style():
+                outcomes.append(outcome_of(paper, results, request))
+                write_outcome(outcomes[-1], request.output / name)
+    with figure_style():
+        page = _page.render(outcomes, _facts(outcomes, seconds), _settings(request), _data_notes(data))
+    write_text(request.output / INDEX, page)
+    return request.output / INDEX
+
+
+def outcome_of(paper: Paper, results: Results, request: Request | None = None) -> Outcome:
+    """Tables, figures and claims from the results, without those that have no number and were not asked for."""
+    asked = (request.table, request.figure) if request else (None, None)
+    tables = [(table, table.cells(results)) for table in paper.tables]
+    shown = [(t, cells) for t, cells in tables if t.number == asked[0] or any(c.ours for c in cells)]
+    figures = [(figure, figure.panels(results)) for figure in paper.figures]
+    claims = claims_of(paper.name, paper.claims(results)) if paper.claims else []
+    return Outcome(paper, results, shown, [(f, panels) for f, panels in figures if panels], claims)
+
+
+def write_outcome(outcome: Outcome, folder: Path) -> None:
+    """CSV, markdown and SVG of each table, SVG and CSV of each figure, CSV of the claims."""
+    folder.mkdir(exist_ok=True)
+    for table, cells in outcome.tables:
+        stem = f"table{table.number}"
+        write_text(folder / f"{stem}.csv", to_csv(cells))
+        title = f"{outcome.paper.name.capitalize()}, Table {table.number}: {table.title}"
+        write_text(folder / f"{stem}.md", to_markdown(title, cells, table.digits))
+        ax = plot(cells)
+        if ax is not None:
+            write_text(folder / f"{stem}.svg", to_svg(ax, stem))
+    for figure, panels in outcome.figures:
+        for i, panel in enumerate(panels):
+            stem = f"figure{figure.number}{chr(ord('a') + i) if len(panels) > 1 else ''}"
+            write_text(folder / f"{stem}.svg", to_svg(panel.ax, stem))
+            write_text(folder / f"{stem}.csv", _csv_of_panel(panel))
+    if outcome.claims:
+        write_text(folder / "claims.csv", _csv_of_claims(outcome.claims))
+
+
+def _csv_of_panel(panel: Panel) -> str:
+    buffer = io.StringIO()
+    names = list(dict.fromkeys(name for row in panel.numbers for name in row))
+    writer = csv.DictWriter(buffer, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(panel.numbers)
+    return buffer.getvalue()
+
+
+def _csv_of_claims(claims: Sequence[Claim]) -> str:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["figure", "dataset", "setting", "claim", "value", "verdict", "ours"])
+    writer.writerows([*claim[:5], *claim.verdict] for claim in claims)
+    return buffer.getvalue()
+
+
+def _facts(outcomes: Sequence[Outcome], seconds: float) -> list[tuple[str, str]]:
+    claims = [claim.verdict.verdict for outcome in outcomes for claim in outcome.claims]
+    results = sum(len(found) for outcome in outcomes for found in outcome.results.found.values())
+    work = sum(r.seconds for o in outcomes for found in o.results.found.values() for r in found)
+    return [
+        ("tables", str(sum(len(outcome.tables) for outcome in outcomes))),
+        ("figures", str(sum(len(outcome.figures) for outcome in outcomes))),
+        ("claims that hold", f"{claims.count(HOLDS)} of {claims.count(HOLDS) + claims.count(FAILS)}"),
+        ("results", f"{results:,}"),
+        ("minutes of methods", f"{work / 60:.1f}"),
+        ("minutes of this run", f"{seconds / 60:.1f}"),
+    ]
+
+
+def _settings(request: Request) -> dict[str, str]:
+    packages = ("numpy", "scipy", "scikit-learn", "numba")
+    versions = {"ensemblage": __version__, "Python": platform.python_version()}
+    versions |= {package: metadata.version(package) for package in packages}
+    asked: dict[str, Any] = {
+        "papers": ", ".join(request.papers),
+        "table": request.table,
+        "figure": request.figure,
+        "runs": request.runs,
+        "method": request.method,
+        "quick": request.quick or None,
+    }
+    shown = {name: str(value) for name, value in asked.items() if value is not None}
+    seeds = "0, 1, … per experiment; ensembles and methods of a run have the same"
+    return {**shown, "seeds": seeds, "versions": ", ".join(f"{n} {v}" for n, v in versions.items())}
+
+
+def _data_notes(data: Data) -> list[str]:
+    return [f"{name}: {note}" for name, notes in data.notes().items() for note in notes]
+
+
+def check_method(name: str | None) -> None:
+    """Fail early if the user's method cannot be imported."""
+    if name is not None:
+        import_method(name)

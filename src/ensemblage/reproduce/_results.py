@@ -1,0 +1,111 @@
+"""What the tables, figures and claims read: numbers of finished runs, and why some are not there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ensemblage.reproduce._experiment import Case, Experiment
+from ensemblage.reproduce._runs import Data
+from ensemblage.reproduce._store import Result, Store
+
+
+class Estimate(NamedTuple):
+    """A mean over runs or data sets."""
+
+    mean: float
+    sd: float
+    n: int
+
+    @property
+    def se(self) -> float:
+        """Standard error; NaN for a single value."""
+        return self.sd / math.sqrt(self.n)
+
+
+def estimate(values: Sequence[float]) -> Estimate | None:
+    """Mean, standard deviation (ddof 1) and number of the values that are numbers; None if there is none."""
+    finite = np.array([v for v in values if math.isfinite(v)], dtype=np.float64)
+    if not len(finite):
+        return None
+    return Estimate(float(finite.mean()), float(finite.std(ddof=1)) if len(finite) > 1 else math.nan, len(finite))
+
+
+@dataclass(frozen=True)
+class Results:
+    """Everything that a file of results holds about some experiments."""
+
+    experiments: Mapping[str, Experiment]
+    found: Mapping[tuple[str, str, str], Sequence[Result]]
+    """By experiment, case and method, in the order of the seeds."""
+    missing: Mapping[str, str] = field(default_factory=dict)
+    """Methods that this version does not have, with the reason."""
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Data sets that are not at hand, with the reason."""
+
+    @classmethod
+    def read(cls, experiments: Iterable[Experiment], store: Store, data: Data, missing: Mapping[str, str]) -> Results:
+        """Read from the file what belongs to these experiments and the data at hand."""
+        named = {experiment.name: experiment for experiment in experiments}
+        found: dict[tuple[str, str, str], list[Result]] = {}
+        for experiment in named.values():
+            known = store.results(experiment.name)
+            prints = _fingerprints(experiment, data) if known else {}
+            for key, print_ in sorted(known):
+                if prints.get(key.dataset) == print_:
+                    found.setdefault((key.experiment, key.dataset, key.method), []).append(known[key, print_])
+        return cls(named, found, missing, data.skipped)
+
+    def cases(self, experiment: str) -> list[Case]:
+        """The cases of an experiment that there is any result of."""
+        have = {case for name, case, _ in self.found if name == experiment}
+        return [case for case in self.experiments[experiment].cases if case.name in have]
+
+    def extra(self, experiment: str) -> list[str]:
+        """The methods of the user."""
+        own = self.experiments[experiment].methods
+        return sorted({method for name, _, method in self.found if name == experiment and method not in own})
+
+    def runs(self, experiment: str, case: str, method: str) -> list[Mapping[str, Any]]:
+        """The numbers of all runs that did not fail."""
+        return [r.numbers for r in self.found.get((experiment, case, method), ()) if r.numbers is not None]
+
+    def values(self, experiment: str, case: str, method: str, *path: str) -> list[float]:
+        """One number of each run, by its name, or by the names of the dicts it is in."""
+        values = []
+        for numbers in self.runs(experiment, case, method):
+            value: Any = numbers
+            for name in path:
+                value = value.get(name) if isinstance(value, Mapping) else None
+            if value is not None:
+                values.append(float(value))
+        return values
+
+    def estimate(self, experiment: str, case: str, method: str, *path: str) -> Estimate | None:
+        """The mean over runs."""
+        return estimate(self.values(experiment, case, method, *path))
+
+    def why_not(self, experiment: str, case: str, method: str) -> str:
+        """Why there is no number, in a few words."""
+        results = self.found.get((experiment, case, method), ())
+        if any(r.error for r in results):
+            return "failed"
+        datasets = {c.name: c.dataset for c in self.experiments[experiment].cases}
+        if datasets.get(case) in self.skipped:
+            return "no data"
+        if method in self.missing:
+            return "not available"
+        return "not applied" if results else "not run"
+
+    def failures(self) -> list[tuple[str, str, str, str]]:
+        """(experiment, case, method, error) of what failed, each error once."""
+        return sorted({(*cell, r.error) for cell, results in self.found.items() for r in results if r.error})
+
+
+def _fingerprints(experiment: Experiment, data: Data) -> dict[str, str]:
+    loaded = {case.name: data.get(case.dataset) for case in experiment.cases}
+    return {name: found[1] for name, found in loaded.items() if found is not None}

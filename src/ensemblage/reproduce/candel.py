@@ -1,0 +1,208 @@
+"""Candel, "Linear time evidence accumulation clustering with KMeans": Tables 2 to 7 (Sec. 5 and 6)."""
+
+from __future__ import annotations
+
+import math
+
+from sklearn.preprocessing import StandardScaler
+
+from ensemblage.datasets import Dataset
+from ensemblage.metrics import density, ensemble_baselines, ensemble_nmi
+from ensemblage.reproduce._experiment import Case, Experiment, Numbers, Paper, Run, TableOf
+from ensemblage.reproduce._methods import fit_consensus, make_generator
+from ensemblage.reproduce._published import number, published
+from ensemblage.reproduce._results import Estimate, Results
+from ensemblage.reproduce._store import Made
+from ensemblage.reproduce._tables import Cell, ordered
+
+N_PARTITIONS, N_CLUSTERS, RUNS, K_CAP = 20, 20, 20, 100
+EXPERIMENT = "candel"
+NON_HIERARCHICAL = ("SEC", "MCLA", "ECC", "CSPA")
+HIERARCHICAL = ("R-SL", "R-AL", "R-ML", "E-SL", "E-AL", "E-ML")
+OWN = ("KM", "H-KM", "KM refined")
+BASELINES = "Max and Mean"
+METHODS = {
+    "SEC": ("sec", {}),
+    "MCLA": ("mcla", {}),
+    "ECC": ("ecc", {}),
+    "CSPA": ("cspa", {}),
+    "R-SL": ("eac-single", {}),
+    "R-AL": ("eac-average", {}),
+    "R-ML": ("eac-complete", {}),
+    "E-SL": ("eac-single", {"similarity": "ecpcs"}),
+    "E-AL": ("eac-average", {"similarity": "ecpcs"}),
+    "E-ML": ("eac-complete", {"similarity": "ecpcs"}),
+    "KM": ("km", {}),
+    "H-KM": ("h-km", {}),
+    "KM refined": ("km", {"refine": "density"}),
+}
+TOO_LARGE_FOR_HIERARCHIES = 6_435
+"""Sec. 6.2: not on sets larger than Landsat."""
+
+
+def make(case: Case, dataset: Dataset | None, seed: int) -> Made:
+    """Sec. 5.3: z-scores; 20 k-means, each with k uniform in [k0, min(√n, 100)]."""
+    assert dataset is not None
+    X = StandardScaler().fit_transform(dataset.X)
+    k_max = min(math.isqrt(len(X)), K_CAP)
+    # Two clusters at least where classes are not known; never more than the largest number.
+    k_min = min(dataset.n_classes or 2, k_max)
+    generator = make_generator("RandomKPartitions", N_PARTITIONS, seed=seed, k_min=k_min, k_max=k_max)
+    return Made(generator.fit_transform(X), {"k_min": k_min, "k_max": k_max})
+
+
+def measure(run: Run, method: str) -> Numbers:
+    """Sec. 5.5: a consensus of 20 clusters, its mean NMI with the ensemble (arithmetic) and its density, in percent."""
+    if method == BASELINES:
+        return _baselines(run)
+    name, parameters = METHODS.get(method, (method, {}))
+    if name in {"eac-single", "eac-average", "eac-complete"} and len(run.ensemble) > TOO_LARGE_FOR_HIERARCHIES:
+        return {}
+    labels = fit_consensus(name, run.ensemble, N_CLUSTERS, run.seed, **parameters).labels_
+    return {
+        "nmi": 100 * ensemble_nmi(run.ensemble, labels),
+        "density": 100 * density(run.ensemble, labels),
+        "clusters": len(set(labels.tolist())),
+    }
+
+
+def _baselines(run: Run) -> Numbers:
+    """Sec. 5.4.3: what the members reach themselves."""
+    numbers: dict[str, float] = {}
+    for metric in ("nmi", "density"):
+        mean, best = ensemble_baselines(run.ensemble, metric)
+        numbers |= {f"{metric} Mean": 100 * mean, f"{metric} Max": 100 * best}
+    return numbers
+
+
+def own_table(file: str, metric: str) -> tuple[Cell, ...]:
+    """The cells of a published table, without our numbers."""
+    return tuple(
+        Cell(
+            row["dataset"],
+            row["algorithm"],
+            None,
+            number(row["value"]),
+            published_n=RUNS,
+            unit=_unit(row["value"], metric),
+        )
+        for row in published(file)
+    )
+
+
+def _unit(value: str, metric: str) -> float:
+    return 0.01 if metric == "nmi" else 0.1
+
+
+def methods_table(file: str, metric: str, methods: tuple[str, ...], results: Results) -> list[Cell]:
+    """Tables 2 to 5: one column per method."""
+    cells = [_filled(cell, results, cell.column, metric) for cell in own_table(file, metric)]
+    rows = ordered(cell.row for cell in cells)
+    return cells + [_extra(row, method, metric, results) for method in results.extra(EXPERIMENT) for row in rows]
+
+
+def _filled(cell: Cell, results: Results, method: str, *path: str) -> Cell:
+    ours = results.estimate(EXPERIMENT, cell.row, method, *path)
+    why_not = "" if ours else results.why_not(EXPERIMENT, cell.row, method)
+    return Cell(
+        cell.row, cell.column, ours, cell.published, published_n=cell.published_n, why_not=why_not, unit=cell.unit
+    )
+
+
+def _extra(row: str, method: str, metric: str, results: Results) -> Cell:
+    ours = results.estimate(EXPERIMENT, row, method, metric)
+    return Cell(row, method, ours, why_not="" if ours else results.why_not(EXPERIMENT, row, method))
+
+
+def comparison_table(file: str, metric: str, results: Results) -> list[Cell]:
+    """Tables 6 and 7: the members, KM, H-KM, and the best of either group."""
+    cells = [_compared(cell, metric, results) for cell in own_table(file, metric)]
+    rows = ordered(cell.row for cell in cells)
+    return cells + [
+        _extra(r, method, metric, results) for method in ("KM refined", *results.extra(EXPERIMENT)) for r in rows
+    ]
+
+
+def _compared(cell: Cell, metric: str, results: Results) -> Cell:
+    if cell.column in ("Max", "Mean"):
+        return _filled(cell, results, BASELINES, f"{metric} {cell.column}")
+    group = {"Best-NH": NON_HIERARCHICAL, "Best-H": HIERARCHICAL}.get(cell.column, (cell.column,))
+    best = max(group, key=lambda method: _mean(results.estimate(EXPERIMENT, cell.row, method, metric)))
+    if cell.published is None:
+        return Cell(cell.row, cell.column, None, why_not="NA")
+    return _filled(cell, results, best, metric)
+
+
+def _mean(found: Estimate | None) -> float:
+    return -math.inf if found is None else found.mean
+
+
+def _table(n: str, title: str, file: str, metric: str, methods: tuple[str, ...]) -> TableOf:
+    return TableOf(
+        n,
+        title,
+        {EXPERIMENT: methods},
+        lambda results: methods_table(file, metric, methods, results),
+        digits=2 if metric == "nmi" else 1,
+    )
+
+
+PAPER = Paper(
+    name="candel",
+    title="Candel, Linear time evidence accumulation clustering with KMeans",
+    protocol=(
+        "Features are brought to mean 0 and deviation 1.",
+        "Base clusterings: 20 times k-means (one start each), k uniform in [number of classes, min(√n, 100)].",
+        "The consensus has 20 clusters; means over 20 ensembles. NMI is arithmetic; both measures are percent.",
+        "E- is the enhanced co-association by ECPCS, the most probable reading of a reference that cannot be resolved.",
+        "KM is started ten times (k-means++); the paper does not say how often.",
+        "Not in the paper: KM refined moves single objects after KM while the exact density rises.",
+    ),
+    experiments=(
+        Experiment(
+            EXPERIMENT,
+            tuple(
+                Case(name, name)
+                for name in ordered(c.row for c in own_table("candel_table2_nmi_nonhierarchical", "nmi"))
+            ),
+            (*NON_HIERARCHICAL, *HIERARCHICAL, *OWN, BASELINES),
+            RUNS,
+            make,
+            measure,
+            quick_cases=("glass", "ecoli", "user_knowledge"),
+            quick_runs=5,
+            takes="consensus",
+        ),
+    ),
+    tables=(
+        _table(
+            "2", "NMI of the non-hierarchical methods", "candel_table2_nmi_nonhierarchical", "nmi", NON_HIERARCHICAL
+        ),
+        _table(
+            "3",
+            "Density of the non-hierarchical methods",
+            "candel_table3_density_nonhierarchical",
+            "density",
+            NON_HIERARCHICAL,
+        ),
+        _table("4", "NMI of the hierarchical methods", "candel_table4_nmi_hierarchical", "nmi", HIERARCHICAL),
+        _table(
+            "5", "Density of the hierarchical methods", "candel_table5_density_hierarchical", "density", HIERARCHICAL
+        ),
+        TableOf(
+            "6",
+            "NMI of KM and H-KM compared",
+            {EXPERIMENT: ()},
+            lambda results: comparison_table("candel_table6_nmi_comparison", "nmi", results),
+            note="Max and Mean are what the members reach themselves.",
+        ),
+        TableOf(
+            "7",
+            "Density of KM and H-KM compared",
+            {EXPERIMENT: ()},
+            lambda results: comparison_table("candel_table7_density_comparison", "density", results),
+            note="The paper's caption says NMI; its numbers are densities.",
+            digits=1,
+        ),
+    ),
+)

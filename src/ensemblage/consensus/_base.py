@@ -37,6 +37,16 @@ class Rows:
         """(p,) clusters per partition."""
         return np.diff(self.offsets) - 1
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(d,) rows of the labels in a table over labels, without those of the missing entries."""
+        return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
+
+    def label_counts(self) -> NDArray[np.int64]:
+        """(d,) objects with each label."""
+        clusters = np.zeros(len(self), dtype=np.int32)
+        return label_profile(self.codes, clusters, self.counts, self.offsets, 1, 1)[0, self.labels]
+
     def __len__(self) -> int:
         return len(self.codes)
 

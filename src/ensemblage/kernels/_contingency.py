@@ -69,7 +69,7 @@ def agreement_sums(
 class ContingencyTables(NamedTuple):
     """Contingency tables of all pairs i < j of partitions."""
 
-    flat: NDArray[np.int64]
+    flat: NDArray[Any]
     """Tables one after the other, pairs in the order (0, 1), (0, 2), …, (1, 2), …; each (k_i + 1, k_j + 1) row by row,
     the last row and the last column for missing."""
     starts: NDArray[np.int64]
@@ -77,7 +77,7 @@ class ContingencyTables(NamedTuple):
     n_clusters: NDArray[np.int64]
     """(p,) clusters of each partition."""
 
-    def table(self, i: int, j: int) -> NDArray[np.int64]:
+    def table(self, i: int, j: int) -> NDArray[Any]:
         """Table of partitions i and j in any order: a view of shape (k_i + 1, k_j + 1)."""
         if i > j:
             return self.table(j, i).T
@@ -86,12 +86,12 @@ class ContingencyTables(NamedTuple):
 
 
 def contingency_tables(
-    columns: NDArray[Any], counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+    columns: NDArray[Any], counts: NDArray[Any], n_clusters: NDArray[np.int64], n_jobs: int | None = None
 ) -> ContingencyTables:
     """Count the contingency tables of all pairs of partitions.
 
-    ``columns`` is (p, n) codes, contiguous; ``counts`` the objects with each of the n rows. O(p² n) time, 8 bytes per
-    cell.
+    ``columns`` is (p, n) codes, contiguous; ``counts`` the objects with each of the n rows, or other weights of them:
+    the tables are of their type. O(p² n) time, 8 bytes per cell.
     """
     pairs = list(combinations(range(len(columns)), 2))
     sizes = [int((n_clusters[i] + 1) * (n_clusters[j] + 1)) for i, j in pairs]
@@ -99,7 +99,7 @@ def contingency_tables(
     starts = np.full((len(columns), len(columns)), -1, dtype=np.int64)
     for (i, j), begin in zip(pairs, begins, strict=False):
         starts[i, j] = begin
-    tables = ContingencyTables(np.zeros(begins[-1], dtype=np.int64), starts, n_clusters)
+    tables = ContingencyTables(np.zeros(begins[-1], dtype=counts.dtype), starts, n_clusters)
 
     def count(pair: int) -> None:
         i, j = pairs[pair]

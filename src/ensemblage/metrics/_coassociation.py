@@ -14,6 +14,12 @@ from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import associate, pair_histogram
 
 
+_ADVICE = (
+    "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "
+    "max_bytes."
+)
+
+
 def coassociation(
     labels: ArrayLike | Any,
     *,
@@ -67,28 +73,39 @@ def coassociation(
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
     codes = ensemble.codes if rows is None else ensemble.codes[rows]
-    n = len(codes)
-    if 8 * n * n > max_bytes:
-        raise ValueError(
-            f"The co-association matrix must fit into max_bytes = {_size(max_bytes)}. Got {_size(8 * n * n)} for {n:,} "
-            "objects. Use density, cluster_density or association_counts, which need no matrix; take some objects with "
-            "rows=; or raise max_bytes."
-        )
-    association, absent = np.empty((n, n)), ensemble.n_clusters.astype(codes.dtype)
-    columns = np.ascontiguousarray(codes.T)
-
-    def fill(block: NDArray[Any], out: NDArray[np.float64]) -> int:
-        return associate(block, columns, absent, w, np.empty(n), out)
-
-    n_unknown = sum(map_rows(fill, (codes, association), size=64))
+    association, n_unknown = associations(codes, ensemble.n_clusters, w, max_bytes, _ADVICE)
     if n_unknown:
         warnings.warn(
-            f"No partition labels both objects of {n_unknown:,} of the {n * n:,} entries of the co-association matrix: "
-            "they are 0.",
+            f"No partition labels both objects of {n_unknown:,} of the {association.size:,} entries of the "
+            "co-association matrix: they are 0.",
             UserWarning,
             stacklevel=2,
         )
     return association
+
+
+def associations(
+    codes: NDArray[Any],
+    n_clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    max_bytes: int,
+    advice: str,
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.float64], int]:
+    """`coassociation` of coded rows, and the number of its entries that no partition labels."""
+    n = len(codes)
+    if 8 * n * n > max_bytes:
+        raise ValueError(
+            f"The co-association matrix must fit into max_bytes = {_size(max_bytes)}. Got {_size(8 * n * n)} for {n:,} "
+            f"objects. {advice}"
+        )
+    association, absent = np.empty((n, n)), n_clusters.astype(codes.dtype)
+    columns = np.ascontiguousarray(codes.T)
+
+    def fill(block: NDArray[Any], out: NDArray[np.float64]) -> int:
+        return associate(block, columns, absent, weights, np.empty(n), out)
+
+    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=64))
 
 
 def _size(n_bytes: int) -> str:

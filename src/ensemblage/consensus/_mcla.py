@@ -1,0 +1,177 @@
+"""MCLA: clusters of clusters (Strehl & Ghosh 2003)."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._parallel import map_rows
+from ensemblage._validation import check_choice
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, whole_weights, without_gaps
+from ensemblage.kernels._contingency import contingency_tables
+from ensemblage.kernels._groups import assign_to_groups
+
+
+class MCLA(BaseConsensus):
+    """Meta-clustering: a graph of all clusters is cut, and each object joins the part its clusters belong to.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
+        A part of the graph may win no object, so there may be fewer.
+    partitioner : {"metis", "spectral"}, default "metis"
+        Who cuts the graph: METIS (parts of like size), or the normalised cut.
+    vertex_weights : {"size", "equal"}, default "size"
+        What METIS balances over the parts: the objects of their clusters (Strehl & Ghosh), or the number of clusters,
+        which finds clusters of unlike sizes as well.
+    recursive : bool, default False
+        Only for METIS: whether it bisects again and again, as the authors' code does, or makes all parts at once, which
+        copes better with clusters of unlike sizes.
+    imbalance : float, optional
+        Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+    ties : {"random", "first"}, default "random"
+        Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition. Default: one each.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the partitioner and of the ties.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    n_clusters_ : int
+    meta_clusters_ : list of ndarray of shape (n_clusters_of_partition,), int64
+        For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels; -1
+        where the partition's weight is 0.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, or a parameter is out
+        of its range.
+    ImportError
+        If METIS is asked for and pymetis is not there.
+
+    Notes
+    -----
+    Edges are Jaccard similarities of the clusters (of different partitions), from the contingency tables; an object's
+    association with a part is the mean of the part's clusters' indicators, weighted by ``weights``. O(p² m + d²) time
+    and O(m p + d²) memory for m distinct label rows and d = Σ k_i clusters. It works on distinct label rows, which is
+    exact but for ties.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh, "Cluster ensembles - a knowledge reuse framework for combining multiple partitions", JMLR 3,
+    2002, Sec. 3.4.
+
+    Examples
+    --------
+    >>> from ensemblage import MCLA
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> MCLA(n_clusters=2, random_state=0).fit(labels).labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        partitioner: str = "metis",
+        vertex_weights: str = "size",
+        recursive: bool = False,
+        imbalance: float | None = None,
+        ties: str = "random",
+        weights: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.partitioner = partitioner
+        self.vertex_weights = vertex_weights
+        self.recursive = recursive
+        self.imbalance = imbalance
+        self.ties = ties
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        k = self._check_n_clusters(len(rows))
+        cutter = Cutter.of(self)
+        check_choice(self.vertex_weights, "vertex_weights of MCLA", ["size", "equal"])
+        check_choice(self.ties, "ties of MCLA", ["random", "first"])
+        heard = rows.with_weight()
+        check_enough_labels(k, heard, "MCLA")
+        graph, sizes = meta_graph(heard, self.n_jobs)
+        weights = sizes if self.vertex_weights == "size" else np.ones_like(sizes)
+        parts = cutter.cut(graph, self._whole(weights, heard), k, diagonal=1.0)
+        self.meta_clusters_ = _by_partition(parts, rows)
+        return without_gaps(self._associate(heard, parts, k, cutter.seed))
+
+    def _whole(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+        """Sizes times the weights of the partitions, as whole numbers."""
+        if self.partitioner == "spectral":
+            return np.ones_like(sizes)
+        if (rows.weights == 1).all():
+            return sizes
+        return np.maximum(whole_weights(sizes * np.repeat(rows.weights, rows.n_clusters)), 1)
+
+    def _associate(self, rows: Rows, parts: NDArray[np.int64], k: int, seed: int) -> NDArray[np.int64]:
+        """Part with the largest mean indicator."""
+        labels = rows.labels
+        votes, group_of = np.repeat(rows.weights, np.diff(rows.offsets)), np.full(rows.offsets[-1], -1)
+        group_of[labels] = parts
+        capacity = np.bincount(parts, weights=votes[labels], minlength=k)
+        draws = np.random.RandomState(seed).uniform(size=len(rows)) if self.ties == "random" else np.zeros(len(rows))
+        groups = np.empty(len(rows), dtype=np.int64)
+        assign = partial(_assign, rows.offsets, group_of, votes, capacity)
+        map_rows(assign, [rows.codes, draws, groups], n_jobs=self.n_jobs)
+        return groups
+
+
+def _assign(offsets: Any, group_of: Any, votes: Any, capacity: Any, codes: Any, draws: Any, groups: Any) -> None:
+    assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
+
+
+def _by_partition(parts: NDArray[np.int64], rows: Rows) -> list[NDArray[np.int64]]:
+    heard = np.repeat(rows.weights > 0, rows.n_clusters)
+    every = np.full(len(heard), -1, dtype=np.int64)
+    every[heard] = parts
+    return np.split(every, np.cumsum(rows.n_clusters)[:-1])
+
+
+def meta_graph(rows: Rows, n_jobs: int | None = None) -> tuple[csr_array, NDArray[np.int64]]:
+    """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
+    columns = np.ascontiguousarray(rows.codes.T)
+    starts, sizes = np.concatenate([[0], np.cumsum(rows.n_clusters)]), rows.label_counts()
+    tables = contingency_tables(columns, rows.counts, rows.n_clusters, n_jobs)
+    edges = [_edges(starts, sizes, i, j, tables.table(i, j)) for i, j in combinations(range(len(columns)), 2)]
+    a, b, similarity = np.concatenate([np.empty((3, 0)), *edges], axis=1)
+    shape = (int(starts[-1]), int(starts[-1]))
+    upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=shape)
+    return csr_array(upper + upper.T), sizes
+
+
+def _edges(
+    starts: NDArray[np.int64], sizes: NDArray[np.int64], i: int, j: int, table: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Clusters of partitions i and j that share objects, and their Jaccard similarities: (3, number of such pairs)."""
+    both = table[:-1, :-1]
+    a, b = np.nonzero(both)
+    shared, a, b = both[a, b], starts[i] + a, starts[j] + b
+    return np.array([a, b, shared / (sizes[a] + sizes[b] - shared)])

@@ -1,0 +1,113 @@
+"""Graphs cut into parts: METIS (balanced) or the normalised cut (not)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ensemblage._parallel import one_native_thread
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_number
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._ncut import normalized_cut
+
+WHOLE = 10**8
+"""What the whole edge weights of a graph add up to (Strehl & Ghosh's own code); more where there are more edges."""
+
+
+class Cutter(NamedTuple):
+    """How a graph is cut, and for whom."""
+
+    owner: str
+    partitioner: str
+    recursive: bool
+    imbalance: float | None
+    seed: int
+
+    @classmethod
+    def of(cls, estimator: Any) -> Cutter:
+        """The cutter that an estimator's parameters ask for."""
+        owner = type(estimator).__name__
+        check_choice(estimator.partitioner, f"partitioner of {owner}", ["metis", "spectral"])
+        imbalance = check_imbalance(estimator.imbalance, owner)
+        (seed,) = task_seeds(estimator.random_state, 1).tolist()
+        return cls(owner, estimator.partitioner, bool(estimator.recursive), imbalance, seed)
+
+    def cut(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: float) -> NDArray[np.int64]:
+        """Part of each vertex; ``graph`` has no diagonal, ``diagonal`` is what the normalised cut puts there."""
+        if self.partitioner == "metis":
+            return self.by_metis(graph, sizes, n_parts)
+        loops = csr_array((np.full(len(sizes), diagonal), (np.arange(len(sizes)),) * 2), shape=graph.shape)
+        with one_native_thread():
+            return normalized_cut(graph + loops, sizes, n_parts, np.random.RandomState(self.seed))
+
+    def by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
+        """Parts of nearly equal total size that cut little weight; some may be empty."""
+        pymetis = needed("pymetis", self.owner, "pip install pymetis")
+        options = pymetis.Options(seed=self.seed % (2**31 - 1))
+        if self.imbalance is not None:
+            options.ufactor = max(1, round(1000 * self.imbalance))
+        if n_parts == 1:
+            return np.zeros(len(sizes), dtype=np.int64)
+        graph = without_vanishing(graph)
+        adjacency = pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
+        _, parts = pymetis.part_graph(
+            n_parts,
+            adjacency=adjacency,
+            vweights=sizes,
+            eweights=graph.data,
+            recursive=self.recursive,
+            options=options,
+        )
+        return np.array(parts, dtype=np.int64)
+
+
+def check_imbalance(imbalance: Any, owner: str) -> float | None:
+    """A share by which parts may exceed their mean size, or None."""
+    if imbalance is None:
+        return None
+    return check_number(imbalance, f"imbalance of {owner}, if not None,", above=0)
+
+
+def check_enough_labels(n_clusters: int, rows: Rows, owner: str) -> None:
+    """Raise unless the partitions have so many clusters in all."""
+    d = int(rows.n_clusters.sum())
+    if n_clusters > d:
+        raise ValueError(
+            f"n_clusters of {owner} must be ≤ the {d} clusters of all partitions. Got {n_clusters}. "
+            "Ask for fewer clusters or add partitions."
+        )
+
+
+def needed(module: str, owner: str, install: str) -> Any:
+    """Import what a partitioner needs, or say how to do without."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{owner} must have {module} for the partitioner that it was given. Got none that can be imported. Run "
+            f"`{install}`, if there is a wheel for your platform, or give partitioner='spectral'."
+        ) from error
+
+
+def whole_weights(weights: NDArray[Any], total: int = WHOLE) -> NDArray[np.int64]:
+    """Whole numbers in proportion to the weights that add up to about ``total``."""
+    sum_ = weights.sum()
+    return np.rint(weights * (total / sum_ if sum_ > 0 else 0)).astype(np.int64)
+
+
+def without_vanishing(graph: csr_array) -> csr_array:
+    """The graph with whole weights; edges whose weight rounds to 0 vanish."""
+    total = max(WHOLE, 1000 * graph.nnz)
+    whole = csr_array((whole_weights(graph.data, total), graph.indices, graph.indptr), shape=graph.shape)
+    whole.eliminate_zeros()
+    return whole
+
+
+def without_gaps(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Parts numbered from 0 without those that are empty."""
+    return np.unique(parts, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,64 @@
+"""Rows of codes as points: sums of a table's rows, brought to length one."""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+
+@jit
+def embed_rows(
+    codes: Any,  # IN (n, p)
+    offsets: Any,  # IN (p + 1,)
+    table: Any,  # IN (offsets[p], k) float64, coordinates of each label, 0 for missing
+    points: Any,  # OUT (n, k) float32, of length one; 0 where nothing is labelled
+) -> None:
+    k = table.shape[1]
+    total = np.empty(k)
+    for i in range(codes.shape[0]):
+        total[:] = 0
+        for j in range(codes.shape[1]):
+            row = table[offsets[j] + codes[i, j]]
+            for c in range(k):
+                total[c] += row[c]
+        length = 0.0
+        for c in range(k):
+            length += total[c] * total[c]
+        length = np.sqrt(length)
+        for c in range(k):
+            points[i, c] = total[c] / length if length > 0 else 0
+
+
+@jit
+def move_points(
+    points: Any,  # IN (n, q) float32
+    counts: Any,  # IN (n,) objects of each point
+    centres: Any,  # IN (k, q) float32
+    clusters: Any,  # IN/OUT (n,) nearest centre, the first on ties
+    sums: Any,  # OUT (k, q + 1) float64, per cluster: points times counts, counts
+) -> int:
+    """One step of k-means; returns how many points moved."""
+    n, q = points.shape
+    k = centres.shape[0]
+    halves = np.empty(k, np.float32)
+    for c in range(k):
+        halves[c] = 0
+        for s in range(q):
+            halves[c] += centres[c, s] * centres[c, s] / 2
+    sums[:] = 0
+    moved = 0
+    for i in range(n):
+        best, nearest = np.float32(np.inf), 0
+        for c in range(k):
+            distance = halves[c]
+            for s in range(q):
+                distance -= points[i, s] * centres[c, s]
+            if distance < best:
+                best, nearest = distance, c
+        moved += clusters[i] != nearest
+        clusters[i] = nearest
+        for s in range(q):
+            sums[nearest, s] += np.float64(points[i, s]) * counts[i]
+        sums[nearest, q] += counts[i]
+    return moved

@@ -1,0 +1,80 @@
+"""What the report says of votes and of the number of clusters."""
+
+import json
+
+import numpy as np
+import pytest
+from strategies import planted_labels
+from test_report import Page
+
+from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, KMeansConsensus, report
+from ensemblage.metrics import membership_entropy
+from ensemblage.report._voting import how_clear
+
+
+@pytest.fixture(scope="module")
+def labels():
+    labels = planted_labels(n=400, p=12, k=5, noise=0.25, missing=0.1, seed=2)[0]
+    labels[7] = -1
+    return labels
+
+
+@pytest.mark.parametrize("make", [CumulativeVoting, BipartiteVoting])
+def test_summary_and_page(labels, make):
+    model = make(3).fit(labels)
+    points = np.random.default_rng(0).normal(size=(400, 2))
+    summary = json.loads(report._build.to_json(report.summarize(labels, model, features=points)))
+    assert dict(map(tuple, summary["choice"]["lifetimes"])) == pytest.approx(model.lifetimes_)
+    assert not summary["choice"]["found"]
+    shown = summary["figures"]["voting"]
+    assert all(len(row) == 3 for row in shown["percent"])
+    assert shown["cluster_of_reference"] == model.clusters_of_reference_.tolist()
+    entropies = sorted(h for h in shown["entropy"] if h is not None)
+    expected = membership_entropy(model.membership_)
+    assert entropies == pytest.approx(sorted(expected[~np.isnan(expected)]), abs=6e-4)
+    assert shown["entropy"].count(None) == 1
+    html = report.render(summary)
+    Page(html)
+    for title in ("How long each number lives", "Which clusters are the same", "Where the votes are undecided"):
+        assert title in html
+    assert "3 clusters were asked for" in html
+
+
+def test_the_number_that_was_found(labels):
+    model = CumulativeVoting().fit(labels)
+    summary = report.summarize(labels, model)
+    assert summary["choice"]["found"]
+    assert summary["choice"]["lifetimes"][0][0] == model.n_clusters_
+    assert "The longest was taken" in report.render(summary)
+    assert summary["figures"]["voting"]["entropy"] is None
+
+
+def test_other_methods_say_nothing_of_votes(labels):
+    summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))
+    assert summary["choice"] is summary["figures"]["voting"] is None
+    assert "How many clusters" not in report.render(summary)
+
+
+def test_voting_without_a_hierarchy():
+    model = CumulativeVoting(1).fit(Ensemble([[0, 0], [0, 0], [0, 0]]))
+    summary = report.summarize(Ensemble([[0, 0], [0, 0], [0, 0]]), model)
+    assert summary["choice"] is None
+    assert "What the votes say of each object" in report.render(summary)
+
+
+@pytest.mark.parametrize(
+    ("lifetimes", "words"),
+    [
+        (
+            [[3, 0.6], [2, 0.2]],
+            "3 clusters live 3 times as long as the next best, 2 (0.600 against 0.200): a clear choice",
+        ),
+        ([[3, 0.3], [2, 0.2]], "a fair choice"),
+        ([[3, 0.21], [2, 0.2]], "a close call"),
+        ([[2, 0.2]], "the only number that the hierarchy offers"),
+        ([[3, 0.2], [2, 0.0]], "3 clusters is the only number with a lifetime"),
+        ([[3, 0.0], [2, 0.0]], "No number stands out"),
+    ],
+)
+def test_how_clear_the_choice_is(lifetimes, words):
+    assert words in how_clear({"lifetimes": lifetimes})

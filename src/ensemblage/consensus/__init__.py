@@ -5,12 +5,17 @@ from ensemblage.consensus._choose_k import KChoice, KRow, choose_k
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._greedy import GreedyKMeansConsensus
+from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._registry import METHODS, Method, make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 __all__ = [
+    "HBGF",
+    "MCLA",
     "METHODS",
     "BipartiteVoting",
     "BisectingKMeansConsensus",
@@ -22,6 +27,7 @@ __all__ = [
     "KMeansConsensus",
     "KRow",
     "Method",
+    "NegMM",
     "SpectralEnsembleClustering",
     "choose_k",
     "make_consensus",

@@ -11,7 +11,10 @@ from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._evidence import EvidenceAccumulation
+from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
@@ -73,6 +76,27 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "O(n² p), O(n²) memory",
             "",
             {"linkage": "complete"},
+        ),
+        "negmm": Method(
+            NegMM, "Zhong et al. 2019, negative evidence removed (NegMM)", "51 O(n² (p + t)), O(n²) memory", "n_clusters"
+        ),
+        "negmm-wat-kmeans": Method(
+            NegMM,
+            "Sinorina et al. 2022, NegMM-WAT(K)",
+            "O(n² (p + t)), O(n²) memory",
+            "n_clusters",
+            {"threshold": "kmeans"},
+        ),
+        "negmm-wat-gmm": Method(
+            NegMM,
+            "Sinorina et al. 2022, NegMM-WAT(GMM)",
+            "O(n² (p + t)), O(n²) memory",
+            "n_clusters",
+            {"threshold": "gmm"},
+        ),
+        "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "n_clusters"),
+        "hbgf": Method(
+            HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "n_clusters"
         ),
         "acv": Method(
             CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""

@@ -11,7 +11,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import SIMILARITIES
-from ensemblage.consensus._lifetime import longest_lifetime
+from ensemblage.consensus._lifetime import lifetimes
 from ensemblage.consensus._linkage import (
     Evidence,
     Merges,
@@ -66,6 +66,8 @@ class EvidenceAccumulation(BaseConsensus):
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
         objects that no partition labels last, at height 1.
+    lifetimes_ : dict of int to float
+        Lifetime of each number of clusters that has one above 0, by decreasing number.
     threshold_ : float
         Similarities up to it count as 0. Only with ``association_threshold``.
     n_features_in_, feature_names_in_
@@ -119,6 +121,7 @@ class EvidenceAccumulation(BaseConsensus):
     """
 
     linkage_matrix_: NDArray[np.float64]
+    lifetimes_: dict[int, float]
     threshold_: float
 
     def __init__(
@@ -153,7 +156,10 @@ class EvidenceAccumulation(BaseConsensus):
         labels = SIMILARITIES[self.similarity](rows)
         merges = self._merges(Evidence(rows, labels, threshold, self.n_jobs))
         self.linkage_matrix_ = linkage_matrix(merges, rows)
-        return cut(merges, k or _number_by_lifetime(merges, rows))
+        # Where rows have several objects, k = number of rows is no clustering into singletons.
+        lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        return cut(merges, k or _longest(lives, len(rows)))
 
     def _check_parameters(self) -> None:
         if self.linkage == "ward":
@@ -202,8 +208,6 @@ def _checked_threshold(value: Any) -> float:
     return float(value)
 
 
-def _number_by_lifetime(merges: Merges, rows: Rows) -> int:
-    if len(rows) < 3:
-        return len(rows)
-    # Rows of several objects are clusters already, alive from height 0.
-    return longest_lifetime(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+def _longest(lives: dict[int, float], n_rows: int) -> int:
+    """The number that lives longest, the larger one on ties."""
+    return n_rows if n_rows < 3 else max(lives, key=lambda k: lives[k])

@@ -45,7 +45,8 @@ class Rows:
     def label_counts(self) -> NDArray[np.int64]:
         """(d,) objects with each label."""
         clusters = np.zeros(len(self), dtype=np.int32)
-        return label_profile(self.codes, clusters, self.counts, self.offsets, 1, 1)[0, self.labels]
+        profile = label_profile(self.codes, clusters, self.counts, self.offsets, 1, 1)
+        return np.asarray(profile[0, self.labels])
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -106,12 +107,12 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
-        rows = self._rows(ensemble, weights)
+        rows = self._make_rows(ensemble, weights)
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
 
-    def _rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""
         return labelled_rows(ensemble, weights)
 

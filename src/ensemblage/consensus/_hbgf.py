@@ -108,9 +108,9 @@ class HBGF(BaseConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if self.distinct or self.partitioner == "spectral":
-            return super()._rows(ensemble, weights)
+            return super()._make_rows(ensemble, weights)
         return object_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:

@@ -97,7 +97,7 @@ def needed(module: str, owner: str, install: str) -> Any:
 def whole_weights(weights: NDArray[Any], total: int = WHOLE) -> NDArray[np.int64]:
     """Whole numbers in proportion to the weights that add up to about ``total``."""
     sum_ = weights.sum()
-    return np.rint(weights * (total / sum_ if sum_ > 0 else 0)).astype(np.int64)
+    return np.asarray(np.rint(weights * (total / sum_ if sum_ > 0 else 0)), dtype=np.int64)
 
 
 def without_vanishing(graph: csr_array) -> csr_array:

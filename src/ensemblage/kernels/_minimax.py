@@ -51,7 +51,8 @@ def weakest_link(
     """Least robust minimax similarity within a cluster: the weakest edge of its maximum spanning tree (Prim)."""
     q = members.shape[0]
     if q == 1:
-        return similarity[members[0], members[0]] * weights[0] * weights[0]
+        own: float = similarity[members[0], members[0]] * weights[0] * weights[0]
+        return own
     best = np.full(q, -1.0)
     left = np.ones(q, np.bool_)
     a, weakest = 0, np.inf

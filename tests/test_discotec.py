@@ -56,10 +56,10 @@ def test_scores_follow_the_definition(labels):
 
 @pytest.mark.parametrize("p", [3, 20, 300])
 def test_many_chunks_counts_and_members(distance, p, missing):
-    labels = twins(random_labels(500, p, 5, missing), 700)
+    labels = twins(random_labels(350, p, 5, missing), 450)
     labels[40:90] = labels[40]
-    expected = [naive.discotec(labels, z, distance) for z in labels.T[:20]]
-    assert_allclose(Discotec(distance).fit(labels).scores_[:20], expected, atol=1e-12)
+    expected = [naive.discotec(labels, z, distance) for z in labels.T[:2]]
+    assert_allclose(Discotec(distance).fit(labels).scores_[:2], expected, atol=1e-12)
 
 
 def test_many_clusters(distance, missing):

@@ -95,45 +95,44 @@ def look_up(joined: Any, both: Any, table: Any, values: Any) -> None:
 
 
 @jit
-def sum_marks(code: Any, column: Any, marks: Any) -> Any:
-    """Number of marks where the column has the code; at most 255."""
-    total = np.uint8(0)
-    for j in range(marks.shape[0]):
-        total = np.uint8(total + (np.uint8(column[j] == code) & marks[j]))
-    return np.int64(total)
-
-
-@jit
-def sum_values(code: Any, column: Any, values: Any) -> Any:
-    """Sum of int64 values where the column has the code."""
-    total = np.int64(0)
-    for j in range(values.shape[0]):
-        total += values[j] if column[j] == code else np.int64(0)
-    return total
-
-
-@jit
-def add_sums(
+def add_marks(
     x: Any,  # IN (s,) codes of the row; empty: all are equal
     columns: Any,  # IN (s, m)
-    start: int,
-    weight: int,  # IN objects with each of the rows from `start` on
-    values: Any,  # IN (n,) value of the pair with each of them
-    as_marks: bool,  # IN whether the values are 0 or 1 in bytes
-    sums: Any,  # IN/OUT (s,) int64
+    start: int,  # IN first of the rows it is compared with
+    weight: int,  # IN objects with each of them
+    marks: Any,  # IN (n,) uint8, 0 or 1, at most 255 of them
+    sums: Any,  # IN/OUT (s,) int64, or (1,)
 ) -> None:
-    n = values.shape[0]
     if x.shape[0] == 0:
+        total = np.uint8(0)
+        for j in range(marks.shape[0]):
+            total = np.uint8(total + marks[j])
+        sums[0] += weight * np.int64(total)
+    for t in range(x.shape[0]):
+        code, column = x[t], columns[t, start : start + marks.shape[0]]
+        total = np.uint8(0)
+        for j in range(marks.shape[0]):
+            total = np.uint8(total + (np.uint8(column[j] == code) & marks[j]))
+        sums[t] += weight * np.int64(total)
+
+
+@jit
+def add_values(
+    x: Any,  # IN (s,) as in add_marks
+    columns: Any,  # IN (s, m)
+    start: int,
+    weight: int,
+    values: Any,  # IN (n,) int64
+    sums: Any,  # IN/OUT (s,) int64, or (1,)
+) -> None:
+    if x.shape[0] == 0:
+        sums[0] += weight * values.sum()
+    for t in range(x.shape[0]):
+        code, column = x[t], columns[t, start : start + values.shape[0]]
         total = np.int64(0)
-        for j in range(n):
-            total += values[j]
-        sums[0] += weight * total
-    elif as_marks:
-        for t in range(x.shape[0]):
-            sums[t] += weight * sum_marks(x[t], columns[t, start : start + n], values)
-    else:
-        for t in range(x.shape[0]):
-            sums[t] += weight * sum_values(x[t], columns[t, start : start + n], values)
+        for j in range(values.shape[0]):
+            total += values[j] if column[j] == code else np.int64(0)
+        sums[t] += weight * total
 
 
 @jit
@@ -173,7 +172,7 @@ def sum_pairs(
 ) -> None:
     as_marks = tables.shape[0] == 0
     joined, both = np.full(CHUNK, zero), np.full(CHUNK if known_rows.shape[1] else 0, zero)
-    values, anywhere = np.full(CHUNK, none), np.full(CHUNK, none)
+    values = np.full(CHUNK, none)
     sums = np.zeros((last - first, joined_sums.shape[0]), dtype=np.int64)
     totals = np.zeros((last - first, labelled_sums.shape[0]), dtype=np.int64)
     for e in range(edges.shape[0] - 1):
@@ -181,18 +180,18 @@ def sum_pairs(
             start = max(edges[e], i + 1)
             n = edges[e + 1] - start
             count_equal(rows[i], columns, start, joined[:n])
-            count_equal(known_rows[i], known_columns, start, both[:n])
+            if known_rows.shape[1]:
+                count_equal(known_rows[i], known_columns, start, both[:n])
+            weight, here, there = counts[start], sums[i - first], totals[i - first]
             if as_marks:
                 mark_frequent(joined[:n], both[:n], thresholds, values[:n])
-                anywhere = values
+                add_marks(judged_rows[i], judged_columns, start, weight, values[:n], here)
+                add_marks(judged_known_rows[i], judged_known_columns, start, weight, values[:n], there)
             else:
                 look_up(joined[:n], both[:n], tables[0], values[:n])
-                look_up(joined[:n], both[:n], tables[1], anywhere[:n])
-            weight = counts[start]
-            add_sums(judged_rows[i], judged_columns, start, weight, values[:n], as_marks, sums[i - first])
-            add_sums(
-                judged_known_rows[i], judged_known_columns, start, weight, anywhere[:n], as_marks, totals[i - first]
-            )
+                add_values(judged_rows[i], judged_columns, start, weight, values[:n], here)
+                look_up(joined[:n], both[:n], tables[1], values[:n])
+                add_values(judged_known_rows[i], judged_known_columns, start, weight, values[:n], there)
     p = columns.shape[0]
     for i in range(first, last):
         labelled = 0 if known_rows.shape[1] else p

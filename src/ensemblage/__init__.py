@@ -14,6 +14,8 @@ _HOME = {
     "RandomKPartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",
+    "SubspacePartitions": "ensemblage.generation",
+    "ProjectionPartitions": "ensemblage.generation",
     "EvidenceAccumulation": "ensemblage.consensus",
     "KMeansConsensus": "ensemblage.consensus",
     "BisectingKMeansConsensus": "ensemblage.consensus",

@@ -22,8 +22,10 @@ from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleC
 from ensemblage.consensus import choose_k as choose_k
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import GreedyPartitions as GreedyPartitions
+from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions
 from ensemblage.generation import ResampledPartitions as ResampledPartitions
+from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex

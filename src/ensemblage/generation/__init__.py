@@ -1,8 +1,18 @@
 """Features to a label matrix: the generators of ensembles."""
 
-from ensemblage.generation._pools import Pool, make_pool
 from ensemblage.generation._greedy import GreedyPartitions
+from ensemblage.generation._pools import Pool, make_pool
+from ensemblage.generation._projection import ProjectionPartitions
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.generation._resampled import ResampledPartitions
+from ensemblage.generation._subspace import SubspacePartitions
 
-__all__ = ["GreedyPartitions", "Pool", "RandomKPartitions", "ResampledPartitions", "make_pool"]
+__all__ = [
+    "GreedyPartitions",
+    "Pool",
+    "ProjectionPartitions",
+    "RandomKPartitions",
+    "ResampledPartitions",
+    "SubspacePartitions",
+    "make_pool",
+]

@@ -1,0 +1,167 @@
+"""GKCC (Li & Liu 2018): greedy partitions, and k-means based consensus that starts from the best of them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._ensemble import Ensemble
+from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.generation import GreedyPartitions
+
+
+class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
+    """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
+
+    `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting
+    from the best of the last 59. There is no other start, so nothing is left to chance but the objects that were tried.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, ≥ 2 and at most the number of distinct rows of X.
+    n_candidates, augment, partition_weight, standardize
+        As in `GreedyPartitions`.
+    utility, normalized, refine
+        As in `KMeansConsensus`.
+    max_iter : int, default 300
+        Most iterations of each k-means.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the candidates.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int32
+        Clusters numbered by decreasing size.
+    confidence_ : ndarray of shape (n_samples,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    n_clusters_ : int
+    objective_ : float
+        Loss of the consensus on the binary matrix of the partitions.
+    ensemble_ : Ensemble
+        The partitions.
+    generator_, consensus_
+        The fitted `GreedyPartitions` and `KMeansConsensus`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        If X has fewer distinct rows than clusters, or a parameter is out of its range.
+
+    Notes
+    -----
+    Time and memory are those of the generator; the consensus is O(n p k) per iteration with p partitions.
+
+    Printed, the last k-means of Algorithm 1 runs on the features; the text (Secs. 3.1 and 4) runs it on the binary
+    matrix of the partitions, as here.
+
+    References
+    ----------
+    X. Li and H. Liu, "Greedy optimization for k-means-based consensus clustering", Tsinghua Science and Technology
+    23(2), 2018, Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage import GreedyKMeansConsensus
+    >>> gkcc = GreedyKMeansConsensus(3, random_state=0).fit(load_iris().data)
+    >>> gkcc.ensemble_
+    Ensemble(150 objects, 118 partitions of 2 to 3 clusters)
+    >>> gkcc.predict([[5.1, 3.5, 1.4, 0.2]]).shape
+    (1,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_candidates: int | Literal["all"] = 59,
+        augment: Literal["all", "last"] | None = "all",
+        partition_weight: float = 1.0,
+        standardize: bool = True,
+        utility: str = "category",
+        normalized: bool = False,
+        refine: str | None = None,
+        max_iter: int = 300,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_candidates = n_candidates
+        self.augment = augment
+        self.partition_weight = partition_weight
+        self.standardize = standardize
+        self.utility = utility
+        self.normalized = normalized
+        self.refine = refine
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Make greedy partitions of features and find their consensus.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.generator_ = self._generator()
+        labels = self.generator_.fit_transform(X)
+        self.n_features_in_ = self.generator_.n_features_in_
+        if hasattr(self.generator_, "feature_names_in_"):
+            self.feature_names_in_ = self.generator_.feature_names_in_
+        self.ensemble_ = Ensemble(labels, names=self.generator_.get_feature_names_out().tolist())
+        self.consensus_ = self._consensus().fit(self.ensemble_)
+        for name in ("labels_", "confidence_", "n_clusters_", "objective_", "n_iter_"):
+            setattr(self, name, getattr(self.consensus_, name))
+        return self
+
+    def _generator(self) -> GreedyPartitions:
+        return GreedyPartitions(
+            self.n_clusters,
+            n_candidates=self.n_candidates,
+            augment=self.augment,
+            partition_weight=self.partition_weight,
+            standardize=self.standardize,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def _consensus(self) -> KMeansConsensus:
+        return KMeansConsensus(
+            self.n_clusters,
+            utility=self.utility,
+            normalized=self.normalized,
+            init=self.generator_.labels_,
+            max_iter=self.max_iter,
+            refine=self.refine,
+            n_jobs=self.n_jobs,
+        )
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Cluster of new objects: the generator labels them, the consensus predicts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+        """
+        check_is_fitted(self)
+        return self.consensus_.predict(self.generator_.transform(X))

@@ -1,0 +1,492 @@
+"""Partitions by greedy k-means in a space that they enrich themselves (Li & Liu 2018, first stage of GKCC)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ensemblage._parallel import map_rows, parallel_map, row_blocks
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage.kernels._mixed import (
+    add_centre,
+    count_members,
+    lloyd_mixed,
+    means,
+    nearest_two,
+    renumber,
+)
+
+CANDIDATES_AT_ONCE = 256
+"""Candidates whose labels are held before equal ones are put together."""
+
+
+class Space(NamedTuple):
+    """Features beside partitions as codes: the matrix [X | one-hot] that is never built."""
+
+    X: NDArray[np.float64]
+    """(n, m)"""
+    codes: NDArray[Any]
+    """(n, u) distinct partitions"""
+    offsets: NDArray[np.int64]
+    """(u + 1,)"""
+    weights: NDArray[np.float64]
+    """(u,) weight of a partition times the number of its copies"""
+
+    @property
+    def rounding(self) -> float:
+        """Bound of the float error of a row's squared distance."""
+        largest = 4 * (float(np.square(self.X).sum(axis=1).max(initial=0)) + float(self.weights.sum()))
+        return float(8 * (self.X.shape[1] + len(self.weights)) * np.finfo(np.float64).eps * largest)
+
+    def with_partitions(self, labels: NDArray[Any], n_clusters: int, weights: NDArray[np.float64]) -> Space:
+        ends = self.offsets[-1] + n_clusters * np.arange(1, labels.shape[1] + 1)
+        codes = np.ascontiguousarray(np.hstack([self.codes, labels]))
+        return Space(self.X, codes, np.append(self.offsets, ends), np.append(self.weights, weights))
+
+    def centres(self, labels: NDArray[Any], n_clusters: int) -> Centres:
+        """Means of the clusters."""
+        counts = np.empty((int(self.offsets[-1]), n_clusters), dtype=np.int64)
+        sizes = np.empty(n_clusters, dtype=np.int64)
+        count_members(self.codes, self.offsets, labels, counts, sizes)
+        features, proportions = np.empty((self.X.shape[1], n_clusters)), np.empty(counts.shape)
+        means(self.X, labels, counts, sizes, features, proportions)
+        return Centres(features, proportions)
+
+    def nearest(self, centres: Centres) -> Nearest:
+        """Nearest centre of every row, and the squared distances to the nearest two."""
+        n = len(self.X)
+        nearest = Nearest(np.empty(n, dtype=np.int32), np.empty(n), np.empty(n))
+        # Every row for itself: no result depends on the blocks.
+        map_rows(
+            lambda X, codes, *out: nearest_two(X, codes, self.offsets, self.weights, *centres, *out),
+            [self.X, self.codes, *nearest],
+        )
+        return nearest
+
+
+class Centres(NamedTuple):
+    """Centres of clusters in a space."""
+
+    features: NDArray[np.float64]
+    """(m, k)"""
+    proportions: NDArray[np.float64]
+    """(d, k)"""
+
+
+class Nearest(NamedTuple):
+    """Where rows are among centres."""
+
+    labels: NDArray[np.int32]
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+
+class Run(NamedTuple):
+    """k-means from given centres and one row as a further centre."""
+
+    space: Space
+    centres: Centres
+    nearest: Nearest
+    rounding: float
+    max_iter: int
+
+    def from_row(self, row: int) -> tuple[NDArray[np.int32], bytes, float, int]:
+        """Labels, what equal partitions share, the loss, and the number of iterations."""
+        space, k = self.space, self.centres.features.shape[1]
+        one_hot = np.zeros((int(space.offsets[-1]), 1))
+        one_hot[space.offsets[:-1] + space.codes[row]] = 1
+        features = np.hstack([self.centres.features, space.X[row][:, None]])
+        proportions = np.hstack([self.centres.proportions, one_hot])
+        labels, slack = self.nearest.labels.copy(), np.empty(len(space.X))
+        distances = self.nearest.first, self.nearest.second
+        add_centre(space.X, space.codes, space.weights, row, k, *distances, self.rounding, labels, slack)
+        loss, n_iter = lloyd_mixed(*space, self.max_iter, self.rounding, labels, slack, features, proportions)
+        key = np.empty_like(labels)
+        renumber(labels, np.empty(k + 1, dtype=np.int64), key)
+        return labels, key.tobytes(), loss, n_iter
+
+
+class Stage(NamedTuple):
+    """The partitions into k clusters."""
+
+    n_clusters: int
+    labels: NDArray[Any]
+    """(n, q) distinct partitions"""
+    which: NDArray[np.intp]
+    """(n_candidates,) the one that each candidate led to"""
+    losses: NDArray[np.float64]
+    """(n_candidates,) k-means loss in the space of the stage"""
+    n_iter: NDArray[np.intp]
+    """(n_candidates,) iterations of k-means"""
+
+    @property
+    def winner(self) -> int:
+        """Candidate with the least loss."""
+        return int(np.argmin(self.losses))
+
+    def best(self) -> NDArray[np.int32]:
+        """Labels of the winner."""
+        return self.labels[:, self.which[self.winner]].astype(np.int32)
+
+
+class GreedyPartitions(TransformerMixin, BaseEstimator):
+    """Partitions by greedy k-means, each stage of which also sees the partitions of the stages before.
+
+    The first half of GKCC (Li & Liu, Algorithm 1). Clusters are added one by one: with the k − 1 best centres so far
+    as a start, each of 59 random objects in turn is tried as the k-th, and k-means runs from there. That gives 59
+    partitions into 2 clusters, 59 into 3, and so on. The one with the least loss provides the centres for the next
+    stage; all of them become features of it, one column of zeros and ones per cluster.
+
+    With ``augment=None, n_candidates="all"`` this is the global k-means of Likas et al., and ``labels_`` its result.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters of the last stage, at most the number of distinct rows of X. 1 gives the one partition that
+        separates nothing.
+    n_candidates : int or "all", default=59
+        Objects tried per stage, drawn without replacement; all of them if there are fewer. 59 contain one of the best
+        5 % with a probability of 95 %, see ``n_candidates_for``.
+    augment : {"all", "last"} or None, default="all"
+        The partitions that a stage sees beside the features: those of all stages before it (the published algorithm),
+        those of the last one, or none.
+    partition_weight : float, default=1.0
+        Weight of a partition in squared distances, ≥ 0. Two objects that it separates are 2 × this apart, so 59
+        partitions outweigh standardised features soon.
+    standardize : bool, default=True
+        Whether features are brought to mean 0 and variance 1 first.
+    max_iter : int, default=300
+        Most iterations of each k-means, which ends when no object moves.
+    n_jobs : int or None, default=None
+        Threads over the candidates. None is all cores. It changes the time and nothing else.
+    random_state : int, RandomState or None, default=None
+        Seed of the candidates.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The best partition of the last stage.
+    centers_ : ndarray of shape (n_clusters, n_features)
+        Means of its clusters, in the units of X.
+    inertia_ : float
+        Sum of the squared distances of the (standardised) features to them.
+    winner_ : int
+        Its column in the label matrix.
+    losses_ : ndarray of shape (n_partitions,)
+        Loss of each partition in the space of its stage: comparable within a stage.
+    candidates_ : ndarray of shape (n_partitions,)
+        Object from which each partition started.
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters of each partition.
+    n_iter_ : int
+        Iterations of the k-means that won the last stage.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X has any.
+
+    Raises
+    ------
+    ValueError
+        If X has fewer distinct rows than clusters, or a parameter is out of its range.
+
+    Notes
+    -----
+    With u distinct partitions so far, an iteration is O(n (m + u) k), less when few objects move: many candidates lead
+    to the same partition, which is a column with a weight then, and bounds skip the objects whose centre cannot have
+    changed. A stage takes that times n_candidates, over ``n_jobs`` threads. Memory: the distinct partitions at one
+    byte per object, and 8 (m + d) k bytes per thread for d labels in all.
+
+    ``transform`` puts new rows through the stages: nearest centre in the first one, and so on. It computes the centres
+    anew from X and the labels, which the generator keeps; what it gives for the rows of ``fit`` are their labels.
+
+    Printed, Algorithm 1 empties its set of partitions within the loop over the candidates; the text says before it.
+
+    References
+    ----------
+    X. Li and H. Liu, "Greedy optimization for k-means-based consensus clustering", Tsinghua Science and Technology
+    23(2), 2018, Sec. 4, Algorithm 1, Lemma 1.
+    A. Likas, N. Vlassis and J. Verbeek, "The global k-means clustering algorithm", Pattern Recognition 36(2), 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage import GreedyPartitions
+    >>> generator = GreedyPartitions(3, random_state=0)
+    >>> generator.fit_transform(load_iris().data).shape
+    (150, 118)
+    >>> generator.n_clusters_[[0, 58, 59, 117]]
+    array([2, 2, 3, 3])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_candidates: int | Literal["all"] = 59,
+        augment: Literal["all", "last"] | None = "all",
+        partition_weight: float = 1.0,
+        standardize: bool = True,
+        max_iter: int = 300,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_candidates = n_candidates
+        self.augment = augment
+        self.partition_weight = partition_weight
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @staticmethod
+    def n_candidates_for(delta: float = 0.95, p: float = 0.05) -> int:
+        """Objects to try so that one of the best share ``p`` is among them with a probability of at least ``delta``.
+
+        Parameters
+        ----------
+        delta, p : float
+            In (0, 1).
+
+        Returns
+        -------
+        int
+            ⌈log(1 − delta) / log(1 − p)⌉ (Li & Liu, Lemma 1). Drawn without replacement, as here, it is a bound.
+
+        Examples
+        --------
+        >>> GreedyPartitions.n_candidates_for(), GreedyPartitions.n_candidates_for(0.99, 0.01)
+        (59, 459)
+        """
+        for name, value in (("delta", delta), ("p", p)):
+            if not 0 < value < 1:
+                raise ValueError(f"{name} of n_candidates_for must be in (0, 1). Got {value}. Give a probability.")
+        return math.ceil(math.log1p(-delta) / math.log1p(-p))
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Make the partitions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        k = self._check_parameters()
+        X = self._validated(X, reset=True)
+        _check_distinct_rows(X, k)
+        (self._seed,) = task_seeds(self.random_state, 1).tolist()
+        self._center = X.mean(axis=0)
+        self._scale = _deviations(X) if self.standardize else np.ones(X.shape[1])
+        self._X = self._scaled(X)
+        self._stages = self._grow(k)
+        self._describe(X)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: None = None) -> NDArray[np.int32]:
+        """Make the partitions and return their labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_candidates * (n_clusters - 1)), int32
+            One column per partition, stage by stage.
+        """
+        self.fit(X)
+        return _matrix(self._stages, [stage.labels for stage in self._stages])
+
+    def transform(self, X: Any) -> NDArray[np.int32]:
+        """Label rows by every partition: by the nearest centre, stage by stage.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, new or not.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n_partitions), int32
+        """
+        check_is_fitted(self, "_stages")
+        X = self._validated(X, reset=False)
+        new: list[NDArray[Any]] = []
+        for stage, space in zip(self._stages, self._spaces(), strict=True):
+            here = self._space_of(self._scaled(X), self._stages, new)
+            new.append(self._labels_of(stage, space, here))
+        return _matrix(self._stages, new)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the partitions: number of clusters and number of the candidate, as in ``greedy_k3_17``.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of shape (n_partitions,), object
+        """
+        check_is_fitted(self, "_stages")
+        names = [f"greedy_k{stage.n_clusters}_{i}" for stage in self._stages for i in range(len(stage.which))]
+        return np.array(names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _check_parameters(self) -> int:
+        if self.n_candidates != "all":
+            check_whole(self.n_candidates, "n_candidates of GreedyPartitions, if not 'all',", 1)
+        if self.augment is not None:
+            check_choice(self.augment, "augment of GreedyPartitions, if not None,", ["all", "last"])
+        check_number(self.partition_weight, "partition_weight of GreedyPartitions", least=0)
+        check_whole(self.max_iter, "max_iter of GreedyPartitions", 1)
+        return check_whole(self.n_clusters, "n_clusters of GreedyPartitions", 1)
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        least = 2 if reset else 1
+        return validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=least)
+
+    def _scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        # Centred in any case: distances do not change and lose fewer digits.
+        return np.ascontiguousarray((X - self._center) / self._scale)
+
+    def _grow(self, n_clusters: int) -> list[Stage]:
+        """Algorithm 1 without its last step."""
+        stages: list[Stage] = []
+        space = self._space_of(self._X, stages, [])
+        labels = np.zeros(len(self._X), dtype=np.int32)
+        if n_clusters == 1:
+            return [self._whole(labels)]
+        for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
+            stages.append(self._stage(space, space.centres(labels, k - 1), rows))
+            space = self._space_of(self._X, stages, [stage.labels for stage in stages])
+            labels = stages[-1].best()
+            if k < n_clusters and self.augment is not None:
+                self._settle(space, labels, k)
+        return stages
+
+    def _whole(self, labels: NDArray[np.int32]) -> Stage:
+        """All objects in one cluster, which the first of them stands for."""
+        loss = float(np.square(self._X).sum())
+        return Stage(
+            1, labels[:, None].astype(np.uint8), np.zeros(1, dtype=np.intp), np.array([loss]), np.ones(1, dtype=np.intp)
+        )
+
+    def _candidates(self, n_clusters: int) -> Iterator[NDArray[np.intp]]:
+        """Objects to try in each stage."""
+        n, random = len(self._X), check_random_state(self._seed)
+        if n_clusters == 1:
+            yield np.zeros(1, dtype=np.intp)
+        for _ in range(n_clusters - 1):
+            if self.n_candidates == "all" or self.n_candidates >= n:
+                yield np.arange(n)
+            else:
+                yield random.choice(n, self.n_candidates, replace=False)
+
+    def _stage(self, space: Space, centres: Centres, rows: NDArray[np.intp]) -> Stage:
+        """k-means from the centres and each row in turn; equal partitions are kept once."""
+        k, run = (
+            centres.features.shape[1] + 1,
+            Run(space, centres, space.nearest(centres), space.rounding, self.max_iter),
+        )
+        distinct: dict[bytes, int] = {}
+        kept: list[NDArray[Any]] = []
+        which, n_iter = np.empty((2, len(rows)), dtype=np.intp)
+        losses = np.empty(len(rows))
+        for block in row_blocks(len(rows), CANDIDATES_AT_ONCE):
+            found = parallel_map(run.from_row, rows[block].tolist(), self.n_jobs)
+            for i, (labels, key, loss, iterations) in enumerate(found, start=block.start):
+                if key not in distinct:
+                    kept.append(labels.astype(np.min_scalar_type(k - 1)))
+                which[i], losses[i], n_iter[i] = distinct.setdefault(key, len(distinct)), loss, iterations
+        return Stage(k, np.stack(kept, axis=1), which, losses, n_iter)
+
+    def _settle(self, space: Space, labels: NDArray[np.int32], k: int) -> None:
+        """The winner's partition, by k-means in the space that the new partitions add to."""
+        centres, slack = space.centres(labels, k), np.full(len(labels), -1.0)
+        lloyd_mixed(*space, self.max_iter, space.rounding, labels, slack, *centres)
+
+    def _space_of(self, X: NDArray[np.float64], stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> Space:
+        """What the stage after ``labels`` sees, the labels of the stages before it."""
+        space = Space(X, np.empty((len(X), 0), dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0))
+        seen = {"all": slice(None), "last": slice(-1, None), None: slice(0, 0)}[self.augment]
+        for stage, partitions in list(zip(stages, labels, strict=False))[seen]:
+            weights = self.partition_weight * np.bincount(stage.which).astype(np.float64)
+            space = space.with_partitions(partitions, stage.n_clusters, weights)
+        return space
+
+    def _spaces(self) -> Iterator[Space]:
+        """The space of each stage, for the rows of ``fit``."""
+        for t in range(len(self._stages)):
+            yield self._space_of(self._X, self._stages, [stage.labels for stage in self._stages[:t]])
+
+    def _labels_of(self, stage: Stage, space: Space, here: Space) -> NDArray[Any]:
+        """Labels of new rows by the distinct partitions of a stage."""
+
+        def label(partition: int) -> NDArray[Any]:
+            labels = stage.labels[:, partition].astype(np.int32)
+            return here.nearest(space.centres(labels, stage.n_clusters)).labels.astype(stage.labels.dtype)
+
+        return np.stack(parallel_map(label, range(stage.labels.shape[1]), self.n_jobs), axis=1)
+
+    def _describe(self, X: NDArray[np.float64]) -> None:
+        last = self._stages[-1]
+        self.labels_ = last.best()
+        self.losses_ = np.concatenate([stage.losses for stage in self._stages])
+        self.n_iter_ = int(last.n_iter[last.winner])
+        self.candidates_ = np.concatenate(list(self._candidates(last.n_clusters)))
+        self.winner_ = len(self.losses_) - len(last.losses) + last.winner
+        self.n_clusters_ = np.repeat([stage.n_clusters for stage in self._stages], [len(s.which) for s in self._stages])
+        features = self._space_of(self._X, [], []).centres(self.labels_, last.n_clusters).features
+        self.inertia_ = float(np.square(self._X - features.T[self.labels_]).sum())
+        self.centers_ = features.T * self._scale + self._center
+
+
+def _deviations(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    deviations: NDArray[np.float64] = X.std(axis=0)
+    # A constant feature tells nothing, whatever the rounding of its mean.
+    return np.where(X.max(axis=0) > X.min(axis=0), np.where(deviations > 0, deviations, 1.0), 1.0)
+
+
+def _check_distinct_rows(X: NDArray[np.float64], n_clusters: int) -> None:
+    distinct: set[bytes] = set()
+    for row in X + 0.0:  # -0.0 is 0.0
+        distinct.add(row.tobytes())
+        if len(distinct) >= n_clusters:
+            return
+    raise ValueError(
+        f"n_clusters of GreedyPartitions must be ≤ the {len(distinct)} distinct rows of X (n_samples={len(X)}). "
+        f"Got {n_clusters}. Ask for fewer clusters."
+    )
+
+
+def _matrix(stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+    """One column per candidate."""
+    n_partitions = sum(len(stage.which) for stage in stages)
+    matrix = np.empty((len(labels[0]), n_partitions), dtype=np.int32, order="F")
+    start = 0
+    for stage, partitions in zip(stages, labels, strict=True):
+        matrix[:, start : start + len(stage.which)] = partitions[:, stage.which]
+        start += len(stage.which)
+    return matrix

@@ -1,0 +1,304 @@
+"""k-means on rows that are features and labels at once: [X | binary matrix], the binary part as codes.
+
+The squared distance of row i to centre c is Σ_t (x_it − F_tc)² + Σ_j w_j |h_ij − M_jc|² with F the mean features and M
+the label proportions of the members. Everything is float64 and runs over the rows in order, in one thread.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+
+@jit
+def score_row(
+    x: Any,  # IN (m,) features
+    row: Any,  # IN (u,) codes
+    offsets: Any,  # IN (u + 1,)
+    features: Any,  # IN (m, k) centres
+    table: Any,  # IN (d, k) squared distances of each label, weights included
+    score: Any,  # OUT (k,) squared distances
+) -> None:
+    score[:] = 0
+    for t in range(x.shape[0]):
+        for c in range(score.shape[0]):
+            difference = x[t] - features[t, c]
+            score[c] += difference * difference
+    for j in range(row.shape[0]):
+        f = offsets[j] + row[j]
+        for c in range(score.shape[0]):
+            score[c] += table[f, c]
+
+
+@jit
+def fill_table(
+    weights: Any,  # IN (u,)
+    offsets: Any,  # IN (u + 1,)
+    proportions: Any,  # IN (d, k)
+    table: Any,  # OUT (d, k)
+) -> None:
+    length = np.empty(proportions.shape[1])
+    for j in range(weights.shape[0]):
+        length[:] = 0
+        for f in range(offsets[j], offsets[j + 1]):
+            for c in range(length.shape[0]):
+                length[c] += proportions[f, c] * proportions[f, c]
+        for f in range(offsets[j], offsets[j + 1]):
+            for c in range(length.shape[0]):
+                table[f, c] = weights[j] * (1 - 2 * proportions[f, c] + length[c])
+
+
+@jit
+def count_members(
+    codes: Any,  # IN (n, u)
+    offsets: Any,  # IN (u + 1,)
+    labels: Any,  # IN (n,)
+    counts: Any,  # OUT (d, k) int64
+    sizes: Any,  # OUT (k,) int64
+) -> None:
+    counts[:] = 0
+    sizes[:] = 0
+    for i in range(labels.shape[0]):
+        sizes[labels[i]] += 1
+        for j in range(codes.shape[1]):
+            counts[offsets[j] + codes[i, j], labels[i]] += 1
+
+
+@jit
+def move_member(row: Any, offsets: Any, old: int, new: int, counts: Any, sizes: Any) -> None:
+    sizes[old] -= 1
+    sizes[new] += 1
+    for j in range(row.shape[0]):
+        f = offsets[j] + row[j]
+        counts[f, old] -= 1
+        counts[f, new] += 1
+
+
+@jit
+def means(
+    X: Any,  # IN (n, m)
+    labels: Any,  # IN (n,)
+    counts: Any,  # IN (d, k)
+    sizes: Any,  # IN (k,)
+    features: Any,  # OUT (m, k)
+    proportions: Any,  # OUT (d, k)
+) -> None:
+    features[:] = 0
+    for i in range(X.shape[0]):
+        c = labels[i]
+        for t in range(X.shape[1]):
+            features[t, c] += X[i, t]
+    for c in range(sizes.shape[0]):
+        size = max(sizes[c], 1)
+        for t in range(X.shape[1]):
+            features[t, c] /= size
+        for f in range(counts.shape[0]):
+            proportions[f, c] = counts[f, c] / size
+
+
+@jit
+def farthest_row(
+    X: Any, codes: Any, offsets: Any, labels: Any, sizes: Any, features: Any, table: Any, score: Any
+) -> int:
+    """The row that lies farthest from its own centre, out of a cluster with two rows or more."""
+    farthest, most = 0, -1.0
+    for i in range(X.shape[0]):
+        if sizes[labels[i]] > 1:
+            score_row(X[i], codes[i], offsets, features, table, score)
+            if score[labels[i]] > most:
+                farthest, most = i, score[labels[i]]
+    return farthest
+
+
+@jit
+def slack_of(first: float, second: float, rounding: float) -> Any:
+    """How far the two nearest centres may come closer to each other before the row must be looked at again."""
+    return np.sqrt(max(second - rounding, 0.0)) - np.sqrt(first + rounding)
+
+
+@jit
+def nearest_two(
+    X: Any,  # IN (n, m)
+    codes: Any,  # IN (n, u)
+    offsets: Any,  # IN (u + 1,)
+    weights: Any,  # IN (u,)
+    features: Any,  # IN (m, k) centres
+    proportions: Any,  # IN (d, k)
+    labels: Any,  # OUT (n,) nearest centre, the first one on ties
+    first: Any,  # OUT (n,) squared distance to it
+    second: Any,  # OUT (n,) squared distance to the next
+) -> None:
+    table, score = np.empty_like(proportions), np.empty(features.shape[1])
+    fill_table(weights, offsets, proportions, table)
+    for i in range(X.shape[0]):
+        score_row(X[i], codes[i], offsets, features, table, score)
+        nearest, least, next_least = 0, score[0], np.inf
+        for c in range(1, score.shape[0]):
+            if score[c] < least:
+                nearest, least, next_least = c, score[c], least
+            elif score[c] < next_least:
+                next_least = score[c]
+        labels[i], first[i], second[i] = nearest, least, next_least
+
+
+@jit
+def add_centre(
+    X: Any,  # IN (n, m)
+    codes: Any,  # IN (n, u)
+    weights: Any,  # IN (u,)
+    row: int,  # IN the row that becomes the last centre
+    k: int,  # IN centres before
+    first: Any,  # IN (n,) squared distance to the nearest of them
+    second: Any,  # IN (n,) and to the next
+    rounding: float,
+    labels: Any,  # IN/OUT (n,) nearest centre
+    slack: Any,  # OUT (n,)
+) -> None:
+    x, own = X[row], codes[row]
+    for i in range(X.shape[0]):
+        distance = 0.0
+        for t in range(x.shape[0]):
+            difference = X[i, t] - x[t]
+            distance += difference * difference
+        for j in range(own.shape[0]):
+            if codes[i, j] != own[j]:
+                distance += 2 * weights[j]
+        if distance < first[i]:
+            labels[i] = k
+            slack[i] = slack_of(distance, first[i], rounding)
+        else:
+            slack[i] = slack_of(first[i], min(second[i], distance), rounding)
+
+
+@jit
+def drifts(
+    before: Any, features: Any, before_proportions: Any, proportions: Any, offsets: Any, weights: Any, drift: Any
+) -> None:
+    """How much closer each centre and the one of the others that moved most may have come; OUT (k,)."""
+    k = drift.shape[0]
+    shift = np.zeros(k)
+    for t in range(features.shape[0]):
+        for c in range(k):
+            shift[c] += (features[t, c] - before[t, c]) ** 2
+    for j in range(weights.shape[0]):
+        for f in range(offsets[j], offsets[j + 1]):
+            for c in range(k):
+                shift[c] += weights[j] * (proportions[f, c] - before_proportions[f, c]) ** 2
+    for c in range(k):
+        most = 0.0
+        for other in range(k):
+            if other != c:
+                most = max(most, shift[other])
+        drift[c] = (np.sqrt(shift[c]) + np.sqrt(most)) * (1 + 1e-12)
+
+
+@jit
+def assign(
+    X: Any,
+    codes: Any,
+    offsets: Any,
+    features: Any,
+    table: Any,
+    drift: Any,
+    rounding: float,
+    labels: Any,  # IN/OUT (n,)
+    slack: Any,  # IN/OUT (n,)
+    counts: Any,  # IN/OUT (d, k)
+    sizes: Any,  # IN/OUT (k,)
+    score: Any,  # WORK (k,)
+) -> int:
+    """Move each row to its nearest centre, the first one on ties; skip rows whose nearest cannot have changed."""
+    moved = 0
+    for i in range(X.shape[0]):
+        slack[i] -= drift[labels[i]]
+        if slack[i] > 0:
+            continue
+        score_row(X[i], codes[i], offsets, features, table, score)
+        nearest, first, second = 0, score[0], np.inf
+        for c in range(1, score.shape[0]):
+            if score[c] < first:
+                nearest, first, second = c, score[c], first
+            elif score[c] < second:
+                second = score[c]
+        slack[i] = slack_of(first, second, rounding)
+        if nearest != labels[i]:
+            move_member(codes[i], offsets, labels[i], nearest, counts, sizes)
+            labels[i] = nearest
+            moved += 1
+    return moved
+
+
+@jit
+def lloyd_mixed(
+    X: Any,  # IN (n, m)
+    codes: Any,  # IN (n, u)
+    offsets: Any,  # IN (u + 1,)
+    weights: Any,  # IN (u,)
+    max_iter: int,
+    rounding: float,  # IN error bound of a squared distance
+    labels: Any,  # IN/OUT (n,)
+    slack: Any,  # IN/OUT (n,) as of the centres below; negative = look at the row
+    features: Any,  # IN/OUT (m, k) centres to which `slack` belongs; those of the last assignment
+    proportions: Any,  # IN/OUT (d, k)
+) -> Any:
+    """Lloyd's iterations from the means of ``labels`` until no row moves; returns the loss and how many they were.
+
+    An empty cluster takes the row farthest from its own centre. O(n (m + u) k) per iteration, much less when few rows
+    move.
+    """
+    k = features.shape[1]
+    counts, sizes = np.empty((proportions.shape[0], k), np.int64), np.empty(k, np.int64)
+    before, before_proportions = np.empty_like(features), np.empty_like(proportions)
+    table, score, drift = np.empty_like(proportions), np.empty(k), np.empty(k)
+    count_members(codes, offsets, labels, counts, sizes)
+    n_iter, moved = 0, 1
+    while moved > 0 and (n_iter < max_iter or sizes.min() == 0):
+        n_iter += 1
+        before[:], before_proportions[:] = features, proportions
+        means(X, labels, counts, sizes, features, proportions)
+        for c in range(k):
+            if sizes[c] == 0:
+                fill_table(weights, offsets, proportions, table)
+                i = farthest_row(X, codes, offsets, labels, sizes, features, table, score)
+                move_member(codes[i], offsets, labels[i], c, counts, sizes)
+                labels[i], slack[i] = c, -1
+                means(X, labels, counts, sizes, features, proportions)
+        drifts(before, features, before_proportions, proportions, offsets, weights, drift)
+        fill_table(weights, offsets, proportions, table)
+        moved = assign(X, codes, offsets, features, table, drift, rounding, labels, slack, counts, sizes, score)
+    return loss_of(X, offsets, weights, labels, counts, sizes), n_iter
+
+
+@jit
+def loss_of(X: Any, offsets: Any, weights: Any, labels: Any, counts: Any, sizes: Any) -> float:
+    """Sum of the squared distances of the rows to the means of their clusters."""
+    features, nothing = np.empty((X.shape[1], sizes.shape[0])), np.empty((0, sizes.shape[0]))
+    means(X, labels, counts[:0], sizes, features, nothing)
+    loss = 0.0
+    for i in range(X.shape[0]):
+        for t in range(X.shape[1]):
+            loss += (X[i, t] - features[t, labels[i]]) ** 2
+    for j in range(weights.shape[0]):
+        for c in range(sizes.shape[0]):
+            squares = np.int64(0)
+            for f in range(offsets[j], offsets[j + 1]):
+                squares += counts[f, c] * counts[f, c]
+            loss += weights[j] * (sizes[c] - squares / max(sizes[c], 1))
+    return loss
+
+
+@jit
+def renumber(
+    labels: Any,  # IN (n,)
+    number: Any,  # WORK (k,) int64
+    renumbered: Any,  # OUT (n,) numbers by first appearance
+) -> None:
+    number[:] = -1
+    n_seen = 0
+    for i in range(labels.shape[0]):
+        c = labels[i]
+        if number[c] < 0:
+            number[c] = n_seen
+            n_seen += 1
+        renumbered[i] = number[c]

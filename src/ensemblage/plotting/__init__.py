@@ -8,7 +8,9 @@ from ._agreement import agreement
 from ._axes import printable
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._confidence import confidence_boxes, confidence_by_cluster, confidence_quantiles
+from ._evidence import association_histogram, dendrogram, last_merges, thresholded_matrices
 from ._matrix import consensus_matrix
+from ._monti import consensus_cdfs, delta_areas, item_consensus_bars, stability_curves
 from ._ranking import ranking_scores
 from ._scatter import scatter
 from ._sizes import cluster_sizes
@@ -18,18 +20,26 @@ __all__ = [
     "PALETTE",
     "UNLABELLED_COLOR",
     "agreement",
+    "association_histogram",
     "cluster_colors",
     "cluster_sizes",
     "confidence_boxes",
     "confidence_by_cluster",
     "confidence_quantiles",
+    "consensus_cdfs",
     "consensus_matrix",
+    "delta_areas",
+    "dendrogram",
     "entropy_scatter",
     "estimated_clusters",
+    "item_consensus_bars",
+    "last_merges",
     "lifetimes",
     "membership",
     "printable",
     "ranking_scores",
     "scatter",
+    "stability_curves",
+    "thresholded_matrices",
     "voting_dendrogram",
 ]

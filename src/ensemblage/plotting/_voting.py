@@ -84,7 +84,7 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: "Axes | Non
     if n_clusters > 1:
         ax.axhspan(heights[k - n_clusters], heights[k - n_clusters + 1], color="0.92", zorder=0, linewidth=0)
     for x, y in zip(tree["icoord"], tree["dcoord"], strict=True):
-        below = _leaves_between(x[0], x[-1], cluster_of[leaves])
+        below = leaves_between(x[0], x[-1], cluster_of[leaves])
         color = cluster_colors(below[0]) if len(below) == 1 else "0.35"
         ax.plot(x, y, color=color, linewidth=1.2)
     numbers = np.unique(cluster_of)
@@ -99,7 +99,7 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: "Axes | Non
     return ax
 
 
-def _leaves_between(left: float, right: float, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+def leaves_between(left: float, right: float, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
     """The clusters of the leaves from x = left to right; SciPy puts leaf i at 10 i + 5."""
     found: NDArray[np.int64] = np.unique(clusters[int(left // 10) : int(right // 10) + 1])
     return found

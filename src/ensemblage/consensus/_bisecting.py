@@ -136,11 +136,11 @@ class BisectingKMeansConsensus(BaseConsensus):
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> tree = BisectingKMeansConsensus(n_clusters=3, random_state=0).fit(labels)
     >>> tree.labels_
-    array([0, 0, 0, 1, 1, 2], dtype=int32)
+    array([1, 1, 2, 0, 0, 0], dtype=int32)
     >>> tree.labels_at(2)
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     >>> [(split.parent, split.size, round(split.gain, 2)) for split in tree.splits_]
-    [(0, 6, 0.38), (2, 3, -0.06)]
+    [(0, 6, 0.4), (1, 3, -0.06)]
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class AssociationUtility:
     sizes: NDArray[np.int64]
     """(d,) objects with each label."""
     spread: float
-    """Σ |h_i|² / w_i over the objects: the loss if every object were a cluster of its own, less nothing."""
+    """Σ |h_i|² / w_i over the objects."""
 
     bounded: ClassVar[bool] = False
 
@@ -157,7 +157,7 @@ class SpectralEnsembleClustering(BaseKMeans):
     >>> sec.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     >>> round(sec.normalized_association_, 3)
-    1.778
+    1.769
     """
 
     def __init__(

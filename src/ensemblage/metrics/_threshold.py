@@ -119,7 +119,7 @@ def weak_association_threshold(
     ensemble = as_ensemble(labels)
     check_choice(method, "method of weak_association_threshold", ["kmeans", "gmm"])
     check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
-    n, split = len(ensemble), _SPLITS[method]
+    n, split = len(ensemble), SPLITS[method]
     if n * (n - 1) // 2 <= max_pairs:
         histogram = _with_diagonal(association_histogram(ensemble), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
@@ -135,10 +135,10 @@ def weak_association_threshold(
 
 def association_histogram(ensemble: Ensemble) -> Histogram:
     """Positive co-associations of the pairs i < j, each different value once."""
-    return _histogram_of(association_counts(ensemble))
+    return histogram_of(association_counts(ensemble))
 
 
-def _histogram_of(table: NDArray[np.int64]) -> Histogram:
+def histogram_of(table: NDArray[np.int64]) -> Histogram:
     """Histogram of joined / labelled from counts by (joined,) or (joined, labelled)."""
     p = len(table) - 1
     joined = np.arange(p + 1)
@@ -195,7 +195,7 @@ def _drawn_histogram(ensemble: Ensemble, n_drawn: int, random: np.random.RandomS
         known = (ensemble.codes[i] < ensemble.n_clusters) & (ensemble.codes[j] < ensemble.n_clusters)
         joined = (known & (ensemble.codes[i] == ensemble.codes[j])).sum(axis=1)
         np.add.at(table, (joined, known.sum(axis=1)), 1)
-    return _histogram_of(table)
+    return histogram_of(table)
 
 
 def two_means_split(histogram: Histogram) -> float:
@@ -224,7 +224,7 @@ def mixture_split(histogram: Histogram) -> float:
     return float(chosen[-1]) if len(chosen) else 0.0
 
 
-_SPLITS = {"kmeans": two_means_split, "gmm": mixture_split}
+SPLITS = {"kmeans": two_means_split, "gmm": mixture_split}
 
 
 def start_of_mixture(histogram: Histogram) -> Mixture:

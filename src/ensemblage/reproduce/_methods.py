@@ -28,9 +28,13 @@ def fit_consensus(name: str, ensemble: Ensemble, n_clusters: int | None, seed: i
     return _with_seed(consensus.make_consensus(name, n_clusters), seed, parameters).fit(ensemble)
 
 
-def make_ranker(name: str, **parameters: Any) -> Any:
-    """A ranker: a class of ensemblage.ranking, or "package.module:Class"."""
-    return import_method(name)() if ":" in name else _by_name(ranking, name)(**parameters)
+def make_ranker(name: str) -> Any:
+    """A ranker: an entry of RANKERS, or "package.module:Class"."""
+    if ":" in name:
+        return import_method(name)()
+    if name not in ranking.RANKERS:
+        raise MissingMethodError(f"ranker {name} is not available in this version")
+    return _with_seed(ranking.make_ranker(name), 0, {})
 
 
 def make_generator(name: str, *arguments: Any, seed: int, **parameters: Any) -> Any:

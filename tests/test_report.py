@@ -203,7 +203,7 @@ def test_answer_comes_first_then_pictures_ranking_and_method(page):
         "Method and reproducibility",
     ]
     assert "3 clusters in 120 objects" in page[: page.index("<h2>")]
-    assert page.count("<svg") == page.count("<figcaption") == 7
+    assert page.count("<svg") == page.count("<figcaption") == 8
 
 
 EVIL = "<script>alert('x')</script>&\"'$\\frac{$"

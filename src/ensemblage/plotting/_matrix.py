@@ -20,6 +20,7 @@ def consensus_matrix(
     clusters: ArrayLike,
     *,
     sizes: ArrayLike | None = None,
+    label: str = "share of partitions that join the two objects",
     cmap: Any = "Blues",
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -35,6 +36,8 @@ def consensus_matrix(
         Cluster of each row; negative: no partition labels it (drawn last).
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that wide. Default: one.
+    label : str
+        What the numbers are.
     cmap : str or matplotlib Colormap, default "Blues"
         Colours from 0 to 1.
     ax : matplotlib Axes, optional
@@ -70,7 +73,7 @@ def consensus_matrix(
         aspect="auto",
     )
     _mark_clusters(ax, labels, ends)
-    ax.figure.colorbar(image, ax=ax, label="share of partitions that join the two objects", fraction=0.05, pad=0.03)
+    ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03)
     ax.set(xlabel="objects, ordered by cluster", ylabel="cluster")
     return ax
 

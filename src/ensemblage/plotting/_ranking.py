@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ._axes import label_ticks, new_axes, without_frame
 from ._colors import PALETTE
@@ -19,6 +19,7 @@ def ranking_scores(
     scores: ArrayLike,
     *,
     names: Sequence[object] | None = None,
+    errors: ArrayLike | None = None,
     greater_is_better: bool = True,
     label: str = "score",
     ax: "Axes | None" = None,
@@ -33,6 +34,8 @@ def ranking_scores(
         ``scores_`` of a ranking. Members without a finite score are left out.
     names : sequence, optional
         Names of the members; by default their numbers from 0.
+    errors : array-like of float, shape (p,), optional
+        Standard errors of the scores; bars reach twice as far to each side.
     greater_is_better : bool, default True
         Whether the largest score is the best.
     label : str, default "score"
@@ -54,14 +57,18 @@ def ranking_scores(
     values = np.asarray(scores, dtype=np.float64)
     order = np.argsort(-values if greater_is_better else values, kind="stable")
     order = order[np.isfinite(values[order])]
+    spread = np.zeros(len(order)) if errors is None else 2 * np.asarray(errors, dtype=np.float64)[order]
     named = len(order) <= _MOST_NAMES
     ax = ax or new_axes(4.8, max(2.4, 1.0 + 0.22 * len(order)) if named else 3.6)
     if named:
         labels = [names[i] if names is not None else i for i in order.tolist()]
-        _draw_named(ax, values[order], labels)
+        _draw_named(ax, values[order], spread, labels)
         ax.set_xlabel(label)
     else:
-        ax.plot(np.arange(1, len(order) + 1), values[order], "o", color=PALETTE[0], markersize=3.5)
+        ranks = np.arange(1, len(order) + 1)
+        if spread.any():
+            ax.vlines(ranks, values[order] - spread, values[order] + spread, color=PALETTE[0], linewidth=1)
+        ax.plot(ranks, values[order], "o", color=PALETTE[0], markersize=3.5)
         ax.set(xlabel="rank (1 = best)", ylabel=label)
         ax.grid(axis="y", color="0.9")
     ax.set_axisbelow(True)
@@ -69,8 +76,10 @@ def ranking_scores(
     return ax
 
 
-def _draw_named(ax: "Axes", scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", names: Sequence[object]) -> None:
+def _draw_named(ax: "Axes", scores: NDArray[np.float64], spread: NDArray[np.float64], names: Sequence[object]) -> None:
     positions = list(range(len(names)))
+    if spread.any():
+        ax.hlines(positions, scores - spread, scores + spread, color=PALETTE[0], linewidth=1)
     ax.plot(scores, positions, "o", color=PALETTE[0], markersize=5)
     label_ticks(ax, "y", positions, names)
     ax.set_ylim(len(names) - 0.5, -0.5)

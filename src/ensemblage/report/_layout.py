@@ -1,11 +1,12 @@
 """What a page is made of: sections of sentences, figures and tables, free of HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
-from ensemblage.plotting import PALETTE, UNLABELLED_COLOR
+from ensemblage.plotting import PALETTE, UNLABELLED_COLOR, printable
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,8 @@ def counted(n: int, noun: str) -> str:
 def listed(words: Sequence[str]) -> str:
     """The words in a sentence: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def quoted(member: Mapping[str, Any]) -> str:
+    """The name of a partition in a sentence."""
+    return f"“{printable(member['name'], 60)}”"

@@ -3,11 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ensemblage import plotting
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, listed, number, percent
+from ensemblage.report._evidence import evidence_section
+from ensemblage.report._layout import (
+    Cell,
+    Picture,
+    Section,
+    Table,
+    cluster_cell,
+    counted,
+    listed,
+    number,
+    percent,
+    quoted,
+)
+from ensemblage.report._ranking import ranking_section
+from ensemblage.report._shown import square, with_nan
 from ensemblage.report._svg import to_svg
 from ensemblage.report._voting import voting_section
 
@@ -69,16 +80,6 @@ def truth_section(summary: Summary) -> Section | None:
     return Section("Compared with the known classes", sentences, tables=[_scores_against_truth(summary)])
 
 
-def ranking_section(summary: Summary) -> Section:
-    sentences = [_first_and_last(r, summary["members"]) for r in summary["rankings"]]
-    if not sentences:
-        sentences = ["The partitions are in order of their agreement with the consensus (adjusted Rand index)."]
-    pictures = [
-        _ranking(summary, i) for i, r in enumerate(summary["rankings"]) if any(s is not None for s in r["scores"])
-    ]
-    return Section("The partitions", sentences, pictures, [_members(summary)])
-
-
 def method_section(summary: Summary) -> Section:
     data, consensus = summary["data"], summary["consensus"]
     features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
@@ -101,6 +102,7 @@ def method_section(summary: Summary) -> Section:
 SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
     answer_section,
     voting_section,
+    evidence_section,
     agreement_section,
     objects_section,
     truth_section,
@@ -223,7 +225,7 @@ def _matrix(summary: Summary) -> Picture:
             f"Clusters {c['cluster']} and {c['nearest']['cluster']} are the hardest to tell apart: "
             f"{percent(c['nearest']['share'])} of the partitions join an object of one with an object of the other."
         )
-    ax = plotting.consensus_matrix(_square(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
+    ax = plotting.consensus_matrix(square(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
     return Picture("How often two objects are together", to_svg(ax, "matrix"), sentences)
 
 
@@ -239,8 +241,8 @@ def _agreement(summary: Summary) -> Picture:
     ]
     if len(drawn) < len(members):
         sentences.append(f"Of {len(members):,} partitions {len(drawn):,} are drawn, evenly from best to worst.")
-    strip = _with_nan([member["agreement"] for member in drawn])
-    ax = plotting.agreement(_square(figure["ari"]), strip, names=[member["name"] for member in drawn])
+    strip = with_nan([member["agreement"] for member in drawn])
+    ax = plotting.agreement(square(figure["ari"]), strip, names=[member["name"] for member in drawn])
     return Picture("How alike the partitions are", to_svg(ax, "agreement"), sentences)
 
 
@@ -249,7 +251,7 @@ def _consensus_and_members(summary: Summary) -> list[str]:
     sentence = f"The consensus agrees with the partitions by {number(found['consensus'], 2)} on average"
     if found["others"] is None or found["consensus"] is None:
         return [f"{sentence}."]
-    best, value = _quoted(summary["members"][found["best_member"]]), number(found["best"], 2)
+    best, value = quoted(summary["members"][found["best_member"]]), number(found["best"], 2)
     sentences = [f"{sentence}, the partitions with each other by {number(found['others'], 2)}."]
     if found["consensus"] > found["best"] + _EQUAL:
         return [
@@ -264,24 +266,9 @@ def _consensus_and_members(summary: Summary) -> list[str]:
     return sentences
 
 
-def _quoted(member: Mapping[str, Any]) -> str:
-    return f"“{plotting.printable(member['name'], 60)}”"
-
-
-def _square(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
-    """The symmetric matrix whose lower triangle, diagonal included, has these rows."""
-    full = np.zeros((len(rows), len(rows)))
-    full[np.tril_indices(len(rows))] = _with_nan([value for row in rows for value in row])
-    return full + np.tril(full, -1).T
-
-
-def _with_nan(values: Sequence[float | None]) -> NDArray[np.float64]:
-    return np.array(values, dtype=np.float64)
-
-
 def _points(summary: Summary) -> Picture:
     points = summary["figures"]["points"]
-    ax = plotting.scatter(points["xy"], points["clusters"], _with_nan(points["confidence"]))
+    ax = plotting.scatter(points["xy"], points["clusters"], with_nan(points["confidence"]))
     ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
     ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
     sentences = ["Each point is an object, coloured by its cluster; the fainter, the less sure.", *points["notes"]]
@@ -314,52 +301,6 @@ def _scores_against_truth(summary: Summary) -> Table:
         for key, name in names.items()
     ]
     return Table("", ["Measure", "Consensus", "Mean of members", "sd", "Best"], rows, wide=True)
-
-
-def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
-    first, last = ranking["order"][0], ranking["order"][-1]
-    return (
-        f"{ranking['name']} puts {_quoted(members[first])} first ({number(ranking['scores'][first])}) and "
-        f"{_quoted(members[last])} last ({number(ranking['scores'][last])})."
-    )
-
-
-def _ranking(summary: Summary, i: int) -> Picture:
-    ranking, names = summary["rankings"][i], [member["name"] for member in summary["members"]]
-    better = "higher" if ranking["greater_is_better"] else "lower"
-    scores = _with_nan(ranking["scores"])
-    ax = plotting.ranking_scores(
-        scores, names=names, greater_is_better=ranking["greater_is_better"], label=ranking["name"]
-    )
-    sentences = [
-        *filter(None, [ranking["description"]]),
-        (
-            f"One dot per partition, the best first; {better} is better. The scores reach from "
-            f"{number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
-        ),
-    ]
-    return Picture(f"Scores by {ranking['name']}", to_svg(ax, f"ranking{i}"), sentences)
-
-
-def _members(summary: Summary) -> Table:
-    rankings, members = summary["rankings"], summary["members"]
-    by_agreement = np.argsort(-_with_nan([member["agreement"] for member in members]), kind="stable").tolist()
-    columns: dict[str, list[str]] = {
-        "Partition, best first": [plotting.printable(member["name"], 40) for member in members],
-        "Clusters": [f"{member['n_clusters']:,}" for member in members],
-    }
-    if summary["data"]["missing"]:
-        columns["Missing"] = [percent(member["missing"]) for member in members]
-    for ranking in rankings:
-        columns["Score" if len(rankings) == 1 else ranking["name"]] = [number(score) for score in ranking["scores"]]
-    columns["ARI with consensus"] = [number(member["agreement"]) for member in members]
-    if summary["truth"]:
-        columns["ARI with classes"] = [number(member["truth"]) for member in members]
-    order = rankings[0]["order"] if rankings else by_agreement
-    rows = [[values[j] for values in columns.values()] for j in order]
-    # One picture leaves room for a narrow table beside it.
-    wide = len(rankings) != 1 or len(columns) > 5
-    return Table("All partitions", list(columns), rows, shown=15, wide=wide)
 
 
 def _two_columns(title: str, entries: Mapping[str, str]) -> Table:

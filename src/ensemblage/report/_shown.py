@@ -1,6 +1,7 @@
 """What the figures show of an analysis: all of it where it is small, else a seeded sample, and a note that says so."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage.metrics import coassociation
+from ensemblage.ranking._distances import Association
 
 _MOST_ROWS = 300
 _MOST_POINTS = 5_000
@@ -33,7 +35,8 @@ def sample_by_cluster(clusters: NDArray[Any], most: int, random_state: Any) -> t
 
 
 def matrix_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) -> dict[str, Any]:
-    """The consensus matrix to draw: its lower triangle in percent, the cluster and the weight of each row, a note.
+    """The consensus matrix to draw: its lower triangle in percent, the cluster and the weight of each row, a note;
+    and which of its entries reach its mean over all objects.
 
     Rows are in the order of the clusters; in each, rows that are together often stand side by side.
     """
@@ -43,12 +46,20 @@ def matrix_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) 
         shares = coassociation(ensemble, rows=chosen)
     order = _order_by_cluster(shares, clusters[chosen])
     percent = np.round(100 * shares[np.ix_(order, order)]).astype(np.int64)
+    mean = Association.of(ensemble).mean
     return {
         "percent": [row[: i + 1] for i, row in enumerate(percent.tolist())],
         "clusters": clusters[chosen[order]].tolist(),
         "sizes": np.round(sizes[order], 3).tolist(),
         "note": note,
+        "mean": mean,
+        "frequent": _triangle_of_bits(shares[np.ix_(order, order)] >= mean),
     }
+
+
+def _triangle_of_bits(matrix: NDArray[np.bool_]) -> list[str]:
+    """Rows of the lower triangle, diagonal included, as text of 0 and 1."""
+    return ["".join("01"[bit] for bit in row[: i + 1]) for i, row in enumerate(matrix.tolist())]
 
 
 def _order_by_cluster(shares: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[Any]:
@@ -166,3 +177,15 @@ def _in_the_plane(
         f"{both} of the variance, so clusters that overlap here may be apart in other directions."
     )
     return pca.transform(values), f"component 1 ({first} of the variance)", f"component 2 ({second})", note
+
+
+def square(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    """The symmetric matrix whose lower triangle, diagonal included, has these rows."""
+    full = np.zeros((len(rows), len(rows)))
+    full[np.tril_indices(len(rows))] = with_nan([value for row in rows for value in row])
+    return full + np.tril(full, -1).T
+
+
+def with_nan(values: Sequence[float | None]) -> NDArray[np.float64]:
+    """Numbers of the summary, NaN where there is none."""
+    return np.array(values, dtype=np.float64)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage.kernels._profiles import label_profile
@@ -15,6 +16,7 @@ from ensemblage.metrics import cluster_density
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with
 from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting import confidence_quantiles
+from ensemblage.report._evidence import evidence_shown
 from ensemblage.report._shown import Features, matrix_shown, points_shown
 from ensemblage.report._truth import compare_with_truth
 from ensemblage.report._voting import choice_of_k, voting_shown
@@ -122,6 +124,7 @@ def summarize(
             "matrix": matrix_shown(ensemble, labels, random_state),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
             "points": None if drawable is None else points_shown(drawable, labels, confidence, random_state),
+            "evidence": evidence_shown(ensemble, consensus, labels),
             "voting": voting_shown(ensemble, consensus, labels, drawable is not None, random_state),
         },
     }
@@ -274,13 +277,22 @@ def _several(ranking: Any) -> list[Any]:
 
 
 def _ranking(ranking: Any) -> dict[str, Any]:
+    errors = np.asarray(getattr(ranking, "standard_errors_", 0.0), dtype=np.float64)
     return {
-        "name": _short(ranking).removesuffix("()"),
+        "name": _short(_without_seed(ranking)).removesuffix("()"),
         "description": (inspect.getdoc(type(ranking)) or "").partition("\n")[0],
         "greater_is_better": bool(ranking.greater_is_better),
         "scores": [plain(score) for score in np.asarray(ranking.scores_, dtype=np.float64).tolist()],
+        "errors": [plain(error) for error in errors.tolist()] if errors.any() else None,
         "order": [int(j) for j in ranking.order_],
     }
+
+
+def _without_seed(ranking: Any) -> Any:
+    """An estimator like it, without the parameters that say nothing of what the scores mean."""
+    silent = {"random_state": None, "n_jobs": None}
+    shared = silent.keys() & (ranking.get_params() if hasattr(ranking, "get_params") else {})
+    return clone(ranking).set_params(**{name: silent[name] for name in shared}) if shared else ranking
 
 
 def _least_certain(

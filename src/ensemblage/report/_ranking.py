@@ -1,0 +1,111 @@
+"""The partitions in the order of their rankings: scores, agreement best first, what DISCOTEC compares them with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ensemblage import plotting
+from ensemblage.report._layout import Picture, Section, Table, number, percent, quoted
+from ensemblage.report._shown import square, with_nan
+from ensemblage.report._svg import to_svg
+
+Summary = Mapping[str, Any]
+
+
+def ranking_section(summary: Summary) -> Section:
+    rankings = summary["rankings"]
+    sentences = [_first_and_last(r, summary["members"]) for r in rankings]
+    if not sentences:
+        sentences = ["The partitions are in order of their agreement with the consensus (adjusted Rand index)."]
+    pictures = [_scores(summary, i) for i, r in enumerate(rankings) if any(s is not None for s in r["scores"])]
+    if rankings:
+        pictures += [_agreement_by_rank(summary)]
+    if any(r["name"].startswith("Discotec") for r in rankings) and "frequent" in summary["figures"]["matrix"]:
+        pictures += [_frequent_pairs(summary)]
+    return Section("The partitions", sentences, pictures, [_members(summary)])
+
+
+def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
+    first, last = ranking["order"][0], ranking["order"][-1]
+    return (
+        f"{ranking['name']} puts {quoted(members[first])} first ({number(ranking['scores'][first])}) and "
+        f"{quoted(members[last])} last ({number(ranking['scores'][last])})."
+    )
+
+
+def _scores(summary: Summary, i: int) -> Picture:
+    ranking, names = summary["rankings"][i], [member["name"] for member in summary["members"]]
+    better = "higher" if ranking["greater_is_better"] else "lower"
+    scores, errors = with_nan(ranking["scores"]), ranking.get("errors")
+    ax = plotting.ranking_scores(
+        scores,
+        names=names,
+        errors=None if errors is None else with_nan(errors),
+        greater_is_better=ranking["greater_is_better"],
+        label=ranking["name"],
+    )
+    sentences = [
+        *filter(None, [ranking["description"]]),
+        (
+            f"One dot per partition, the best first; {better} is better. The scores reach from "
+            f"{number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
+        ),
+    ]
+    if errors is not None:
+        sentences.append("They were estimated from random pairs of objects; bars are two standard errors to each side.")
+    return Picture(f"Scores by {ranking['name']}", to_svg(ax, f"ranking{i}"), sentences)
+
+
+def _agreement_by_rank(summary: Summary) -> Picture:
+    figure, members, ranking = summary["figures"]["agreement"], summary["members"], summary["rankings"][0]
+    place = {member: r for r, member in enumerate(ranking["order"])}
+    order = sorted(range(len(figure["members"])), key=lambda i: place[figure["members"][i]])
+    ax = plotting.agreement(
+        square(figure["ari"])[np.ix_(order, order)], names=[members[figure["members"][i]]["name"] for i in order]
+    )
+    sentences = [
+        (
+            f"Rows and columns are partitions in the order of {ranking['name']}, the best in the upper left corner. A "
+            "dark corner that fades says that the best ones agree with each other; several dark blocks, that the "
+            "partitions fall into groups and the largest group decides the order."
+        )
+    ]
+    return Picture("How alike the best ones are", to_svg(ax, "agreement_by_rank"), sentences)
+
+
+def _frequent_pairs(summary: Summary) -> Picture:
+    matrix = summary["figures"]["matrix"]
+    marks = square([[float(bit) for bit in row] for row in matrix["frequent"]])
+    ax = plotting.consensus_matrix(
+        marks, matrix["clusters"], sizes=matrix["sizes"], label="1: joined at least as often as the mean"
+    )
+    sentences = [
+        (
+            f"Dark: pairs of objects that at least {percent(matrix['mean'])} of the partitions join, the mean over all "
+            "pairs. The score of a partition is the share of pairs on which it differs from this picture."
+        ),
+        matrix["note"],
+    ]
+    return Picture("What DISCOTEC compares the partitions with", to_svg(ax, "frequent"), sentences)
+
+
+def _members(summary: Summary) -> Table:
+    rankings, members = summary["rankings"], summary["members"]
+    by_agreement = np.argsort(-with_nan([member["agreement"] for member in members]), kind="stable").tolist()
+    columns: dict[str, list[str]] = {
+        "Partition, best first": [plotting.printable(member["name"], 40) for member in members],
+        "Clusters": [f"{member['n_clusters']:,}" for member in members],
+    }
+    if summary["data"]["missing"]:
+        columns["Missing"] = [percent(member["missing"]) for member in members]
+    for ranking in rankings:
+        columns["Score" if len(rankings) == 1 else ranking["name"]] = [number(score) for score in ranking["scores"]]
+    columns["ARI with consensus"] = [number(member["agreement"]) for member in members]
+    if summary["truth"]:
+        columns["ARI with classes"] = [number(member["truth"]) for member in members]
+    order = rankings[0]["order"] if rankings else by_agreement
+    rows = [[values[j] for values in columns.values()] for j in order]
+    # One picture leaves room for a narrow table beside it.
+    wide = len(rankings) != 1 or len(columns) > 5
+    return Table("All partitions", list(columns), rows, shown=15, wide=wide)

@@ -7,7 +7,9 @@ from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage._ensemble import Ensemble as Ensemble
 from ensemblage._version import __version__ as __version__
+from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
+from ensemblage.consensus import HGPA as HGPA
 from ensemblage.consensus import MCLA as MCLA
 from ensemblage.consensus import METHODS as METHODS
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
@@ -17,6 +19,7 @@ from ensemblage.consensus import CumulativeVoting as CumulativeVoting
 from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation
 from ensemblage.consensus import GreedyKMeansConsensus as GreedyKMeansConsensus
 from ensemblage.consensus import KMeansConsensus as KMeansConsensus
+from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import choose_k as choose_k

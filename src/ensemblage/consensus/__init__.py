@@ -2,11 +2,14 @@
 
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._choose_k import KChoice, KRow, choose_k
+from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._greedy import GreedyKMeansConsensus
 from ensemblage.consensus._hbgf import HBGF
+from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._registry import METHODS, Method, make_consensus
@@ -14,7 +17,9 @@ from ensemblage.consensus._sec import SpectralEnsembleClustering
 from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 __all__ = [
+    "CSPA",
     "HBGF",
+    "HGPA",
     "MCLA",
     "METHODS",
     "BipartiteVoting",
@@ -22,10 +27,11 @@ __all__ = [
     "ConsensusClustering",
     "CumulativeVoting",
     "EvidenceAccumulation",
-    "KChoice",
     "GreedyKMeansConsensus",
+    "KChoice",
     "KMeansConsensus",
     "KRow",
+    "MajorityVoting",
     "Method",
     "NegMM",
     "SpectralEnsembleClustering",

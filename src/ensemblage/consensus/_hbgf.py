@@ -120,7 +120,8 @@ class HBGF(BaseConsensus):
         check_enough_labels(k, heard, "HBGF")
         if cutter.partitioner == "spectral":
             with one_native_thread():
-                return without_gaps(spectral_clusters(heard, k, np.random.RandomState(cutter.seed), self.n_jobs))
+                edge_weights, random = np.repeat(heard.weights, heard.n_clusters), np.random.RandomState(cutter.seed)
+                return without_gaps(spectral_clusters(heard, edge_weights, k, random, self.n_jobs))
         return without_gaps(self._cut(heard, k, cutter))
 
     def _cut(self, rows: Rows, k: int, cutter: Cutter) -> NDArray[np.int64]:
@@ -142,10 +143,17 @@ def incidence(rows: Rows, entries: NDArray[np.float64]) -> csr_array:
 
 
 def spectral_clusters(
-    rows: Rows, n_clusters: int, random: np.random.RandomState, n_jobs: int | None = None
+    rows: Rows,
+    edge_weights: NDArray[np.float64],
+    n_clusters: int,
+    random: np.random.RandomState,
+    n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
-    """K-means of rows and clusters as points on the sphere, from nearly orthogonal seeds."""
-    table, of_clusters = label_coordinates(rows, n_clusters, random)
+    """K-means of rows and clusters as points on the sphere, from nearly orthogonal seeds.
+
+    ``edge_weights`` are those of the clusters as hyperedges, (d,).
+    """
+    table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
     points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
 
     def embed(codes: Any, points: Any) -> None:
@@ -159,16 +167,21 @@ def spectral_clusters(
 
 
 def label_coordinates(
-    rows: Rows, n_clusters: int, random: np.random.RandomState
+    rows: Rows, edge_weights: NDArray[np.float64], n_clusters: int, random: np.random.RandomState
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What each label adds to the point of a row, (offsets[p], k), and the clusters' own points, (d, k) of length one.
 
-    With M = D1^-1/2 H D2^-1/2 over the objects, the right singular vectors V are eigenvectors of M' M, and an object's
-    left ones are its row of M V / σ, which is a sum over its labels.
+    With M = D1^-1/2 H W D2^-1/2 over the objects, D1 the sums of the edge weights W in a row of H and D2 those in a
+    column, the right singular vectors V are eigenvectors of M' M, and an object's left ones are its row of M V / σ, a
+    sum over its labels. M M' is the normalised hypergraph of Zhou et al. 2006.
     """
-    degrees = np.where(rows.codes < rows.n_clusters, rows.weights, 0).sum(axis=1)
+    every = np.zeros(rows.offsets[-1])
+    every[rows.labels] = edge_weights
+    degrees = np.zeros(len(rows))
+    for offset, column in zip(rows.offsets, rows.codes.T, strict=False):
+        degrees += every[offset + column]
     share = rows.counts / np.where(degrees > 0, degrees, 1)
-    scale = np.sqrt(np.repeat(rows.weights, rows.n_clusters) / rows.label_counts())
+    scale = np.sqrt(edge_weights / rows.label_counts())
     k = min(n_clusters, len(scale))
     squares, V = leading_eigenvectors(_products(rows, share, scale), k, random)
     used = squares > SMALLEST * squares.max()

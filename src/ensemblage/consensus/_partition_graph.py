@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from ensemblage._parallel import one_native_thread
 from ensemblage._random import task_seeds
@@ -37,13 +37,16 @@ class Cutter(NamedTuple):
         (seed,) = task_seeds(estimator.random_state, 1).tolist()
         return cls(owner, estimator.partitioner, bool(estimator.recursive), imbalance, seed)
 
-    def cut(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: float) -> NDArray[np.int64]:
-        """Part of each vertex; ``graph`` has no diagonal, ``diagonal`` is what the normalised cut puts there."""
+    def cut(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: Any) -> NDArray[np.int64]:
+        """Part of each vertex; ``graph`` has no diagonal.
+
+        ``diagonal`` (a number, or one per vertex) is what the normalised cut puts there.
+        """
         if self.partitioner == "metis":
             return self.by_metis(graph, sizes, n_parts)
-        loops = csr_array((np.full(len(sizes), diagonal), (np.arange(len(sizes)),) * 2), shape=graph.shape)
+        with_loops = graph + diags_array(np.broadcast_to(diagonal, sizes.shape))
         with one_native_thread():
-            return normalized_cut(graph + loops, sizes, n_parts, np.random.RandomState(self.seed))
+            return normalized_cut(with_loops, sizes, n_parts, np.random.RandomState(self.seed))
 
     def by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
         """Parts of nearly equal total size that cut little weight; some may be empty."""

@@ -10,9 +10,12 @@ from typing import Any
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
+from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
+from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
@@ -78,7 +81,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             {"linkage": "complete"},
         ),
         "negmm": Method(
-            NegMM, "Zhong et al. 2019, negative evidence removed (NegMM)", "51 O(n² (p + t)), O(n²) memory", "n_clusters"
+            NegMM,
+            "Zhong et al. 2019, negative evidence removed (NegMM)",
+            "O(51 n² (p + t)), O(n²) memory",
+            "n_clusters",
         ),
         "negmm-wat-kmeans": Method(
             NegMM,
@@ -94,9 +100,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             "n_clusters",
             {"threshold": "gmm"},
         ),
+        "cspa": Method(
+            CSPA, "Strehl & Ghosh 2002, cluster-based similarity partitioning", "O(n² p), O(n²) memory", "n_clusters"
+        ),
+        "hgpa": Method(HGPA, "Strehl & Ghosh 2002, hypergraph partitioning", "O(n p log n)", "n_clusters"),
         "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "n_clusters"),
         "hbgf": Method(
             HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "n_clusters"
+        ),
+        "majority": Method(
+            MajorityVoting, "Dudoit & Fridlyand 2003, relabelling and majority vote", "O(n p² + p k³)", ""
         ),
         "acv": Method(
             CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""

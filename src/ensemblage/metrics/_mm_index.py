@@ -68,9 +68,9 @@ def mm_index(
     Examples
     --------
     >>> from ensemblage.metrics import mm_index
-    >>> labels = [[0, 0, 0]] * 4 + [[0, 0, 1], [1, 1, 1]] + [[1, 1, 1]] * 4
-    >>> mm_index(labels, [0] * 5 + [1] * 5), mm_index(labels, [0] * 4 + [1] * 6)
-    (0.5, 3.0)
+    >>> labels = [[0, 0, 0, 0]] * 4 + [[0, 0, 0, 1], [1, 1, 1, 1]] + [[1, 1, 1, 1]] * 4
+    >>> round(mm_index(labels, [0] * 5 + [1] * 5), 3), mm_index(labels, [0] * 4 + [1] * 6)
+    (0.521, 9.5625)
     """
     ensemble = as_ensemble(labels)
     check_whole(n_neighbors, "n_neighbors of mm_index", 1)

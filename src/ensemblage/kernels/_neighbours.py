@@ -1,0 +1,84 @@
+"""Rows that many partitions join, row by row: edges of the co-association graph without the matrix."""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+
+@jit
+def least_to_keep(
+    joined: Any,  # IN (m,) how strongly each row is joined with row i
+    i: int,
+    least: float,  # IN rows up to it are no neighbours
+    n_neighbors: int,  # IN
+    p: int,  # IN number of partitions; joined is a number of them if weighted is False
+    weighted: bool,
+) -> float:
+    """The n_neighbors-th largest entry of others than i, or ``least`` if fewer are above it."""
+    m = joined.shape[0]
+    if weighted:
+        others = joined.copy()
+        others[i] = 0
+        return max(least, np.float64(np.partition(others, m - n_neighbors)[m - n_neighbors]))
+    histogram = np.zeros(p + 1, np.int64)
+    for j in range(m):
+        histogram[joined[j]] += 1
+    histogram[joined[i]] -= 1
+    level, n_above = p, histogram[p]
+    while level > 0 and n_above < n_neighbors:
+        level -= 1
+        n_above += histogram[level]
+    return max(least, np.float64(level))
+
+
+@jit
+def find_neighbours(
+    columns: Any,  # IN (p, m) codes
+    absent: Any,  # IN (p,) code for missing
+    weights: Any,  # IN (p,) float64 weights of the partitions; empty = 1 each
+    first: int,  # IN rows first … last - 1
+    last: int,
+    least: float,  # IN rows joined no more strongly are no neighbours
+    n_neighbors: int,  # IN most per row; 0 = all
+    joined: Any,  # WORK (m,) unsigned; float64 with weights
+    ends: Any,  # OUT (last - first,) int64, where each row's neighbours end
+    neighbours: Any,  # OUT int32, ascending from the row itself on and around
+    links: Any,  # OUT float64, how strongly
+) -> int:
+    """Returns the number of neighbours. Of equally strong ones, those that come next after the row (cyclically)."""
+    p, m = columns.shape
+    weighted = weights.shape[0] > 0
+    n_found = 0
+    for i in range(first, last):
+        joined[:] = 0
+        for t in range(p):
+            column = columns[t]
+            code = column[i]
+            if code == absent[t]:
+                continue
+            if weighted:
+                weight = weights[t]
+                for j in range(m):
+                    joined[j] += weight * (column[j] == code)
+            else:
+                for j in range(m):
+                    joined[j] += np.uint8(column[j] == code)
+        limit, n_ties = least, m
+        if n_neighbors > 0 and n_neighbors < m - 1:
+            limit = least_to_keep(joined, i, least, n_neighbors, p, weighted)
+            n_above = 0
+            for j in range(m):
+                n_above += joined[j] > limit and j != i
+            n_ties = n_neighbors - n_above if limit > least else 0
+        for step in range(1, m):
+            j = i + step if i + step < m else i + step - m
+            value = np.float64(joined[j])
+            tied = value == limit and n_ties > 0 and limit > least
+            if value > limit or tied:
+                n_ties -= tied
+                neighbours[n_found], links[n_found] = j, value
+                n_found += 1
+        ends[i - first] = n_found
+    return n_found

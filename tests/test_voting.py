@@ -1,6 +1,7 @@
 """Voting: relabelling, aggregation, JS-ALink, the number of clusters."""
 
 import tracemalloc
+from itertools import combinations
 
 import naive
 import numpy as np
@@ -231,6 +232,28 @@ def test_divergence_of_equal_and_of_disjoint_clusters():
     assert_allclose(disjoint, [[0, np.log(2)], [np.log(2), 0]])
 
 
+def test_bottleneck_loses_the_least_information():
+    labels = random_labels(n=40, p=5, k=6, seed=11)
+    model = CumulativeVoting(2, linkage="aib").fit(labels)
+    U, lost = model.aggregate_, []
+    columns = {c: U[:, c] for c in range(U.shape[1])}
+
+    def information(columns):
+        joint = np.column_stack(list(columns)) / len(U)
+        return naive.shannon(joint.sum(axis=0)) + naive.shannon(joint.sum(axis=1)) - naive.shannon(joint.ravel())
+
+    for step, (a, b, height, _) in enumerate(model.linkage_matrix_):
+        losses = {}
+        for pair in combinations(columns, 2):
+            rest = [u for c, u in columns.items() if c not in pair]
+            losses[pair] = information(columns.values()) - information([*rest, columns[pair[0]] + columns[pair[1]]])
+        assert losses[tuple(sorted((int(a), int(b))))] == pytest.approx(min(losses.values()), abs=1e-9)
+        lost.append(min(losses.values()))
+        assert height == pytest.approx(max(lost), abs=1e-9)
+        columns[U.shape[1] + step] = columns.pop(int(a)) + columns.pop(int(b))
+    assert_array_equal(model.linkage_matrix_[-1, 3], U.shape[1])
+
+
 @given(st.lists(st.integers(0, 5), min_size=3, max_size=10), st.data())
 def test_cut_gives_exactly_as_many_groups(points, data):
     """Heights are tied here: a cut at a height would give fewer."""
@@ -406,11 +429,19 @@ class TestBadInput:
             estimator(2, weights=[0, 1]).fit(EXAMPLE)
 
 
+@pytest.mark.parametrize("estimator", [CumulativeVoting, BipartiteVoting])
+def test_a_column_of_names(estimator):
+    names = np.arange(40_000)
+    with pytest.raises(ValueError, match=r"Voting needs tables of labels by .* Leave out the partitions"):
+        estimator(2).fit(np.column_stack([names, names % 3]))
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [
         (CumulativeVoting(2, order="random"), "order of CumulativeVoting must be one of"),
         (CumulativeVoting(2, voting="none"), "voting of CumulativeVoting must be one of"),
+        (CumulativeVoting(2, linkage="single"), "linkage of CumulativeVoting must be one of"),
         (BipartiteVoting(2, n_passes=0), "n_passes of BipartiteVoting must be a whole number"),
     ],
 )

@@ -33,7 +33,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     generator : transformer, optional
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: ``RandomKPartitions(50)``.
     consensus : str or clusterer, optional
-        Combines it: a name of ``METHODS`` or an estimator. Default: "km".
+        Combines it: a name of ``METHODS`` or an estimator. Default: "km"; "acv", which finds the number of clusters, if
+        ``n_clusters`` is None.
     n_jobs : int, optional
         Given to generator and consensus if they have such a parameter and it is None.
     random_state : int, RandomState or None
@@ -107,7 +108,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _consensus(self, seed: int) -> Any:
         if self.consensus is None or isinstance(self.consensus, str):
-            consensus = make_consensus(self.consensus or "km", self.n_clusters)
+            consensus = make_consensus(self.consensus or ("acv" if self.n_clusters is None else "km"), self.n_clusters)
         else:
             consensus = clone(self.consensus)
             if self.n_clusters is not None:

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._votes import Votes, sum_of_entropies
+
 
 def js_divergences(masses: NDArray[np.float64], entropies: NDArray[np.float64]) -> NDArray[np.float64]:
     """Generalised Jensen-Shannon divergences (nats) between the clusters of a soft partition U.
@@ -42,6 +45,31 @@ def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     if len(distances) < 2:
         return np.empty((0, 4))
     merges: NDArray[np.float64] = linkage(squareform(distances, checks=False), "average")
+    return merges
+
+
+def bottleneck_linkage(
+    rows: Rows, votes: Votes, masses: NDArray[np.float64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """Agglomerative information bottleneck (Slonim & Tishby): merge the two clusters that cost the least I(C; X).
+
+    Returns a SciPy linkage matrix (k - 1, 4). The cost of a merge is (p(l) + p(m)) JS(l, m), the divergence between the
+    merged distributions; a height is at least the one before. O(n k³) logarithms for n rows.
+    """
+    k = len(masses)
+    merges = np.empty((k - 1, 4))
+    groups, numbers, sizes = np.arange(k), np.arange(k), np.ones(k, dtype=np.intp)
+    for step in range(k - 1):
+        entropies = sum_of_entropies(rows, votes.merged(groups), n_jobs)
+        weights: NDArray[np.float64] = np.bincount(groups, weights=masses).astype(np.float64)
+        costs = js_divergences(weights, entropies) * (weights[:, None] + weights) / masses.sum()
+        costs[np.tril_indices(len(costs))] = np.inf
+        a, b = divmod(int(np.argmin(costs)), len(costs))
+        height = max(costs[a, b], merges[step - 1, 2] if step else 0.0)
+        merges[step] = *sorted((numbers[a], numbers[b])), height, sizes[a] + sizes[b]
+        numbers[a], sizes[a] = k + step, sizes[a] + sizes[b]
+        numbers, sizes = np.delete(numbers, b), np.delete(sizes, b)
+        groups = np.where(groups == b, a, groups - (groups > b))
     return merges
 
 

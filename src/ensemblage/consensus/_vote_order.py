@@ -15,6 +15,8 @@ from ensemblage.consensus._base import Rows
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.kernels._votes import count_beside
 
+_MOST_CELLS = 2**28  # two gigabytes
+
 
 @dataclass(frozen=True)
 class Ballot:
@@ -35,6 +37,7 @@ def ballot(rows: Rows, ensemble: Ensemble, n_jobs: int | None = None) -> Ballot:
     contingency tables); partitions that are still equal by the first object of each cluster, labels by their code.
     O(n p), and O(n p) more per partition with ties.
     """
+    check_cells(int(rows.offsets[-1] * (rows.n_clusters.max() + 1)))
     sizes = label_profile(rows.codes, np.zeros(len(rows), np.int32), rows.counts, rows.offsets, 1, n_jobs)[0]
     voting = np.flatnonzero(rows.weights > 0)
     by_partition = [sizes[a:b] for a, b in zip(rows.offsets[:-1], rows.offsets[1:] - 1, strict=True)]
@@ -52,6 +55,15 @@ def ballot(rows: Rows, ensemble: Ensemble, n_jobs: int | None = None) -> Ballot:
         return (*keys[j], *(_content(ensemble.codes[:, j], rows.weights[j]) if repeated[keys[j]] > 1 else ()))
 
     return Ballot(np.array(sorted(voting.tolist(), key=key), dtype=np.intp), labels, sizes)
+
+
+def check_cells(cells: int) -> None:
+    """Refuse a table that does not fit, before it is made."""
+    if cells > _MOST_CELLS:
+        raise ValueError(
+            f"Voting needs tables of labels by labels, of at most {_MOST_CELLS:,} cells. Got {cells:,}. "
+            "Leave out the partitions with the most clusters (names or numbers of the objects?)."
+        )
 
 
 def entropy(masses: NDArray[Any]) -> float:

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage._parallel import parallel_map, row_blocks
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._vote_order import Ballot, entropy, tables_beside, thread_blocks
+from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside, thread_blocks
 from ensemblage.kernels._contingency import ContingencyTables, contingency_tables
 from ensemblage.kernels._votes import add_pairs, add_votes, mean_votes, sum_by_label, sum_entropies
 
@@ -134,6 +134,7 @@ class Ballots(NamedTuple):
 
 def all_tables(rows: Rows, ballot: Ballot, n_jobs: int | None = None) -> Ballots:
     """Contingency tables of all pairs: O(n p²) time, O((Σk_i)² + n p) memory."""
+    check_cells(int(rows.offsets[-1]) ** 2 // 2)
     columns = np.empty(rows.codes.shape[::-1], dtype=rows.codes.dtype)
     for j, labels in enumerate(ballot.labels):
         rank = np.append(np.argsort(labels), len(labels)).astype(rows.codes.dtype)

@@ -13,7 +13,7 @@ from ensemblage._parallel import map_rows
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._js_linkage import average_linkage, cut_by_merges, js_divergences
+from ensemblage.consensus._js_linkage import average_linkage, bottleneck_linkage, cut_by_merges, js_divergences
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._vote_order import Ballot, ballot, entropy
 from ensemblage.consensus._votes import (
@@ -34,10 +34,12 @@ from ensemblage.consensus._votes import (
 class VotingConsensus(BaseConsensus):
     """What the voting methods share: from the votes of all labels to clusters and memberships."""
 
+    linkage: str
     include_singletons: bool
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         self._check_parameters()
+        check_choice(self.linkage, f"linkage of {type(self).__name__}", ["average", "aib"])
         k = self._check_wanted(rows)
         order = ballot(rows, ensemble, self.n_jobs)
         votes, sums = self._vote(rows, self._led_by_reference(order, k))
@@ -78,7 +80,11 @@ class VotingConsensus(BaseConsensus):
         entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
         self.entropy_ = entropy(sums.masses)
         self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
-        self.linkage_matrix_ = average_linkage(js_divergences(sums.masses, entropies))
+        self.linkage_matrix_ = (
+            average_linkage(js_divergences(sums.masses, entropies))
+            if self.linkage == "average"
+            else bottleneck_linkage(rows, self._aggregate, sums.masses, self.n_jobs)
+        )
         self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
 
     def _n_groups(self, k: int | None) -> int:
@@ -185,6 +191,10 @@ class CumulativeVoting(VotingConsensus):
         the first of them, by entropy or as given, that has at least ``n_clusters`` clusters.
     voting : {"adaptive", "fixed"}, default "adaptive"
         Relabel to the aggregate so far, or to the reference alone.
+    linkage : {"average", "aib"}, default "average"
+        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
+        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
+        times the work.
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the reference are a candidate too.
     weights : array-like of shape (n_partitions,), optional
@@ -209,7 +219,8 @@ class CumulativeVoting(VotingConsensus):
     order_ : ndarray of int
         Partitions in the order in which they voted; the first is the reference.
     linkage_matrix_ : ndarray of shape (k0 - 1, 4)
-        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats.
+        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
+        clusters' share of the objects with "aib").
     clusters_of_reference_ : ndarray of shape (k0,)
         Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
@@ -233,6 +244,8 @@ class CumulativeVoting(VotingConsensus):
     O(n p² + n p k0 + n k0²) time for n distinct label rows: linear in n. Memory beyond the ensemble and its distinct
     rows: O(d k0) with d = Σk_i, per thread; no array of objects by reference clusters unless it is asked for.
 
+    A fitted estimator keeps the distinct label rows, for ``aggregate_`` and ``membership_``.
+
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Relabelling takes the mean over earlier votes, each of which counts once.
 
@@ -242,8 +255,10 @@ class CumulativeVoting(VotingConsensus):
     References
     ----------
     H. G. Ayad, M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010, Alg. 2,
-    Eqs. 3-9. H. G. Ayad, M. S. Kamel, "Cumulative voting consensus method for partitions with a variable number of
-    clusters", TPAMI 30(1), 2008 (JS-ALink).
+    Eqs. 3-9.
+    H. G. Ayad, M. S. Kamel, "Cumulative voting consensus method for partitions with a variable number of clusters",
+    TPAMI 30(1), 2008 (JS-ALink).
+    N. Slonim, N. Tishby, "Agglomerative information bottleneck", NIPS 1999.
 
     Examples
     --------
@@ -265,6 +280,7 @@ class CumulativeVoting(VotingConsensus):
         *,
         order: str = "entropy",
         voting: str = "adaptive",
+        linkage: str = "average",
         include_singletons: bool = False,
         weights: Any = None,
         n_jobs: int | None = None,
@@ -272,6 +288,7 @@ class CumulativeVoting(VotingConsensus):
         self.n_clusters = n_clusters
         self.order = order
         self.voting = voting
+        self.linkage = linkage
         self.include_singletons = include_singletons
         self.weights = weights
         self.n_jobs = n_jobs
@@ -309,6 +326,10 @@ class BipartiteVoting(VotingConsensus):
         lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them.
     n_passes : int, default 10
         Random orders of the partitions to try.
+    linkage : {"average", "aib"}, default "average"
+        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
+        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
+        times the work.
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
     weights : array-like of shape (n_partitions,), optional
@@ -336,7 +357,8 @@ class BipartiteVoting(VotingConsensus):
     objective_ : float
         Mean squared error between Ū and the partitions matched to it (Eq. 6), weighted.
     linkage_matrix_ : ndarray of shape (k0 - 1, 4)
-        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats.
+        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
+        clusters' share of the objects with "aib").
     clusters_of_reference_ : ndarray of shape (k0,)
         Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
@@ -358,6 +380,8 @@ class BipartiteVoting(VotingConsensus):
     -----
     O(n p² + s n p k0 + n k0² + s p k0³) time for s passes; memory O((Σk_i)² + n p) beyond the ensemble, for the
     contingency tables of all pairs and a copy of the codes.
+
+    A fitted estimator keeps the distinct label rows, for ``aggregate_`` and ``membership_``.
 
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Matching counts the votes on the objects that the partition labels.
@@ -384,6 +408,7 @@ class BipartiteVoting(VotingConsensus):
         n_clusters: int | None = None,
         *,
         n_passes: int = 10,
+        linkage: str = "average",
         include_singletons: bool = False,
         weights: Any = None,
         n_jobs: int | None = None,
@@ -391,6 +416,7 @@ class BipartiteVoting(VotingConsensus):
     ) -> None:
         self.n_clusters = n_clusters
         self.n_passes = n_passes
+        self.linkage = linkage
         self.include_singletons = include_singletons
         self.weights = weights
         self.n_jobs = n_jobs

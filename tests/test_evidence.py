@@ -1,5 +1,6 @@
 """Evidence accumulation against greedy agglomeration with exact fractions, SciPy, and explicit matrices."""
 
+import json
 from itertools import combinations
 
 import naive
@@ -11,7 +12,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, EvidenceAccumulation
+from ensemblage import Ensemble, EvidenceAccumulation, report
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
 from ensemblage.consensus._linkage import (
@@ -21,7 +22,7 @@ from ensemblage.consensus._linkage import (
     complete_linkage,
     single_linkage,
 )
-from ensemblage.metrics import coassociation
+from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
 
@@ -371,3 +372,32 @@ def test_threshold_of_an_earlier_fit_is_forgotten():
     assert model.threshold_ > 0
     model.set_params(association_threshold=None).fit(toy())
     assert not hasattr(model, "threshold_")
+
+
+# ---- The page ----
+
+
+@pytest.mark.parametrize(("linkage", "threshold"), [("average", None), ("single", "kmeans")])
+def test_page_shows_the_hierarchy_and_the_associations(linkage, threshold, missing):
+    labels = twins(planted_labels(n=60, p=8, k=3, noise=0.2, missing=missing, seed=2)[0], 90)
+    model = EvidenceAccumulation(3, linkage=linkage, association_threshold=threshold).fit(labels)
+    summary = report.summarize(labels, model)
+    shown = json.loads(json.dumps(summary))["figures"]["evidence"]
+    assert sum(shown["sizes"]) == np.count_nonzero(model.labels_ >= 0)
+    assert sum(shown["associations"]["counts"]) == association_counts(labels).sum()
+    assert shown["associations"]["thresholds"]["gmm"] == weak_association_threshold(labels, "gmm")
+    page = report.render(summary)
+    assert "How the clusters come together" in page
+    assert ("Without weak associations" in page) == (threshold is not None)
+
+
+def test_page_of_one_object():
+    assert summary_of([[0, 1]])["figures"]["evidence"] is None
+
+
+def test_page_of_two_objects():
+    assert "How strong" in report.render(summary_of([[0, 1], [0, 2]]))
+
+
+def summary_of(labels):
+    return report.summarize(labels, EvidenceAccumulation().fit(labels))

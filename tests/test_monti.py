@@ -1,15 +1,19 @@
 """Monti's consensus clustering against explicit matrices; the choice of k on blobs and on noise."""
 
+import json
+
 import naive
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.datasets import make_blobs
 from strategies import label_matrices, labels_and_clustering, planted_labels
 
-from ensemblage import Ensemble, ResampledPartitions, choose_k
+from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, choose_k, report
+from ensemblage.cli import main
 from ensemblage.consensus._choose_k import shuffled, summarize_choice
 from ensemblage.metrics import (
     cluster_consensus,
@@ -219,3 +223,78 @@ def test_table_of_ensembles_one_has(blobs):
 def test_bad_input(blobs, bad, message):
     with pytest.raises(ValueError, match=message):
         choose_k(blobs, **{"n_partitions": 5, "n_references": 0, "k_range": [2], **bad})
+
+
+# ---- Page and command line ----
+
+
+def test_page_of_a_choice(blobs, choice):
+    ensemble = Ensemble(RandomKPartitions(20, random_state=0).fit_transform(blobs))
+    consensus = EvidenceAccumulation(4).fit(ensemble)
+    summary = report.summarize(ensemble, consensus, stability=choice)
+    shown = json.loads(json.dumps(summary))["stability"]
+    assert shown["best"] == 4
+    assert [row["pac"] for row in shown["table"]] == [row.pac for row in choice.table]
+    expected = item_consensus(choice.ensembles[4], consensus.labels_)
+    assert np.max(shown["items"]["percent"]) == round(100 * expected.max())
+    page = report.render(summary)
+    for title in (
+        "How many clusters are stable?",
+        "Ambiguous pairs",
+        "What one cluster more adds",
+        "each object's place",
+    ):
+        assert title.replace("'", "&#39;") in page
+
+
+def test_page_of_a_consensus_with_another_number(blobs, choice):
+    ensemble = Ensemble(RandomKPartitions(20, random_state=0).fit_transform(blobs))
+    summary = report.summarize(ensemble, EvidenceAccumulation(3).fit(ensemble), stability=choice)
+    assert summary["stability"]["items"] is None
+    assert "How many clusters are stable?" in report.render(summary)
+
+
+@pytest.fixture(scope="module")
+def table(blobs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "blobs.csv"
+    np.savetxt(path, blobs, delimiter=",", header="x,y", comments="")
+    return path
+
+
+def run(table, output, *args):
+    command = ["run", str(table), "-o", str(output), "--partitions", "15", *args]
+    return CliRunner().invoke(main, command, catch_exceptions=False)
+
+
+@pytest.mark.parametrize("method", ["eac-average", "eac-single", "eac-complete"])
+def test_run_by_evidence_accumulation(table, tmp_path, method):
+    result = run(table, tmp_path / "out", "--method", method)
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["consensus"]["method"] == "EvidenceAccumulation"
+    assert "How the clusters come together" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_run_over_a_range(table, tmp_path):
+    result = run(table, tmp_path / "out", "--k-range", "3:5", "--method", "eac-average")
+    assert result.exit_code == 0, result.stderr
+    assert "stability   4 clusters leave" in result.stdout
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["stability"]["best"] == summary["consensus"]["n_clusters"] == 4
+    assert summary["settings"]["k_range"] == "3:5"
+    again = run(table, tmp_path / "out", "--k-range", "3:5", "--method", "eac-average")
+    assert "finished by an earlier run" in again.stderr
+
+
+@pytest.mark.parametrize("bad", ["3", "1:4", "5:3", "2:x", ":4"])
+def test_bad_range(table, tmp_path, bad):
+    result = run(table, tmp_path / "out", "--k-range", bad)
+    assert result.exit_code == 2
+    assert "is no range of numbers ≥ 2" in result.stderr
+
+
+def test_range_and_number(table, tmp_path):
+    result = run(table, tmp_path / "out", "--k-range", "2:4", "-k", "3")
+    assert result.exit_code == 2
+    assert "-k and --k-range must not be given both" in result.stderr
+    assert run(table, tmp_path / "out", "--k-range", "2:400").exit_code == 2

@@ -5,14 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import METHODS, AverageAgreement, Ensemble, RandomKPartitions, make_consensus, report
+from ensemblage import METHODS, AverageAgreement, Ensemble, RandomKPartitions, choose_k, make_consensus, report
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage._cli._source import Source
@@ -20,6 +20,7 @@ from ensemblage._cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage._files import written_whole
 from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
+from ensemblage.consensus import KChoice
 from ensemblage.generation._run import progress
 
 
@@ -61,17 +62,20 @@ def run_analysis(
     overwrite: bool,
     n_jobs: int,
     k: int | None,
+    k_range: tuple[int, int] | None = None,
     method: str | None,
     partitions: int,
     seed: int,
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
-    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus.of(k, method, seed, n_jobs)
+    most = _largest(k, k_range)
+    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus.of(most, method, seed, n_jobs)
     wanted.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content), "partitions": partitions, "seed": seed}
-    identity = {"command": "run", **made_of, "k": k, "method": wanted.method}
+    asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
+    identity = {"command": "run", **made_of, **asked, "method": wanted.method}
     with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
@@ -79,9 +83,35 @@ def run_analysis(
         with timed(seconds, "read"):
             features = source.features(content)
         tell_notes(data.name, features.notes)
-        check_n_clusters(k, features.X, data.name)
+        check_n_clusters(most, features.X, data.name)
         ensemble = _ensemble(folder, features, partitions, seed, n_jobs, seconds)
-        return _finish(folder, ensemble, features, features.X, wanted, source, seconds)
+        choice = None if k_range is None else _choice(features.X, k_range, partitions, seed, n_jobs, seconds)
+        wanted = wanted if choice is None else replace(wanted, k=choice.best)
+        return _finish(folder, ensemble, features, features.X, wanted, source, seconds, choice)
+
+
+def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
+    """The largest number of clusters that is asked for."""
+    if k is not None and k_range is not None:
+        raise ValueError(
+            f"-k and --k-range must not be given both. Got {k} and {k_range[0]}:{k_range[1]}. Leave one out."
+        )
+    return k if k_range is None else k_range[1]
+
+
+def _choice(
+    X: NDArray[np.float64],
+    k_range: tuple[int, int],
+    partitions: int,
+    seed: int,
+    n_jobs: int,
+    seconds: dict[str, float],
+) -> KChoice:
+    """The number of clusters in the range that is most stable."""
+    low, high = k_range
+    tell(f"number of clusters: {low} to {high}, on these data and on data without clusters ...")
+    with timed(seconds, "number of clusters"):
+        return choose_k(X, range(low, high + 1), n_partitions=partitions, n_jobs=n_jobs, random_state=seed)
 
 
 def combine_analysis(
@@ -170,6 +200,7 @@ def _finish(
     wanted: Consensus,
     source: Source,
     seconds: dict[str, float],
+    stability: KChoice | None = None,
 ) -> dict[str, Any]:
     with timed(seconds, "consensus"):
         consensus = wanted.estimator().fit(ensemble)
@@ -187,6 +218,7 @@ def _finish(
             seconds=seconds,
             settings=_settings(folder.identity, source, objects),
             title=f"Consensus clustering of {source.path.name}",
+            stability=stability,
         )
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds

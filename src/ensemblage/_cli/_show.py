@@ -27,6 +27,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "objects", f"{data['n_objects']:,}{features}"
     yield "ensemble", f"{data['n_partitions']:,} partitions, {data['mean_member_clusters']:.1f} clusters on average"
     yield "consensus", f"{consensus['n_clusters']:,} clusters of {_sizes(summary['clusters'])} objects"
+    yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"))
     confidence, between = _number(consensus["mean_confidence"]), _number(consensus["between"])
     yield "confidence", f"{confidence} within clusters, {between} between them"
@@ -34,6 +35,14 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         members = f"{_number(score['mean'])} ± {_number(score['sd'])}" if score["mean"] is not None else "not computed"
         yield name.upper(), f"{_number(score['consensus'])} with the truth; members {members}"
     yield "seconds", ", ".join(f"{stage} {value:.1f}" for stage, value in summary["seconds"].items())
+
+
+def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+    """Why the number of clusters was chosen from a range."""
+    from ensemblage.report._stability import in_a_line
+
+    if found:
+        yield "stability", in_a_line(found)
 
 
 def _choice(choice: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:

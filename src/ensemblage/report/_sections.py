@@ -19,6 +19,7 @@ from ensemblage.report._layout import (
 )
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._shown import square, with_nan
+from ensemblage.report._stability import stability_section
 from ensemblage.report._svg import to_svg
 from ensemblage.report._voting import voting_section
 
@@ -101,6 +102,7 @@ def method_section(summary: Summary) -> Section:
 
 SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
     answer_section,
+    stability_section,
     voting_section,
     evidence_section,
     agreement_section,

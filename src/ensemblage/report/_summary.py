@@ -18,6 +18,7 @@ from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._evidence import evidence_shown
 from ensemblage.report._shown import Features, matrix_shown, points_shown
+from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
 from ensemblage.report._voting import choice_of_k, voting_shown
 
@@ -41,6 +42,7 @@ def summarize(
     settings: Mapping[str, Any] | None = None,
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
+    stability: Any = None,
     random_state: Any = 0,
 ) -> dict[str, Any]:
     """Every number that the page of `build` shows, as a dict that JSON can hold.
@@ -68,6 +70,8 @@ def summarize(
         By default those of Python, ensemblage and the packages it computes with.
     title : str, default "Consensus clustering"
         First line of the page.
+    stability : KChoice, optional
+        What `choose_k` returned for the same objects: its table, its curves and each object's place are shown.
     random_state : int, RandomState or None, default 0
         Chooses the objects that are drawn where there are too many.
 
@@ -113,6 +117,7 @@ def summarize(
         "clusters": _clusters(ensemble, labels, confidence),
         "agreement": _agreement(agreements, drawn, with_each_other),
         "choice": choice_of_k(consensus),
+        "stability": stability_shown(stability, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, agreements, None if compared is None else compared.members),
         "rankings": [_ranking(r) for r in _several(ranking)],

@@ -1,0 +1,121 @@
+"""How many clusters are stable: Monti's consensus clustering on the page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import plotting
+from ensemblage.consensus import KChoice
+from ensemblage.metrics import consensus_cdf, item_consensus
+from ensemblage.report._layout import Picture, Section, Table, number
+from ensemblage.report._svg import to_svg
+
+Summary = Mapping[str, Any]
+
+_MOST_ITEMS = 200
+_MOST_STEPS = 200
+
+
+def stability_shown(choice: KChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
+    """What the page shows of `choose_k`; the objects' part only if the consensus has that number of clusters."""
+    if choice is None:
+        return None
+    alike = int(clusters.max(initial=-1)) + 1 == choice.best and len(choice.ensembles[choice.best]) == len(clusters)
+    return {
+        "best": choice.best,
+        "table": [row._asdict() for row in choice.table],
+        "cdfs": {str(k): _steps(*consensus_cdf(ensemble)) for k, ensemble in choice.ensembles.items()},
+        "items": _items(item_consensus(choice.ensembles[choice.best], clusters), clusters) if alike else None,
+    }
+
+
+def _steps(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> list[list[float]]:
+    """A staircase of at most so many steps: of each step's values the last."""
+    places = np.unique(np.linspace(0, len(values) - 1, min(len(values), _MOST_STEPS)).round().astype(np.int64))
+    return [values[places].round(4).tolist(), cdf[places].round(4).tolist()]
+
+
+def _items(consensus: NDArray[np.float64], clusters: NDArray[Any]) -> dict[str, Any]:
+    known = np.flatnonzero((clusters >= 0) & np.isfinite(consensus).all(axis=1))
+    order = known[np.lexsort((-consensus[known, clusters[known]], clusters[known]))]
+    drawn = order[np.linspace(0, len(order) - 1, min(len(order), _MOST_ITEMS)).round().astype(np.int64)]
+    return {"percent": np.round(100 * consensus[drawn]).astype(int).tolist(), "clusters": clusters[drawn].tolist()}
+
+
+def in_a_line(found: Mapping[str, Any]) -> str:
+    """The number that was chosen, and why, as a sentence."""
+    row = next(row for row in found["table"] if row["k"] == found["best"])
+    if row["p_value"] is None:
+        return f"{row['k']} clusters leave {number(row['pac'])} of the pairs ambiguous, the least."
+    return (
+        f"{row['k']} clusters leave {number(row['pac'])} of the pairs ambiguous, against "
+        f"{number(row['reference_pac'])} in data without clusters (p = {row['p_value']:.3g})."
+    )
+
+
+def stability_section(summary: Summary) -> Section | None:
+    """The numbers of clusters compared, and each object's place."""
+    found = summary.get("stability")
+    if not found:
+        return None
+    pictures = [_ambiguity(found), _distributions(found), _growth(found)]
+    pictures += [_objects(found["items"])] if found["items"] else []
+    return Section("How many clusters are stable?", [in_a_line(found)], pictures, [_table(found)])
+
+
+def _ambiguity(found: Mapping[str, Any]) -> Picture:
+    of = {name: {row["k"]: row[name] for row in found["table"]} for name in ("pac", "reference_pac")}
+    reference = None if None in of["reference_pac"].values() else of["reference_pac"]
+    sentences = [
+        (
+            "Parts of the objects were clustered again and again. A pair is ambiguous if it is sometimes together and "
+            "sometimes apart. The share of such pairs falls with the number of clusters even without any: what counts "
+            "is how far it lies below the line of data without clusters."
+        )
+    ]
+    ax = plotting.stability_curves(of["pac"], reference, n_clusters=found["best"])
+    return Picture("Ambiguous pairs", to_svg(ax, "ambiguity"), sentences)
+
+
+def _distributions(found: Mapping[str, Any]) -> Picture:
+    curves = {int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}
+    sentences = [
+        "Share of the pairs that are together at most so often. A stable number has a curve flat in the middle."
+    ]
+    ax = plotting.consensus_cdfs(curves, n_clusters=found["best"])
+    return Picture("How often pairs are together", to_svg(ax, "cdfs"), sentences)
+
+
+def _growth(found: Mapping[str, Any]) -> Picture:
+    growth = {row["k"]: row["delta_area"] for row in found["table"]}
+    sentences = [
+        (
+            "Growth of the area under these curves from one number to the next (the first: the area). It ends after "
+            "the true number; its largest value means nothing."
+        )
+    ]
+    return Picture(
+        "What one cluster more adds",
+        to_svg(plotting.delta_areas(growth, n_clusters=found["best"]), "growth"),
+        sentences,
+    )
+
+
+def _objects(items: Mapping[str, Any]) -> Picture:
+    ax = plotting.item_consensus_bars(np.array(items["percent"]) / 100, items["clusters"], most=_MOST_ITEMS)
+    sentences = [
+        (
+            "A bar per object (an even choice of them): how often it is together with the members of each cluster. "
+            "Bars of one colour are sure."
+        )
+    ]
+    return Picture("How stable each object's place is", to_svg(ax, "items"), sentences)
+
+
+def _table(found: Mapping[str, Any]) -> Table:
+    columns = ["Clusters", "Ambiguous pairs", "Without clusters", "Stability index", "p", "p (beta)", "Area", "Growth"]
+    keys = ["pac", "reference_pac", "rcsi", "p_value", "p_value_beta", "area", "delta_area"]
+    rows = [[str(row["k"]), *(number(row[key]) for key in keys)] for row in found["table"]]
+    return Table("Numbers of clusters", columns, rows, text=())

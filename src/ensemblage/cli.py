@@ -26,6 +26,15 @@ def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int
     return None if value == "none" else int(value)
 
 
+def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    low, colon, high = value.partition(":")
+    if not (colon and low.isdecimal() and high.isdecimal() and 2 <= int(low) <= int(high)):
+        raise click.BadParameter(f"{value!r} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
+    return int(low), int(high)
+
+
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several options as one decorator."""
 
@@ -128,6 +137,13 @@ def main() -> None:
 @main.command()
 @click.argument("data", type=INPUT)
 @consensus_options
+@click.option(
+    "--k-range",
+    callback=parse_k_range,
+    metavar="LOW:HIGH",
+    help="Find the number of clusters in this range: the one whose clusters are the same on most parts of the objects, "
+    "compared with data without clusters.",
+)
 @generation_options
 @table_options
 @feature_options

@@ -515,3 +515,56 @@ def item_consensus(labels, clustering):
         if not (labels[i] >= 0).any():
             result[i] = np.nan
     return result
+
+
+# ---- Graphs: Ncut, minimax index (Shi & Malik; Zhong et al.), meta-clusters (Strehl & Ghosh) ----
+
+
+def random_walk(W, offset=0.5):
+    """D^-1/2 (W + I/2) D^-1/2 over single objects, as in the authors' ncut.m."""
+    scale = 1 / np.sqrt(W.sum(axis=1) + 2 * offset)
+    return scale[:, None] * (W + offset * np.eye(len(W))) * scale
+
+
+def robust_similarity(S, n_neighbors=3):
+    """Weights of the points, and the max-min path values between them by Floyd and Warshall; 1 on the diagonal."""
+    u = np.array([np.sort(np.delete(row, i))[::-1][:n_neighbors].sum() for i, row in enumerate(S)])
+    w = u / u.max() if u.max() > 0 else u
+    R = S * np.outer(w, w)
+    for k in range(len(R)):
+        R = np.maximum(R, np.minimum(R[:, k, None], R[None, k, :]))
+    np.fill_diagonal(R, 1)
+    return w, R
+
+
+def mm_index(S, clustering, cut, n_neighbors=3):
+    """Sinorina Eqs. 2-6 literally; ``cut(R)`` says which members of a cluster go to its first half."""
+    total = 0.0
+    for c in np.unique(clustering[clustering >= 0]):
+        inside, outside = clustering == c, (clustering >= 0) & (clustering != c)
+        if inside.sum() <= n_neighbors:
+            return np.inf
+        placed = np.flatnonzero(clustering >= 0)
+        whole = np.zeros_like(S)
+        whole[np.ix_(placed, placed)] = robust_similarity(S[np.ix_(placed, placed)], n_neighbors)[1]
+        cohesion = whole[np.ix_(inside, outside)].max() if outside.any() else 0.0
+        _, R = robust_similarity(S[np.ix_(inside, inside)], n_neighbors)
+        half = cut(R)
+        stability = R[np.ix_(half, ~half)].min() if 0 < half.sum() < len(half) else R[~np.eye(len(R), dtype=bool)].min()
+        if stability == 0:
+            return np.inf
+        total += cohesion / stability
+    return total
+
+
+def jaccard(labels):
+    """(d, d) |a ∩ b| / |a ∪ b| of all clusters of all partitions."""
+    H = one_hot(labels)
+    shared, sizes = H.T @ H, H.sum(axis=0)
+    return shared / (sizes[:, None] + sizes - shared)
+
+
+def association_with_parts(labels, parts):
+    """(n, k) mean indicator of the clusters of each part."""
+    H = one_hot(labels)
+    return np.column_stack([H[:, parts == g].mean(axis=1) for g in range(parts.max() + 1)])

@@ -1,0 +1,140 @@
+"""Normalised cut: the authors' offset, isolated objects, distinct rows against single objects."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.metrics import adjusted_rand_score
+from strategies import label_matrices, planted_labels
+
+from ensemblage import Ensemble
+from ensemblage.consensus import _ncut
+from ensemblage.consensus._ncut import discretise, normalized_cut, orthogonal_rows, spectrum
+
+
+def random_state(seed=0):
+    return np.random.RandomState(seed)
+
+
+def cliques(*cliques, diagonal=1.0):
+    """A graph of cliques, (size, similarity) each."""
+    n = sum(size for size, _ in cliques)
+    W, start = np.zeros((n, n)), 0
+    for size, similarity in cliques:
+        W[start : start + size, start : start + size] = similarity
+        start += size
+    np.fill_diagonal(W, diagonal)
+    return W
+
+
+TWO_CLIQUES = cliques((3, 0.9), (3, 0.7), (1, 0), (1, 0))
+
+
+def test_components_come_by_degree_and_isolated_objects_last():
+    found = spectrum(csr_array(TWO_CLIQUES), np.ones(8, dtype=int), 4, random_state())
+    assert_allclose(found.values, [0.8684, 0.8529, 0.75, 0.75], atol=5e-5)
+    assert_allclose(found.vectors[:, 2:], np.eye(8)[:, 6:])
+
+
+def test_isolated_objects_go_where_they_were_most_similar_before():
+    whole = TWO_CLIQUES.copy()
+    whole[6, 3:6] = whole[3:6, 6] = 0.2
+    whole[7, :3] = whole[:3, 7] = 0.1
+    clusters = normalized_cut(TWO_CLIQUES, np.ones(8, dtype=int), 2, random_state(), whole)
+    assert adjusted_rand_score(clusters, [0, 0, 0, 1, 1, 1, 1, 0]) == 1
+
+
+def test_without_any_similarity_an_object_joins_the_lowest_cluster():
+    clusters = normalized_cut(TWO_CLIQUES, np.ones(8, dtype=int), 2, random_state())
+    assert_array_equal(clusters[6:], 0)
+
+
+def test_small_components_that_no_eigenvector_shows_are_placed_too():
+    W = cliques((5, 0.9), (5, 0.8), (2, 0.3))
+    clusters = normalized_cut(W, np.ones(12, dtype=int), 2, random_state())
+    assert adjusted_rand_score(clusters[:10], np.repeat([0, 1], 5)) == 1
+    assert set(clusters) == {0, 1}
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+def test_more_clusters_than_objects_that_are_not_isolated(k):
+    clusters = normalized_cut(TWO_CLIQUES, np.ones(8, dtype=int), k, random_state())
+    assert sorted(set(clusters)) == list(range(k))
+
+
+def test_all_isolated():
+    clusters = normalized_cut(np.eye(5), np.ones(5, dtype=int), 3, random_state())
+    assert sorted(clusters[:3]) == [0, 1, 2]
+    assert_array_equal(clusters[3:], 0)
+
+
+@given(label_matrices(missing=False, min_objects=2), st.integers(1, 3))
+def test_distinct_rows_have_the_eigenvalues_of_the_objects(labels, k):
+    codes, counts, inverse = Ensemble(labels).distinct
+    k = min(k, len(codes))
+    W = naive.coassociation(labels)
+    first = np.array([np.flatnonzero(inverse == row)[0] for row in range(len(codes))])
+    found = spectrum(csr_array(W[np.ix_(first, first)]), counts, k, random_state())
+    assert_allclose(found.values, np.linalg.eigvalsh(naive.random_walk(W))[::-1][:k], atol=1e-9)
+
+
+def test_iterative_and_dense_eigensolvers_agree(monkeypatch):
+    rng = np.random.default_rng(0)
+    W = rng.random((150, 150)) * (rng.random((150, 150)) < 0.2)
+    W = csr_array(np.maximum(W, W.T))
+    counts = rng.integers(1, 4, size=150)
+    dense = spectrum(W, counts, 5, random_state())
+    monkeypatch.setattr(_ncut, "DENSE_ROWS", 10)
+    iterative = spectrum(W, counts, 5, random_state())
+    assert_allclose(iterative.values, dense.values, atol=1e-10)
+    assert_allclose(np.abs((iterative.vectors * dense.vectors).sum(axis=0)), 1, atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [90, 700])
+@pytest.mark.parametrize("seed", range(5))
+def test_planted_clusters_are_found(n, seed):
+    labels, truth = planted_labels(n=n, p=12, k=4, noise=0.3, seed=seed)
+    codes, counts, inverse = Ensemble(labels).distinct
+    W = naive.coassociation(codes.astype(int))
+    clusters = normalized_cut(csr_array(W), counts, 4, random_state(seed))[inverse]
+    assert adjusted_rand_score(truth, clusters) > 0.95
+
+
+def test_same_seed_same_clusters():
+    W = naive.coassociation(planted_labels(n=60, p=5, k=3, noise=0.6, seed=2)[0])
+    runs = [normalized_cut(W, np.ones(60, dtype=int), 6, random_state(3)) for _ in range(2)]
+    assert_array_equal(*runs)
+
+
+def test_no_convergence_is_said(monkeypatch):
+    def fail(*args, **kwargs):
+        raise _ncut.ArpackNoConvergence("", np.empty(0), np.empty(0))
+
+    monkeypatch.setattr(_ncut, "eigsh", fail)
+    monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
+    with pytest.raises(ValueError, match="needs 2 eigenvectors of a graph of 10 vertices"):
+        normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+
+
+@given(st.integers(0, 50))
+def test_discretisation_undoes_a_rotation(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(3, size=40)
+    rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    X = (np.eye(3)[truth] + 0.05 * rng.normal(size=(40, 3))) * rng.uniform(0.5, 2, size=(40, 1)) @ rotation
+    assert adjusted_rand_score(truth, discretise(X, np.ones(40, dtype=int), random_state(seed))) == 1
+
+
+def test_rows_of_length_zero_have_no_cluster():
+    X = np.vstack([np.eye(2), np.zeros((1, 2)), np.full((1, 2), 1e-9)])
+    assert_array_equal(discretise(X, np.ones(4, dtype=int), random_state()) < 0, [False, False, True, True])
+
+
+def test_orthogonal_rows_are_the_least_aligned():
+    rows = np.array([[1, 0], [0.9, 0.436], [0, 1.0]])
+    for seed in range(5):
+        first, second = orthogonal_rows(rows, np.ones(3), 2, random_state(seed))
+        assert abs(first @ second) == np.abs(rows @ first).min()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class DistinctRows(NamedTuple):
     """The distinct label rows of an ensemble, in lexicographic order of their codes."""
 
-    codes: NDArray[Any]
-    """(m, p) codes of the distinct rows."""
+    codes: Any
+    """(m, p) codes of the distinct rows, in memory or on disk (`BlockRows`)."""
     counts: NDArray[np.int64]
     """(m,) number of objects with that row."""
     inverse: NDArray[Any]
@@ -95,7 +95,8 @@ class Ensemble:
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
         self.codes = coded.codes
-        self.codes.flags.writeable = False
+        if isinstance(self.codes, np.ndarray):
+            self.codes.flags.writeable = False
         self.categories = coded.categories
         self.missing = missing
         self.n_clusters = np.array([len(c) for c in coded.categories], dtype=np.int64)
@@ -172,7 +173,7 @@ class Ensemble:
         clusters = f"{low}" if low == high else f"{low} to {high}"
         missing = f", {100 * self.n_missing / (n * p):.3g} % missing" if self.n_missing else ""
         return (
-            f"Ensemble({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
+            f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
             f"cluster{'s' * (high > 1)}{missing})"
         )
 
@@ -261,7 +262,7 @@ class Ensemble:
             (np.ones(len(columns), dtype=dtype), columns, indptr), shape=(len(self), int(self.n_clusters.sum()))
         )
 
-    def encode(self, labels: ArrayLike | Any) -> NDArray[Any]:
+    def encode(self, labels: ArrayLike | Any) -> Any:
         """Code new rows of labels as this ensemble's own; a label it has not seen counts as missing, with one warning.
 
         Parameters
@@ -312,6 +313,69 @@ class Ensemble:
         from ensemblage import _files
 
         return _files.load(path, missing)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        names: Sequence[str] | None = None,
+        missing: int | None = -1,
+        memory: int | str = "1GB",
+        scratch: str | PathLike[str] | None = None,
+    ) -> Ensemble:
+        """Open a label matrix that is too large for the memory; it stays on disk.
+
+        What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does. Some objects
+        in memory are ``ensemble[rows]``.
+
+        Parameters
+        ----------
+        path : path of a .npy file, a .parquet file, or a folder of .parquet files
+            Objects by partitions: whole numbers of any type, in C or Fortran order, in a .npy file; one partition per
+            column, whatever labels an `Ensemble` may have, in Parquet parts, in the order of their names.
+        names, missing
+            As in `Ensemble`.
+        memory : int or str, default "1GB"
+            Bytes that the process may take, or text such as "500MB".
+        scratch : path of a folder, optional
+            Where the temporary folder with the codes shall be: one to four bytes per label, and as much again for the
+            distinct rows when they are asked for. Default: the system's folder for temporary files. It goes with the
+            object.
+
+        Returns
+        -------
+        Ensemble
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at ``path``.
+        ValueError
+            If a file is broken, truncated or not a matrix of labels, if the parts do not have the same columns, if
+            ``memory`` is too small for the number of objects, or the disk is full.
+        ImportError
+            If Parquet is asked for and pyarrow is not there.
+
+        Notes
+        -----
+        The matrix is read twice, block by block; O(n p) time.
+
+        Examples
+        --------
+        >>> import numpy as np, tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "labels.npy"
+        ...     np.save(path, [[0, 5], [0, 5], [1, -1]])
+        ...     E = Ensemble.open(path)
+        >>> E
+        StoredEnsemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7 % missing)
+        >>> E[[0, 2]].n_clusters
+        array([2, 1])
+        """
+        from ensemblage._stored._ensemble import open_ensemble
+
+        return open_ensemble(path, names, missing, memory, scratch)
 
 
 def _check_names(names: Sequence[str], p: int) -> list[str]:

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._parallel import map_rows
+from ensemblage._rows import recoded
 from ensemblage.kernels._coding import look_up_values, mark_values
 
 
 class CodedColumns(NamedTuple):
     """A label matrix as codes; the code ``len(categories[j])`` means missing in column j."""
 
-    codes: NDArray[Any]
+    codes: Any
+    """(n, p), in memory or on disk (`BlockRows`)."""
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
 
@@ -27,11 +29,11 @@ class Coding(NamedTuple):
     categories: tuple[NDArray[Any], ...]
     missing: int | None
 
-    def encode_labels(self, labels: Any) -> NDArray[Any]:
+    def encode_labels(self, labels: Any) -> Any:
         """Codes of a label matrix; a label that is not in ``categories`` counts as missing, with one warning."""
         return self.encode(code_labels(labels, self.missing))
 
-    def encode(self, new: CodedColumns) -> NDArray[Any]:
+    def encode(self, new: CodedColumns) -> Any:
         """Codes of a label matrix that has a coding of its own."""
         p = len(self.categories)
         if new.codes.shape[1] != p:
@@ -39,21 +41,32 @@ class Coding(NamedTuple):
                 f"New label rows must have the {p} partitions of the ensemble. "
                 f"Got {new.codes.shape[1]}. Give one column per partition, in the same order."
             )
-        codes, unseen = np.empty(new.codes.shape, dtype=code_dtype(self.categories)), 0
-        for j, (known, found) in enumerate(zip(self.categories, new.categories, strict=True)):
-            table = np.full(len(found) + 1, len(known), dtype=codes.dtype)
-            if (known.dtype.kind == "U") == (found.dtype.kind == "U"):
-                place = np.minimum(np.searchsorted(known, found), len(known) - 1)
-                table[:-1] = np.where(known[place] == found, place, len(known))
-            unseen += int(np.count_nonzero(table[:-1] == len(known)))
-            codes[:, j] = table[new.codes[:, j]]
+        tables = self._tables(new)
+        unseen = sum(
+            int(np.count_nonzero(table[:-1] == len(c))) for table, c in zip(tables, self.categories, strict=True)
+        )
         if unseen:
             warnings.warn(
                 f"{unseen} label{'s' * (unseen > 1)} not seen in fit count{'s' * (unseen == 1)} as missing.",
                 UserWarning,
                 stacklevel=3,
             )
-        return codes
+        return recoded(new.codes, tables, code_dtype(self.categories))
+
+    def known_codes(self, new: CodedColumns) -> Any:
+        """`encode` without a word about labels that are not there: they are known to mean missing."""
+        return recoded(new.codes, self._tables(new), code_dtype(self.categories))
+
+    def _tables(self, new: CodedColumns) -> list[NDArray[Any]]:
+        """For each column: our code of each of its codes."""
+        tables = []
+        for known, found in zip(self.categories, new.categories, strict=True):
+            table = np.full(len(found) + 1, len(known), dtype=code_dtype(self.categories))
+            if len(known) and (known.dtype.kind == "U") == (found.dtype.kind == "U"):
+                place = np.minimum(np.searchsorted(known, found), len(known) - 1)
+                table[:-1] = np.where(known[place] == found, place, len(known))
+            tables.append(table)
+        return tables
 
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:

@@ -1,0 +1,200 @@
+"""Matrices of rows that lie on disk. They give a block of rows, or a few rows: all that `map_rows` asks of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._parallel import row_blocks
+
+READ_BYTES = 2**22
+"""Most bytes that looking up some rows reads at once."""
+
+
+class BlockRows:
+    """A matrix that is read by rows. ``matrix[a:b]`` and ``matrix[index array]`` are arrays in memory.
+
+    Whoever asks for all of it at once is told why that cannot be.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    ndim = 2
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows ``start`` to ``stop - 1`` as a contiguous array of its own."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):
+            rows, columns = key
+            if isinstance(columns, int | np.integer):
+                return self._column(rows, int(columns))
+            return self[rows][:, columns]
+        if isinstance(key, int | np.integer):
+            row = range(len(self))[key]
+            return self._read(row, row + 1)[0]
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            return self._read(start, max(start, stop)) if step == 1 else self._take(np.arange(len(self))[key])
+        index = np.asarray(key)
+        return self._take(np.flatnonzero(index) if index.dtype == bool else index)
+
+    def _column(self, rows: Any, column: int) -> NDArray[Any]:
+        if not isinstance(rows, slice):
+            values: NDArray[Any] = self[rows][:, column]
+            return values
+        start, stop, step = rows.indices(len(self))
+        values = np.empty(max(stop - start, 0), dtype=self.dtype)
+        for block in row_blocks(len(values), self._rows_at_once):
+            values[block] = self._read(start + block.start, start + block.stop)[:, column]
+        return values[::step]
+
+    def _take(self, index: NDArray[Any]) -> NDArray[Any]:
+        """Rows in any order: the file is read from its beginning to its end, where rows are wanted."""
+        index = np.where(index < 0, index + len(self), index)
+        taken = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        order = np.argsort(index, kind="stable")
+        rows = index[order]
+        if len(rows) and not 0 <= rows[0] <= rows[-1] < len(self):
+            raise IndexError(f"Rows must be from 0 to {len(self) - 1}. Got {rows[0]} to {rows[-1]}.")
+        edges = np.flatnonzero(np.diff(rows // self._rows_at_once, prepend=-1))
+        for first, last in zip(edges, [*edges[1:], len(rows)], strict=True):
+            start, stop = int(rows[first]), int(rows[last - 1]) + 1
+            taken[order[first:last]] = self._read(start, stop)[rows[first:last] - start]
+        return taken
+
+    @cached_property
+    def _rows_at_once(self) -> int:
+        return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
+
+    def _refuse(self) -> TypeError:
+        n, p = self.shape
+        return TypeError(
+            f"This needs all label rows in memory at once. Got {n:,} rows of {p:,} labels that lie on disk. "
+            "Use a method that works by blocks of rows, or some of the objects: ensemble[rows]."
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise self._refuse()
+
+    @property
+    def T(self) -> NDArray[Any]:
+        """Always an error: columns are not held."""
+        raise self._refuse()
+
+    def __reduce__(self) -> str:
+        raise self._refuse()
+
+
+class StoredRows(BlockRows):
+    """Rows in a file, in C or Fortran order.
+
+    Read, not mapped: pages of a map count as memory of the process for as long as they stay.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        *,
+        offset: int = 0,
+        fortran: bool = False,
+        keep: object = None,
+    ) -> None:
+        self.path, self.shape, self.dtype = path, shape, dtype
+        self._offset, self._fortran = offset, fortran
+        self._keep = keep  # what removes the file when it goes
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        n, p = self.shape
+        if not self._fortran:
+            block = np.empty((stop - start, p), dtype=self.dtype)
+            self._fill(block, [(start * p, block)])
+            return block
+        columns = np.empty((p, stop - start), dtype=self.dtype)
+        self._fill(columns, [(j * n + start, columns[j]) for j in range(p)])
+        return np.ascontiguousarray(columns.T)
+
+    def _fill(self, block: NDArray[Any], pieces: list[tuple[int, NDArray[Any]]]) -> None:
+        if not block.size:
+            return
+        with open(self.path, "rb", buffering=0) as file:
+            for place, piece in pieces:
+                file.seek(self._offset + place * self.dtype.itemsize)
+                buffer = piece.data.cast("B")
+                while len(buffer) and (n_read := file.readinto(buffer)):
+                    buffer = buffer[n_read:]
+                if len(buffer):
+                    raise ValueError(
+                        f"{str(self.path)!r} must stay as it is while it is used. Got shorter than it was. "
+                        "Open it again."
+                    )
+
+
+class SelectedRows(BlockRows):
+    """Some rows of another matrix, in the order of their numbers."""
+
+    def __init__(self, rows: BlockRows, index: NDArray[Any]) -> None:
+        self._rows, self._index = rows, index
+        self.shape, self.dtype = (len(index), rows.shape[1]), rows.dtype
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        return self._rows._take(self._index[start:stop])
+
+
+class SelectedColumns(BlockRows):
+    """Some columns of another matrix."""
+
+    def __init__(self, rows: BlockRows, columns: NDArray[np.intp]) -> None:
+        self._rows, self._columns = rows, columns
+        self.shape, self.dtype = (rows.shape[0], len(columns)), rows.dtype
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        return np.ascontiguousarray(self._rows._read(start, stop)[:, self._columns])
+
+
+class RecodedRows(BlockRows):
+    """Another matrix of codes, each column looked up in a table."""
+
+    def __init__(self, rows: BlockRows, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> None:
+        self._rows, self._tables = rows, tables
+        self.shape, self.dtype = rows.shape, dtype
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        codes: NDArray[Any] = recoded(self._rows._read(start, stop), self._tables, self.dtype)
+        return codes
+
+
+def recoded(codes: Any, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> Any:
+    """Codes looked up in one table per column; those on disk are looked up when they are read."""
+    if isinstance(codes, BlockRows):
+        return RecodedRows(codes, tables, dtype)
+    if codes.dtype == dtype and all(np.array_equal(table, np.arange(len(table))) for table in tables):
+        return codes
+    new = np.empty(codes.shape, dtype=dtype)
+    for j, table in enumerate(tables):
+        new[:, j] = table[codes[:, j]]
+    return new
+
+
+def take_columns(codes: Any, columns: ArrayLike) -> Any:
+    """Some columns of a code matrix in memory or on disk."""
+    index = np.asarray(columns, dtype=np.intp)
+    return SelectedColumns(codes, index) if isinstance(codes, BlockRows) else np.ascontiguousarray(codes[:, index])
+
+
+def take_rows(codes: Any, rows: NDArray[np.intp], most_bytes: int = 2**24) -> Any:
+    """Some rows of a code matrix, in ascending order; they stay on disk while they are many."""
+    if isinstance(codes, BlockRows) and len(rows) * codes.shape[1] * codes.dtype.itemsize > most_bytes:
+        return SelectedRows(codes, rows)
+    return codes[rows]

@@ -1,0 +1,62 @@
+"""Labels on disk to codes on disk, in two passes: which labels there are, then the code of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._labels import CodedColumns, Coding, code_dtype, code_labels
+from ensemblage._stored._scratch import Scratch, write_array
+from ensemblage._stored._sources import Source
+
+
+def code_on_disk(source: Source, missing: int | None, scratch: Scratch, rows_at_once: int) -> CodedColumns:
+    """The codes of `code_labels`, in a file of the scratch folder.
+
+    The labels and their codes are those that the whole matrix would have in memory. O(n p) time, two passes; memory
+    ``rows_at_once`` rows and the labels themselves.
+    """
+    categories = _categories(source, missing, rows_at_once)
+    dtype = code_dtype(categories)
+    coding = Coding(categories, None)
+    n, p = source.shape
+    scratch.check_room(n * p * dtype.itemsize)
+    with scratch.writing("codes") as file:
+        for batch in source.read(rows_at_once):
+            write_array(file, coding.known_codes(code_labels(batch, None)))
+    return CodedColumns(scratch.rows("codes", (n, p), dtype), categories, source.names)
+
+
+def _categories(source: Source, missing: int | None, rows_at_once: int) -> tuple[NDArray[Any], ...]:
+    # Whether a number means "missing" depends on the whole column: its values must be whole. So none does at first.
+    found: list[NDArray[Any] | None] = [None] * source.shape[1]
+    for batch in source.read(rows_at_once):
+        for j, labels in enumerate(code_labels(batch, None).categories):
+            found[j] = _union(found[j], labels, source, j)
+    return tuple(_without_missing(labels, missing) for labels in found if labels is not None)
+
+
+def _union(known: NDArray[Any] | None, new: NDArray[Any], source: Source, j: int) -> NDArray[Any]:
+    if known is None or not len(known):
+        return new
+    if not len(new) or np.array_equal(known, new):
+        return known
+    if "U" in (known.dtype.kind, new.dtype.kind) and known.dtype.kind != new.dtype.kind:
+        title = source.names[j] if source.names else j
+        raise ValueError(
+            f"Labels of one partition must be all numbers or all text. Got both in partition {title!r} of "
+            f"{str(source.path)!r}. Write that column as text in every part."
+        )
+    if "u" in (known.dtype.kind, new.dtype.kind):
+        known, new = known.astype(np.uint64), new.astype(np.uint64)
+    return np.union1d(known, new)
+
+
+def _without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:
+    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
+        labels = labels.astype(np.int64) if (np.abs(labels) < 2**53).all() else labels
+    elif labels.dtype.kind not in "iu":
+        return labels
+    return labels if missing is None else labels[labels != missing]

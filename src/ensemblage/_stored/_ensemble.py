@@ -1,0 +1,129 @@
+"""The ensemble whose codes lie on disk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._ensemble import DistinctRows, Ensemble, _check_missing
+from ensemblage._labels import CodedColumns
+from ensemblage._parallel import map_rows
+from ensemblage._rows import take_columns
+from ensemblage._stored._coding import code_on_disk
+from ensemblage._stored._distinct import BYTES_PER_ROW, distinct_rows_on_disk
+from ensemblage._stored._scratch import Scratch
+from ensemblage._stored._sources import source_of
+
+LIBRARIES = 250_000_000
+"""Bytes of the interpreter and its libraries (measured)."""
+STATE = 60
+"""Most bytes per object that methods keep while they work (measured: docs/SCALE.md)."""
+LEAST_ROOM = 32_000_000
+"""Bytes for blocks of rows below which nothing works well."""
+
+
+class StoredEnsemble(Ensemble):
+    """An ensemble whose labels lie on disk as codes, in a temporary folder that goes with it.
+
+    Made by `Ensemble.open`. ``codes`` gives blocks of rows, or a few rows. Metrics, rankers and estimators that work by
+    blocks of rows give the same result as in memory, bit by bit; others say that they cannot. Methods on distinct
+    label rows run in any case if those fit into an eighth of ``memory``.
+    """
+
+    def __init__(self, coded: CodedColumns, scratch: Scratch, memory: int, missing: int | None) -> None:
+        self.scratch, self.memory = scratch, memory
+        self._set(coded, None, missing)
+
+    @cached_property
+    def distinct(self) -> DistinctRows:
+        """The distinct label rows, how many objects have each, and each object's place among them."""
+        n, p = self.shape
+        per_row = BYTES_PER_ROW + 2 * p * self.codes.dtype.itemsize
+        room = self.memory - LIBRARIES - 24 * n
+        rows, counts, inverse = distinct_rows_on_disk(
+            self.codes, self.n_clusters + 1, self.scratch, max(2**16, room // per_row)
+        )
+        fits = rows.shape[0] * p * rows.dtype.itemsize <= self.memory // 8
+        return DistinctRows(rows[:] if fits else rows, counts, inverse)
+
+    @cached_property
+    def n_missing(self) -> int:
+        """Number of missing entries."""
+        absent = self.n_clusters.astype(self.codes.dtype)
+        return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        raise TypeError(
+            f"Labels on disk are not held in memory. Got {len(self):,} objects by {self.shape[1]} partitions. "
+            "Take some of them: ensemble[rows]."
+        )
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
+        if isinstance(rows, tuple):
+            raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
+        return super().__getitem__(rows)
+
+    def select(self, partitions: ArrayLike) -> StoredEnsemble:
+        """The ensemble of some of the partitions, on disk too."""
+        index = self._partition_index(partitions)
+        if len(index) == 0:
+            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
+        names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
+        codes = take_columns(self.codes, index)
+        scratch = Scratch(self.scratch.path.parent)
+        return StoredEnsemble(CodedColumns(codes, categories, names), scratch, self.memory, self.missing)
+
+
+def open_ensemble(
+    path: str | PathLike[str],
+    names: Sequence[str] | None,
+    missing: int | None,
+    memory: int | str,
+    scratch: str | PathLike[str] | None,
+) -> StoredEnsemble:
+    """Do what `Ensemble.open` does."""
+    source = source_of(path)
+    n, p = source.shape
+    room = check_memory(memory, n)
+    folder = Scratch(scratch)
+    rows_at_once = max(1, min(2**18, room // (40 * p)))
+    coded = code_on_disk(source, _check_missing(missing), folder, rows_at_once)
+    if names is not None:
+        coded = coded._replace(names=[str(name) for name in names])
+    return StoredEnsemble(coded, folder, parse_memory(memory), missing)
+
+
+def check_memory(memory: int | str, n_objects: int) -> int:
+    """Bytes for blocks of rows: what is left of ``memory`` besides the libraries and the state of the methods."""
+    room = parse_memory(memory) - LIBRARIES - STATE * n_objects
+    if room < LEAST_ROOM:
+        least = -(-(LIBRARIES + STATE * n_objects + LEAST_ROOM) // 10**8) / 10
+        raise ValueError(
+            f"memory must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
+            f"Got {memory!r}. Give more, or fewer objects."
+        )
+    return room
+
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def parse_memory(memory: int | str) -> int:
+    """Bytes of 2000000000 or "2GB"."""
+    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
+        return int(memory)
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", str(memory).upper())
+    unit = match[2].replace("I", "") if match else "?"
+    unit = unit + "B" if unit in ("K", "M", "G", "T") else unit
+    if match is None or unit not in UNITS or isinstance(memory, bool) or not float(match[1]):
+        raise ValueError(
+            f"memory must be a number of bytes, or text such as '2GB' or '500MB'. Got {memory!r}. Give such a size."
+        )
+    return int(float(match[1]) * UNITS[unit])

@@ -1,0 +1,142 @@
+"""What `Ensemble.open` reads: a .npy matrix of whole numbers, or a folder of Parquet parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ensemblage._parallel import row_blocks
+from ensemblage._rows import StoredRows
+
+
+class Source(NamedTuple):
+    """A label matrix that is read from its beginning to its end, several times."""
+
+    path: Path
+    shape: tuple[int, int]
+    names: list[str] | None
+    read: Any
+    """read(rows) → iterator over matrices or tables of at most so many rows."""
+
+
+def source_of(path: str | PathLike[str]) -> Source:
+    """A .npy file, a Parquet file, or a folder of Parquet files in the order of their names."""
+    where = Path(path)
+    if not where.exists():
+        raise FileNotFoundError(f"The path of an ensemble on disk must exist. Got {str(path)!r}. Check its spelling.")
+    if where.is_dir():
+        parts = sorted(part for part in where.iterdir() if part.suffix == ".parquet")
+        if not parts:
+            raise ValueError(
+                f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."
+            )
+        return _parquet(where, parts)
+    suffix = where.suffix.lower()
+    if suffix not in (".npy", ".parquet"):
+        raise ValueError(
+            f"Labels on disk must be a .npy file, a .parquet file or a folder of them. Got {str(path)!r}. "
+            "Use Ensemble.load for .npz and .csv files."
+        )
+    return _npy(where) if suffix == ".npy" else _parquet(where, [where])
+
+
+def _npy(path: Path) -> Source:
+    rows = npy_rows(path)
+    if min(rows.shape) == 0:
+        raise ValueError(
+            f"A label matrix must have objects and partitions. Got shape {rows.shape} in {str(path)!r}. "
+            "Give one row per object, one column per partition."
+        )
+
+    def read(most: int) -> Iterator[Any]:
+        for block in row_blocks(len(rows), most):
+            yield rows[block]
+
+    return Source(path, rows.shape, None, read)
+
+
+def npy_rows(path: Path) -> StoredRows:
+    """The rows of a .npy file: a matrix of whole numbers."""
+    try:
+        with open(path, "rb") as file:
+            magic = np.lib.format.read_magic(file)
+            header = np.lib.format.read_array_header_1_0 if magic == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = header(file)
+            offset = file.tell()
+    except ValueError as error:
+        raise ValueError(
+            f"A .npy file of labels must be one that numpy.save wrote. Got {str(path)!r} ({error}). Save it again."
+        ) from None
+    if dtype.kind not in "iub" or len(shape) != 2:
+        raise ValueError(
+            f"A .npy file of labels must be a matrix of whole numbers, objects by partitions. Got {dtype} of shape "
+            f"{shape} in {str(path)!r}. Save whole numbers (-1 for missing) of one row per object."
+        )
+    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
+    if size < needed:
+        raise ValueError(
+            f"A .npy file must be whole. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
+        )
+    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
+
+
+def _parquet(path: Path, parts: list[Path]) -> Source:
+    files = [_parquet_file(part) for part in parts]
+    names = files[0].schema_arrow.names
+    for part, file in zip(parts, files, strict=True):
+        if file.schema_arrow.names != names:
+            got = file.schema_arrow.names
+            what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
+            raise ValueError(
+                f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
+                f"The columns of {parts[0].name!r} are {', '.join(names[:5])}{', ...' * (len(names) > 5)}."
+            )
+    n_rows = sum(file.metadata.num_rows for file in files)
+    if not n_rows or not names:
+        raise ValueError(
+            f"A label matrix must have objects and partitions. Got shape {(n_rows, len(names))} in {str(path)!r}. "
+            "Give one row per object, one column per partition."
+        )
+
+    def read(most: int) -> Iterator[Any]:
+        for part in parts:
+            yield from _batches(part, most)
+
+    return Source(path, (n_rows, len(names)), names, read)
+
+
+def _parquet_file(path: Path) -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError(
+            "Parquet needs pyarrow. It is not installed. Get it with: pip install 'ensemblage[parquet]'."
+        ) from None
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError):
+        raise _broken(path) from None
+
+
+def _batches(path: Path, most: int) -> Iterator[Any]:
+    import pyarrow as pa
+
+    try:
+        with _parquet_file(path) as file:
+            for batch in file.iter_batches(batch_size=most):
+                if batch.num_rows:
+                    yield pa.table(batch)
+    except (pa.ArrowException, OSError):
+        raise _broken(path) from None
+
+
+def _broken(path: Path) -> ValueError:
+    return ValueError(
+        f"A .parquet file must be what its name says. Got {str(path)!r}, which is not a (whole) Parquet file. "
+        "Save it again."
+    )

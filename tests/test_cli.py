@@ -401,7 +401,7 @@ def test_generate_combine_rank_report(tmp_path, monkeypatch, finished, suffix):
     table = succeed("rank", ensemble, "-o", "ranks.csv").stdout.splitlines()
     assert [line.split() for line in table] == rows_of("ranks.csv")
     scores = [float(row[3]) for row in rows_of("ranks.csv")[1:]]
-    assert scores == sorted(scores, reverse=True)
+    assert scores == sorted(scores)  # discotec: lower is better
     succeed("report", ensemble, "--labels", "out/labels.csv", "-o", "page.html")
     assert "<svg" in Path("page.html").read_text()
 

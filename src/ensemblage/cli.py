@@ -59,15 +59,16 @@ table_options = options(
         help="Whether the first row holds names. [default: found out]",
     ),
 )
+standardize_option = click.option(
+    "--standardize/--no-standardize", default=True, help="Bring features to mean 0 and deviation 1. [default: yes]"
+)
 feature_options = options(
     click.option(
         "--impute",
         type=click.Choice(["median", "mean", "drop"]),
         help="Missing values: fill them by the median or mean of their column, or drop their rows.",
     ),
-    click.option(
-        "--standardize/--no-standardize", default=True, help="Bring features to mean 0 and deviation 1. [default: yes]"
-    ),
+    standardize_option,
     click.option("--transpose", is_flag=True, help="The objects are the columns of the file."),
 )
 generation_options = options(
@@ -208,8 +209,22 @@ def combine(ensemble: Path, output: Path, overwrite: bool, jobs: int, **settings
 @main.command()
 @click.argument("ensemble", type=INPUT)
 @click.option(
-    "--by", default="aari,anmi", show_default=True, help="Criteria, the first orders the table: aari, anmi (agreement)."
+    "--by",
+    default="discotec,aari,anmi",
+    show_default=True,
+    metavar="NAMES",
+    help="Criteria with commas, the first orders the table: discotec, discotec-tv, discotec-kl, discotec-hellinger, "
+    "aari, anmi; with --features an internal index, as silhouette, calinski_harabasz, davies_bouldin, dunn, ...",
 )
+@click.option("--features", type=INPUT, metavar="FILE", help="Table of what the objects were clustered by.")
+@click.option(
+    "--impute",
+    type=click.Choice(["median", "mean"]),
+    help="Missing features: fill them by the column's median or mean.",
+)
+@standardize_option
+@click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together.")
+@click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not.")
 @table_options
 @missing_option
 @click.option("--jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads.")
@@ -218,10 +233,12 @@ def combine(ensemble: Path, output: Path, overwrite: bool, jobs: int, **settings
 def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: int, **settings: Any) -> None:
     """Order the members of an ensemble, best first.
 
-    ENSEMBLE is what "combine" takes. A member is good if it agrees with the others: aari is the mean adjusted Rand
-    index with them, anmi the mean normalised mutual information.
+    ENSEMBLE is what "combine" takes. A member is good if it joins the pairs of objects that most members join:
+    discotec is the share of pairs on which it does not, lower is better. aari is its mean adjusted Rand index with the
+    other members, anmi the mean normalised mutual information; higher is better. Pairs that it joins or separates
+    against --must-link or --cannot-link make these worse. With --truth-column, the table shows the ARI with it, too.
     """
-    from ensemblage._cli._members import rank_members
+    from ensemblage._cli._ranking import rank_members
 
     rank_members(ensemble, by, output, overwrite=overwrite, n_jobs=jobs, **settings)
 

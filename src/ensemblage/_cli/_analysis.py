@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import METHODS, AverageAgreement, Ensemble, RandomKPartitions, choose_k, make_consensus, report
+from ensemblage import (
+    METHODS,
+    AverageAgreement,
+    Discotec,
+    Ensemble,
+    RandomKPartitions,
+    choose_k,
+    make_consensus,
+    report,
+)
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage._cli._source import Source
@@ -205,7 +214,7 @@ def _finish(
     with timed(seconds, "consensus"):
         consensus = wanted.estimator().fit(ensemble)
     with timed(seconds, "ranking"):
-        ranking = AverageAgreement(measure="ari").fit(ensemble)
+        ranking = [ranker.fit(ensemble) for ranker in (Discotec(random_state=0), AverageAgreement())]
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
     with timed(seconds, "report"):
         folder.summary = report.summarize(

@@ -1,26 +1,22 @@
-"""Commands about the members of an ensemble: make them, rank them."""
+"""The command that makes the members of an ensemble."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from ensemblage import AverageAgreement, Ensemble
+from ensemblage import Ensemble
 from ensemblage._cli._analysis import generated
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
-from ensemblage._cli._show import show_table
 from ensemblage._cli._source import Source
 from ensemblage._cli._tell import tell_notes
 from ensemblage._files import written_whole
-from ensemblage._tables import Members
-
-CRITERIA = {"aari": "ari", "anmi": "nmi"}
 
 
 def generate_members(
@@ -49,39 +45,6 @@ def write_csv_with_ids(path: Path, ids: Sequence[str], ensemble: Ensemble) -> No
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["", *ensemble.names])
         writer.writerows([name, *labels] for name, labels in zip(ids, np.asarray(ensemble).tolist(), strict=True))
-
-
-def rank_members(path: Path, by: str, output: Path | None, *, overwrite: bool, n_jobs: int, **settings: Any) -> None:
-    """Do what ``ensemblage rank`` does."""
-    criteria = [name.strip() for name in by.split(",")]
-    for name in criteria:
-        if name not in CRITERIA:
-            raise ValueError(f"--by must be among {', '.join(CRITERIA)}, with commas. Got {name!r}. Choose of these.")
-    if output is not None:
-        check_suffix(output, ".csv")
-        check_free(output, overwrite)
-    source = Source.of(path, settings, "missing")
-    members = source.members(source.read())
-    tell_notes(path.name, members.notes)
-    header, rows = ranked(members, criteria, n_jobs)
-    if output is not None:
-        with written_whole(output, newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([header, *rows])
-    show_table(header, rows, right=[0, *range(2, len(header))])
-
-
-def ranked(members: Members, criteria: Sequence[str], n_jobs: int) -> tuple[list[str], list[list[str]]]:
-    """The members best first by the first criterion, with their scores by all of them."""
-    ensemble = members.ensemble
-    rankings = [AverageAgreement(measure=CRITERIA[name], n_jobs=n_jobs).fit(ensemble) for name in criteria]
-    columns: list[Callable[[int], str]] = [
-        lambda j: str(rankings[0].ranks_[j]),
-        lambda j: ensemble.names[j],
-        lambda j: str(ensemble.n_clusters[j]),
-        *(lambda j, scores=ranking.scores_: f"{scores[j]:.4f}" for ranking in rankings),
-    ]
-    rows = [[column(j) for column in columns] for j in rankings[0].order_.tolist()]
-    return ["rank", "member", "clusters", *criteria], rows
 
 
 def check_suffix(path: Path, *suffixes: str) -> None:

@@ -1,0 +1,142 @@
+"""The command that ranks the members of an ensemble."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._cli._members import check_free, check_suffix
+from ensemblage._cli._show import show_table
+from ensemblage._cli._source import Source
+from ensemblage._cli._tell import tell_notes
+from ensemblage._files import written_whole
+from ensemblage._tables import Members, features_of, read_bytes, read_table
+from ensemblage.metrics import INTERNAL_INDICES
+from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
+
+
+def rank_members(
+    path: Path,
+    by: str,
+    output: Path | None,
+    *,
+    features: Path | None,
+    must_link: Path | None,
+    cannot_link: Path | None,
+    overwrite: bool,
+    n_jobs: int,
+    **settings: Any,
+) -> None:
+    """Do what ``ensemblage rank`` does."""
+    criteria = [name.strip() for name in by.split(",")]
+    _check_criteria(criteria, features)
+    if output is not None:
+        check_suffix(output, ".csv")
+        check_free(output, overwrite)
+    scaling = {"standardize": settings.pop("standardize"), "impute": settings.pop("impute")}
+    source = Source.of(path, settings, "missing")
+    members = source.members(source.read())
+    tell_notes(path.name, members.notes)
+    comparison = compare(
+        members.ensemble,
+        None if features is None else _features(features, members, source, scaling),
+        members.truth,
+        {name: _seeded(name, n_jobs) for name in criteria},
+        must_link=None if must_link is None else _pairs(must_link, members, path.name),
+        cannot_link=None if cannot_link is None else _pairs(cannot_link, members, path.name),
+    )
+    header, rows = ranked(comparison, criteria)
+    if output is not None:
+        with written_whole(output, newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    show_table(header, rows, right=[0, *range(2, len(header))])
+
+
+def _check_criteria(criteria: Sequence[str], features: Path | None) -> None:
+    for name in criteria:
+        if name not in RANKERS:
+            raise ValueError(f"--by must be among {', '.join(RANKERS)}, with commas. Got {name!r}. Choose of these.")
+        if name in INTERNAL_INDICES and features is None:
+            raise ValueError(f"--by {name} must have the features of the objects. Got none. Add --features FILE.")
+    if len(set(criteria)) < len(criteria):
+        raise ValueError(f"--by must name each criterion once. Got {','.join(criteria)}. Leave the repetition out.")
+
+
+def _seeded(name: str, n_jobs: int) -> Any:
+    ranker = make_ranker(name)
+    chosen = {"n_jobs": n_jobs, "random_state": 0}
+    return ranker.set_params(**{key: value for key, value in chosen.items() if key in ranker.get_params()})
+
+
+def ranked(comparison: Comparison, criteria: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """The members best first by the first criterion, with their scores by all of them, and ARI with known classes."""
+    columns = comparison.member_columns
+    first = comparison.rankers[criteria[0]]
+    numbers = [*criteria, *(["ari"] if "ari" in columns else [])]
+    texts: list[Callable[[int], str]] = [
+        lambda j: str(first.ranks_[j]),
+        lambda j: str(columns["member"][j]),
+        lambda j: str(columns["n_clusters"][j]),
+        *(lambda j, scores=columns[name]: _score(scores[j]) for name in numbers),
+    ]
+    rows = [[text(j) for text in texts] for j in first.order_.tolist()]
+    return ["rank", "member", "clusters", *["with truth" if name == "ari" else name for name in numbers]], rows
+
+
+def _score(score: float) -> str:
+    return "–" if math.isnan(score) else f"{score:.4f}" if abs(score) < 1e4 else f"{score:.6g}"
+
+
+def _features(path: Path, members: Members, source: Source, scaling: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Features of the objects, in the order of the ensemble where both have ids."""
+    wanted = [name for name in (members.id_column, source.truth_column) if name is not None]
+    table, ensemble = read_table(read_bytes(path), path.name.removesuffix(".gz"), as_text=wanted), source.path.name
+    id_column, truth_column = (
+        name if name in table.names else None for name in (members.id_column, source.truth_column)
+    )
+    features = features_of(table, id_column=id_column, truth_column=truth_column, **scaling)
+    tell_notes(path.name, features.notes)
+    if features.id_column is not None and members.id_column is not None:
+        places = _places(features.ids)
+        lost = [name for name in members.ids if name not in places]
+        if lost:
+            raise ValueError(
+                f"{path.name} must have a row for every object of {ensemble}. It has none for {lost[0]!r}. Add it."
+            )
+        return features.X[[places[name] for name in members.ids]]
+    if len(features.X) != len(members.ids):
+        raise ValueError(
+            f"{path.name} must have one row for each of the {len(members.ids)} objects of {ensemble}, in the same "
+            f"order. It has {len(features.X)}. Give both a column of ids."
+        )
+    return features.X
+
+
+def _pairs(path: Path, members: Members, ensemble: str) -> NDArray[np.int64]:
+    """Pairs of objects, one per line, by their ids or else their row from 1; a first line without any is a header."""
+    places = _places(members.ids)
+    lines = [line for line in csv.reader(read_bytes(path).decode("utf-8-sig").splitlines()) if any(line)]
+    if lines and not any(cell.strip() in places for cell in lines[0]):
+        lines = lines[1:]
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        cells = [cell.strip() for cell in line]
+        unknown = [cell for cell in cells if cell not in places]
+        if len(cells) != 2 or unknown:
+            got = f"{len(cells)} cells" if len(cells) != 2 else f"{unknown[0]!r}"
+            raise ValueError(
+                f"{path.name} must have two objects of {ensemble} in every line, by their id or else their row from 1. "
+                f"Got {got} in pair {number}. Correct it."
+            )
+        pairs.append([places[cell] for cell in cells])
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _places(ids: Sequence[str]) -> Mapping[str, int]:
+    return {name: place for place, name in enumerate(ids)}

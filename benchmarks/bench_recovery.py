@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 import numpy as np
 from common import distinct_share, planted, seconds, table
@@ -24,7 +25,7 @@ def row(n):
         ensemble = Ensemble(labels)
         shares.append(distinct_share(ensemble))
         model = KMeansConsensus(K, random_state=seed)
-        times.append(seconds(lambda: model.fit(ensemble)))
+        times.append(seconds(partial(model.fit, ensemble)))
         scores.append(adjusted_rand_score(truth, model.labels_))
         one = KMeansConsensus(K, n_init=1, init="random", random_state=seed).fit(ensemble)
         single.append(adjusted_rand_score(truth, one.labels_))

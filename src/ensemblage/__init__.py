@@ -7,7 +7,7 @@ certainty come out.
 import importlib
 from typing import Any
 
-from ensemblage._version import __version__
+from ensemblage._version import __version__ as __version__
 
 _HOME = {
     "Ensemble": "ensemblage._ensemble",
@@ -39,7 +39,7 @@ _HOME = {
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report")
 
-__all__ = sorted([*_HOME, *_PACKAGES, "__version__"])
+__all__ = sorted([*_HOME, *_PACKAGES, "__version__"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

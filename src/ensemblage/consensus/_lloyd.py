@@ -104,19 +104,19 @@ def lloyd(
 
     Stops when no row moves, or the loss falls by no more than ``tol`` times itself. An empty cluster takes the row
     that lies farthest from its own centre. O(m p k) per iteration for m distinct rows, much less when few rows move
-    and the utility has bounds; memory 12 bytes per distinct row and one profile per thread.
+    and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
     bounds = bounds and utility.bounded
     clusters = np.full(len(rows), -1, dtype=np.int32)
     slack = np.zeros(len(rows), dtype=np.float32)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
-    centroids, loss, n_iter = utility.centroids(seeds), np.inf, 0
+    base, centroids, loss, n_iter = utility.base(rows), utility.centroids(seeds), np.inf, 0
     drift = np.zeros(len(seeds), dtype=np.float32)
     while n_iter < max_iter:
         n_iter += 1
         table = utility.distances(centroids)
-        moved = _assign(rows, clusters, slack, profile, table, drift, rounding, n_jobs)
+        moved = _assign(rows, base, clusters, slack, profile, table, drift, rounding, n_jobs)
         moved += _fill_empty(rows, utility, clusters, slack, profile, table)
         before, loss = loss, utility.loss(profile)
         if moved == 0 or before - loss <= tol * loss:
@@ -136,7 +136,8 @@ def nearest_centroids(
 
     def assign(codes: Any, nearest: Any) -> None:
         slack = np.empty(len(codes), dtype=np.float32)
-        assign_rows(codes, nearest, slack, utility.offsets, table, nothing, np.float32(-1))
+        # Without bounds, neither slack nor base matters.
+        assign_rows(codes, slack, nearest, slack, utility.offsets, table, nothing, np.float32(-1))
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
 
     _parallel.map_rows(assign, [codes, nearest], n_jobs=n_jobs)
@@ -152,6 +153,7 @@ def _drift(shifts: NDArray[np.float64]) -> NDArray[np.float32]:
 
 def _assign(
     rows: Rows,
+    base: NDArray[np.float32],
     clusters: NDArray[np.int32],
     slack: NDArray[np.float32],
     profile: NDArray[np.int64],
@@ -162,9 +164,9 @@ def _assign(
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
 
-    def step(codes: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
+    def step(codes: Any, base: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
-        moved = assign_rows(codes, clusters, slack, rows.offsets, table, drift, rounding)
+        moved = assign_rows(codes, base, clusters, slack, rows.offsets, table, drift, rounding)
         if not moved:
             return 0, None
         change = np.zeros_like(profile)
@@ -173,8 +175,8 @@ def _assign(
 
     # One block per thread, at least: a block costs a profile.
     size = max(_parallel.BLOCK_ROWS, -(-len(rows) // (4 * _parallel.thread_count(n_jobs))))
-    total = 0
-    for moved, change in _parallel.map_rows(step, [rows.codes, clusters, slack, rows.counts], n_jobs=n_jobs, size=size):
+    total, arrays = 0, [rows.codes, base, clusters, slack, rows.counts]
+    for moved, change in _parallel.map_rows(step, arrays, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
             profile += change
@@ -194,7 +196,7 @@ def _fill_empty(
     if not len(empty):
         return 0
     sizes = np.bincount(clusters, minlength=len(profile))
-    distance = utility.base(rows).copy()
+    distance = utility.base(rows)
     for j, offset in enumerate(rows.offsets[:-1]):
         distance += table[offset + rows.codes[:, j], clusters]
     for c in empty:

@@ -29,7 +29,7 @@ class Method:
     estimator: type[BaseConsensus]
     paper: str
     complexity: str
-    """Time; n objects (distinct label rows where the method allows), p partitions, d = Σk_i, k clusters, t iterations."""
+    """Time for n objects (mostly distinct label rows), p partitions, d = Σk_i, k clusters, t iterations."""
     needs: str
     """What the caller must give."""
     parameters: Mapping[str, Any] = field(default_factory=dict)

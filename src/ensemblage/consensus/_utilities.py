@@ -96,7 +96,17 @@ class CategoryUtility:
         return np.ascontiguousarray(table.T, dtype=np.float32)
 
     def base(self, rows: Rows) -> NDArray[np.float32]:
-        return np.zeros(len(rows), dtype=np.float32)
+        """(m,) distance of a row to centroids without any of its labels, but for what these are themselves.
+
+        Apart from the table, whose entries are small then: in float32 near ties come out right more often.
+        """
+        most = np.float32(self.peak * self.weights.sum())
+        if not self.counts[self.offsets[1:] - 1].any():
+            return np.full(len(rows), most)
+        base = np.zeros(len(rows))
+        for codes, absent, weight in zip(rows.codes.T, rows.n_clusters, self.weights, strict=True):
+            base += np.where(codes < absent, self.peak * weight, 0)
+        return base.astype(np.float32)
 
     def loss(self, profile: NDArray[np.int64]) -> float:
         """Weighted sum of the objects' distances to their centroids (for U_c the k-means loss, Candel Eq. 19)."""
@@ -120,8 +130,8 @@ class CategoryUtility:
         return float(8 * n_partitions * np.finfo(np.float32).eps * self.weights.sum())
 
     def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(k, d) distance of each label, as a vector of one 1, to the proportions of its partition."""
-        distances: NDArray[np.float64] = 1 - 2 * proportions + self._spread(self._sums(np.square(proportions)))
+        """(k, d) distance of each label, as a vector of one 1, to the proportions of its partition; less ``peak``."""
+        distances: NDArray[np.float64] = self._spread(self._sums(np.square(proportions))) - 2 * proportions
         return distances
 
     def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -174,7 +184,7 @@ class CosineUtility(CategoryUtility):
     """U_cos: one minus the cosine, half the squared distance to the proportions scaled to length one."""
 
     def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
-        distances: NDArray[np.float64] = 1 - self._directions(proportions)
+        distances: NDArray[np.float64] = -self._directions(proportions)
         return distances
 
     def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -200,7 +210,7 @@ class LpUtility(CategoryUtility):
 
     def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
         directions = proportions / self._spread(self._norms(proportions))
-        distances: NDArray[np.float64] = 1 - directions ** (self.exponent - 1)
+        distances: NDArray[np.float64] = -(directions ** (self.exponent - 1))
         return distances
 
     def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:

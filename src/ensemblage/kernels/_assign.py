@@ -14,6 +14,7 @@ from ensemblage._jit import jit
 @jit
 def assign_rows(
     codes: Any,  # IN (n, p)
+    base: Any,  # IN (n,) float32, part of the row's distance to every centre that the table does not hold
     labels: Any,  # IN/OUT (n,) int32, -1 before the first call
     slack: Any,  # IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
     offsets: Any,  # IN (p + 1,)
@@ -82,7 +83,8 @@ def assign_rows(
         while score[nearest] != first:
             nearest += 1
         if rounding >= 0:
-            slack[i] = np.sqrt(max(second - rounding, np.float32(0))) - np.sqrt(first + rounding)
+            near, far = base[i] + first + rounding, base[i] + second - rounding
+            slack[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
         if nearest != before:
             labels[i] = nearest
             moved += 1

@@ -214,7 +214,9 @@ def _finish(
     with timed(seconds, "consensus"):
         consensus = wanted.estimator().fit(ensemble)
     with timed(seconds, "ranking"):
-        ranking = [ranker.fit(ensemble) for ranker in (Discotec(random_state=0), AverageAgreement())]
+        # Of fewer than three members there is no consensus to measure them by.
+        rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
+        ranking = [ranker.fit(ensemble) for ranker in rankers]
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
     with timed(seconds, "report"):
         folder.summary = report.summarize(

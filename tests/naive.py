@@ -557,6 +557,12 @@ def mm_index(S, clustering, cut, n_neighbors=3):
     return total
 
 
+def one_hot(labels):
+    """H: a column per label, zeros where a partition does not label the object."""
+    columns = [labels[:, t] == c for t in range(labels.shape[1]) for c in range(labels[:, t].max() + 1)]
+    return np.column_stack(columns).astype(float)
+
+
 def jaccard(labels):
     """(d, d) |a ∩ b| / |a ∪ b| of all clusters of all partitions."""
     H = one_hot(labels)

@@ -24,8 +24,8 @@ def least_to_keep(
         return max(least, np.float64(np.partition(others, m - n_neighbors)[m - n_neighbors]))
     histogram = np.zeros(p + 1, np.int64)
     for j in range(m):
-        histogram[joined[j]] += 1
-    histogram[joined[i]] -= 1
+        histogram[np.int64(joined[j])] += 1
+    histogram[np.int64(joined[i])] -= 1
     level, n_above = p, histogram[p]
     while level > 0 and n_above < n_neighbors:
         level -= 1

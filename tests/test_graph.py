@@ -1,0 +1,365 @@
+"""MCLA, HBGF, CSPA and HGPA: their graphs, their partitioners, what is missing."""
+
+import sys
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from strategies import label_matrices, planted_labels, random_labels, twins
+
+from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble
+from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._cspa import association_graph
+from ensemblage.consensus._hbgf import kmeans_of_points, label_coordinates
+from ensemblage.consensus._hgpa import hyperedges
+from ensemblage.consensus._mcla import meta_graph
+from ensemblage.consensus._partition_graph import whole_weights, without_vanishing
+
+pytest.importorskip("pymetis")
+
+STREHL = np.array([[1, 2, 1, 1], [1, 2, 1, 2], [1, 2, 2, -1], [2, 3, 2, 1], [2, 3, 3, 2], [3, 1, 3, -1], [3, 1, 3, -1]])
+
+SPECTRAL = [
+    MCLA(3, partitioner="spectral"),
+    HBGF(3),
+    CSPA(3, partitioner="spectral"),
+    HGPA(3, partitioner="spectral"),
+    HGPA(3, partitioner="spectral", edge_weights="size"),
+]
+BALANCED = [
+    MCLA(3),
+    MCLA(3, recursive=True),
+    MCLA(3, vertex_weights="equal", ties="first"),
+    HBGF(3, partitioner="metis"),
+    HBGF(3, partitioner="metis", distinct=False),
+    CSPA(3),
+    CSPA(3, recursive=True, n_neighbors=None),
+    CSPA(3, n_neighbors=20),
+    CSPA(3, association_threshold="kmeans"),
+    CSPA(3, distinct=False),
+]
+
+
+def rows_of(labels, weights=None):
+    ensemble = Ensemble(labels)
+    return labelled_rows(ensemble, np.ones(ensemble.shape[1]) if weights is None else np.array(weights, float))
+
+
+def fitted(model, labels, **parameters):
+    return clone(model).set_params(random_state=0, **parameters).fit(labels)
+
+
+# ---- all of them ----
+
+
+@pytest.mark.parametrize("model", [*SPECTRAL, *BALANCED], ids=str)
+def test_planted_clusters_are_found(model):
+    labels, truth = planted_labels(n=300, p=12, k=3, noise=0.25, seed=1)
+    assert adjusted_rand_score(truth, fitted(model, labels).labels_) > 0.95
+
+
+@pytest.mark.parametrize("model", SPECTRAL, ids=str)
+def test_clusters_of_unlike_sizes_are_found_without_balance(model):
+    truth = np.repeat([0, 1, 2], [200, 70, 30])
+    labels = np.column_stack([truth] * 12)
+    noise = np.random.default_rng(0).random(labels.shape) < 0.2
+    labels[noise] = np.random.default_rng(1).integers(3, size=noise.sum())
+    assert adjusted_rand_score(truth, fitted(model, labels).labels_) > 0.95
+
+
+@pytest.mark.parametrize("model", [*SPECTRAL, *BALANCED], ids=str)
+def test_one_cluster(model):
+    assert_array_equal(fitted(model, STREHL, n_clusters=1).labels_, 0)
+
+
+@pytest.mark.parametrize("model", [*SPECTRAL, *BALANCED], ids=str)
+def test_as_many_clusters_as_distinct_rows(model):
+    labels = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    assert 1 <= fitted(model, labels, n_clusters=4).n_clusters_ <= 4
+
+
+@pytest.mark.parametrize("model", [*SPECTRAL, *BALANCED], ids=str)
+def test_a_graph_of_many_components(model):
+    labels = np.repeat(np.arange(30), 4)[:, None]
+    model = fitted(model, labels)
+    assert (model.labels_ >= 0).all()
+    assert model.n_clusters_ <= 3
+
+
+@pytest.mark.parametrize("model", [*SPECTRAL, *BALANCED], ids=str)
+def test_a_partition_without_weight_is_not_there(model):
+    labels, _ = planted_labels(n=80, p=6, k=3, noise=0.4, missing=0.1, seed=3)
+    labels = twins(labels, 120)
+    # A constant partition: leaving it out changes no distinct row.
+    beside = np.column_stack([labels, np.zeros(len(labels), dtype=int)])
+    if model.get_params().get("association_threshold") is not None:
+        model = clone(model).set_params(association_threshold=0.3)
+    with_it = fitted(model, beside, weights=[1, 1, 1, 1, 1, 1, 0])
+    assert_array_equal(
+        with_it.labels_[(labels >= 0).any(axis=1)], fitted(model, labels).labels_[(labels >= 0).any(axis=1)]
+    )
+
+
+@pytest.mark.parametrize("model", [MCLA(), HBGF(), HGPA(partitioner="spectral")], ids=str)
+def test_more_clusters_than_there_are_in_all_partitions(model):
+    labels = [[0], [1], [0]]
+    wide = np.column_stack([np.arange(6) % 2, np.arange(6) % 3, np.zeros(6, dtype=int)])
+    with pytest.raises(ValueError, match=r"n_clusters of .* must be ≤ the 2 distinct label rows"):
+        fitted(model, labels, n_clusters=3)
+    with pytest.raises(ValueError, match=r"n_clusters of .* must be ≤ the 5 clusters of all partitions. Got 6"):
+        fitted(model, wide, n_clusters=6, weights=[1, 1, 0])
+
+
+@pytest.mark.parametrize("model", [MCLA(2), CSPA(2), HBGF(2, partitioner="metis"), HGPA(2)], ids=str)
+def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pymetis", None)
+    monkeypatch.setitem(sys.modules, "mtkahypar", None)
+    with pytest.raises(ImportError, match=r"must have (pymetis|mtkahypar) .* give partitioner='spectral'"):
+        model.fit(STREHL)
+    assert model.set_params(partitioner="spectral").fit(STREHL).n_clusters_ == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (MCLA(2, partitioner="hmetis"), "partitioner of MCLA must be one of 'metis', 'spectral'"),
+        (MCLA(2, imbalance=0), "imbalance of MCLA, if not None, must be a number > 0"),
+        (MCLA(2, vertex_weights="none"), "vertex_weights of MCLA"),
+        (MCLA(2, ties="last"), "ties of MCLA"),
+        (CSPA(2, n_neighbors=0), "n_neighbors of CSPA"),
+        (CSPA(2, n_neighbors="many"), "n_neighbors of CSPA, if it is a word"),
+        (CSPA(2, association_threshold=1), "association_threshold of CSPA"),
+        (CSPA(2, association_threshold="em"), "association_threshold of CSPA, if it is a word"),
+        (HGPA(2, edge_weights="none"), "edge_weights of HGPA"),
+        (HGPA(2, objective="soed"), "objective of HGPA"),
+        (HGPA(2, imbalance=-1), "imbalance of HGPA"),
+        (HGPA(2, partitioner="metis"), "partitioner of HGPA must be one of 'mtkahypar', 'spectral'"),
+    ],
+)
+def test_refuses(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(STREHL)
+
+
+# ---- METIS ----
+
+
+def test_whole_weights():
+    weights = np.array([0.75, 0.5, 0.25] * 2)
+    assert_array_equal(whole_weights(weights)[:3], [25_000_000, 16_666_667, 8_333_333])
+
+
+def test_edges_whose_weight_rounds_to_nothing_vanish():
+    graph = csr_array(np.array([[0, 1, 1e-12], [1, 0, 0], [1e-12, 0, 0]]))
+    assert_array_equal(without_vanishing(graph).toarray(), np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]) * 50_000_000)
+
+
+@pytest.mark.parametrize("recursive", [False, True])
+def test_parts_are_as_balanced_as_asked(recursive):
+    labels = random_labels(n=400, p=6, k=4, seed=1)
+    for imbalance in (0.01, 0.3):
+        model = CSPA(4, recursive=recursive, imbalance=imbalance, distinct=False, random_state=0).fit(labels)
+        assert np.bincount(model.labels_).max() <= 100 * (1 + imbalance) ** (2 if recursive else 1) + 1
+
+
+def test_objects_with_equal_labels_part_only_where_they_may():
+    labels = np.repeat([[0, 0], [1, 1]], [90, 30], axis=0)
+    together = CSPA(2, random_state=0).fit(labels)
+    assert_array_equal(np.bincount(together.labels_), [90, 30])
+    for method in (CSPA, HBGF):
+        model = method(2, partitioner="metis", distinct=False, recursive=True, random_state=0).fit(labels)
+        assert np.bincount(model.labels_).max() < 70
+
+
+# ---- MCLA ----
+
+
+def test_meta_graph_of_strehl():
+    graph, sizes = meta_graph(rows_of(STREHL))
+    assert_array_equal(sizes, [3, 2, 2, 2, 3, 2, 2, 2, 3, 2, 2])
+    expected = naive.jaccard(np.where(STREHL > 0, STREHL - 1, -1))
+    assert_allclose(graph.toarray(), expected - np.eye(11))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_meta_clusters_of_strehl(seed):
+    model = MCLA(3, random_state=seed).fit(STREHL)
+    parts = np.concatenate(model.meta_clusters_)
+    groups = {frozenset(np.flatnonzero(parts == g) + 1) for g in range(3)}
+    assert groups == {frozenset({1, 5, 7}), frozenset({2, 6, 8, 10}), frozenset({3, 4, 9, 11})}
+    expected = naive.association_with_parts(np.where(STREHL > 0, STREHL - 1, -1), parts)
+    assert_allclose(expected[:, parts[0]], [1, 1, 2 / 3, 0, 0, 0, 0])
+    assert_array_equal(model.labels_[[0, 0, 3, 5]], model.labels_[[1, 2, 3, 6]])
+
+
+def test_ties_are_drawn_by_seed_or_go_to_the_first():
+    drawn = [MCLA(3, random_state=seed).fit(STREHL) for seed in range(30)]
+    side = [model.labels_[4] == model.labels_[3] for model in drawn]
+    assert 5 < sum(side) < 25
+    again = MCLA(3, random_state=0).fit(STREHL)
+    assert_array_equal(again.labels_, drawn[0].labels_)
+    for model in (MCLA(3, ties="first", random_state=seed).fit(STREHL) for seed in range(8)):
+        parts = np.concatenate(model.meta_clusters_)
+        expected = naive.association_with_parts(np.where(STREHL > 0, STREHL - 1, -1), parts)
+        assert adjusted_rand_score(model.labels_, expected.round(9).argmax(axis=1)) == 1
+
+
+@given(label_matrices(min_objects=4), st.integers(1, 3))
+def test_meta_graph_is_the_naive_one(labels, k):
+    graph, sizes = meta_graph(rows_of(labels))
+    codes = Ensemble(labels).codes.astype(int)
+    codes = np.where(codes == Ensemble(labels).n_clusters, -1, codes)
+    expected = naive.jaccard(codes)
+    np.fill_diagonal(expected, 0)
+    assert_allclose(graph.toarray(), expected)
+    assert_array_equal(sizes, naive.one_hot(codes).sum(axis=0))
+
+
+def test_association_is_a_mean_not_a_sum():
+    """One label in a part of one cluster beats two in a part of five."""
+    from ensemblage.kernels._groups import assign_to_groups
+
+    groups = np.empty(1, dtype=np.int64)
+    group_of = np.array([0, -1, 1, -1, 1, -1])
+    for capacity, winner in (([1.0, 5.0], 0), ([4.0, 5.0], 1)):
+        assign_to_groups(
+            np.zeros((1, 3), np.uint8),
+            np.array([0, 2, 4, 6]),
+            group_of,
+            np.ones(6),
+            np.array(capacity),
+            np.zeros(1),
+            groups,
+        )
+        assert groups[0] == winner
+
+
+# ---- HBGF ----
+
+
+@given(label_matrices(min_objects=4, min_partitions=1), st.integers(1, 4))
+def test_singular_vectors(labels, k):
+    ensemble = Ensemble(labels)
+    rows = rows_of(labels)
+    H = ensemble.one_hot().toarray()
+    H = H[H.any(axis=1)]
+    M = H / np.sqrt(H.sum(axis=1))[:, None] / np.sqrt(H.sum(axis=0))
+    table, points = label_coordinates(rows, np.ones(H.shape[1]), k, np.random.RandomState(0))
+    U, sigma, Vt = np.linalg.svd(M, full_matrices=False)
+    k = min(table.shape[1], int((sigma > 1e-4).sum()))
+    if len(sigma) > k and sigma[k - 1] - sigma[k] < 1e-3:
+        return  # the leading space is not unique
+    ours = np.array([table[row + rows.offsets[:-1]].sum(axis=0) for row in rows.codes])[
+        rows.inverse[rows.inverse < len(rows)]
+    ]
+    ours /= np.sqrt(H.sum(axis=1))[:, None]
+    # The same space: both have orthonormal columns.
+    assert_allclose(ours @ ours.T, U[:, :k] @ U[:, :k].T, atol=1e-6)
+    assert_allclose((points**2).sum(axis=1)[np.abs(Vt[:k]).max(axis=0) > 1e-6], 1)
+
+
+def test_many_clusters_are_never_a_square_matrix(monkeypatch):
+    from ensemblage.consensus import _hbgf, _ncut
+
+    labels, _ = planted_labels(n=200, p=10, k=4, noise=0.3, missing=0.1, seed=2)
+    small = HBGF(4, random_state=0).fit(labels)
+    monkeypatch.setattr(_hbgf, "MOST_DENSE", 10)
+    monkeypatch.setattr(_ncut, "DENSE_ROWS", 5)
+    large = HBGF(4, random_state=0).fit(labels)
+    assert adjusted_rand_score(small.labels_, large.labels_) > 0.97
+
+
+def test_kmeans_of_points_never_raises_its_loss():
+    rng = np.random.default_rng(0)
+    points, counts = rng.normal(size=(200, 3)).astype(np.float32), rng.integers(1, 5, size=200)
+    seeds = points[:4]
+    clusters = kmeans_of_points(points, counts, seeds)
+    centres = np.array([np.average(points[clusters == c], axis=0, weights=counts[clusters == c]) for c in range(4)])
+    distances = ((points[:, None] - centres) ** 2).sum(axis=2)
+    assert_array_equal(clusters, distances.argmin(axis=1))
+
+
+def test_hgpa_with_equal_hyperedges_is_hbgf():
+    labels, _ = planted_labels(n=200, p=8, k=4, noise=0.5, seed=5)
+    spectral = HGPA(4, partitioner="spectral", random_state=0).fit(labels)
+    assert_array_equal(spectral.labels_, HBGF(4, random_state=0).fit(labels).labels_)
+
+
+# ---- CSPA ----
+
+
+def share_joined(labels, weights=None):
+    """H H' / p without diagonal: a missing label joins with nobody."""
+    joined = naive.joined_and_labelled(labels, weights)[0]
+    np.fill_diagonal(joined, 0)
+    return joined / (labels.shape[1] if weights is None else np.sum(weights))
+
+
+@given(label_matrices(min_objects=3), st.sampled_from([0.0, 0.25, 0.5]), st.booleans())
+def test_association_graph(labels, threshold, weighted):
+    weights = np.arange(1, labels.shape[1] + 1.0) if weighted else None
+    rows = rows_of(labels, weights)
+    codes = np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int))
+    graph = association_graph(rows.codes, rows, threshold, 0).toarray()
+    expected = share_joined(codes, weights)
+    assert_allclose(graph, np.where(expected > threshold + 1e-12, expected, 0))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_neighbours_are_the_most_similar(missing, weighted):
+    labels = random_labels(n=60, p=9, k=3, missing=missing, seed=1)
+    weights = np.random.default_rng(0).random(9) if weighted else None
+    rows = rows_of(labels, weights)
+    codes = np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int))
+    whole = share_joined(codes, weights)
+    graph = association_graph(rows.codes, rows, 0.0, 7).toarray()
+    assert_array_equal(graph, graph.T)
+    assert_allclose(graph[graph > 0], whole[graph > 0])
+    for i, row in enumerate(whole):
+        kth = np.sort(row)[::-1][6]
+        assert (graph[i, row > kth + 1e-12] > 0).all()
+        assert (graph[i] > 0).sum() >= min(7, (row > 0).sum())
+    assert (graph > 0).sum() <= 2 * 7 * len(rows)
+
+
+def test_few_neighbours_are_about_as_good():
+    labels, truth = planted_labels(n=1500, p=15, k=4, noise=0.4, seed=0)
+    scores = [
+        adjusted_rand_score(truth, CSPA(4, n_neighbors=n, random_state=0).fit(labels).labels_) for n in (30, None)
+    ]
+    assert min(scores) > 0.9
+
+
+def test_the_number_of_edges_is_told():
+    model = CSPA(2, n_neighbors=None, random_state=0).fit(STREHL)
+    rows = rows_of(STREHL)
+    assert model.n_edges_ == np.count_nonzero(np.triu(share_joined(np.unique(STREHL, axis=0)))) <= len(rows) ** 2
+
+
+# ---- HGPA ----
+
+
+@given(label_matrices(min_objects=2))
+def test_hyperedges(labels):
+    rows = rows_of(labels)
+    edges = hyperedges(rows)
+    columns = [(j, c) for j, k in enumerate(rows.n_clusters) for c in range(k)]
+    assert len(edges) == len(columns)
+    for edge, (j, c) in zip(edges, columns, strict=True):
+        assert_array_equal(edge, np.flatnonzero(rows.codes[:, j] == c))
+
+
+@pytest.mark.parametrize("parameters", [{}, {"objective": "km1"}, {"edge_weights": "size"}, {"distinct": False}])
+def test_mtkahypar(parameters):
+    pytest.importorskip("mtkahypar")
+    labels, truth = planted_labels(n=200, p=8, k=4, noise=0.02, seed=5)
+    runs = [HGPA(4, random_state=1, **parameters).fit(labels) for _ in range(2)]
+    assert_array_equal(runs[0].labels_, runs[1].labels_)
+    assert adjusted_rand_score(truth, runs[0].labels_) > 0.5
+    assert np.bincount(runs[0].labels_).max() <= 1.06 * 50

@@ -17,6 +17,7 @@ from ensemblage.metrics._agreement import agreement_matrix, agreement_with
 from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._evidence import evidence_shown
+from ensemblage.report._kmeans import climb_shown, splits_shown
 from ensemblage.report._shown import Features, matrix_shown, points_shown
 from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
@@ -116,7 +117,7 @@ def summarize(
         "consensus": _consensus(ensemble, consensus, labels, confidence),
         "clusters": _clusters(ensemble, labels, confidence),
         "agreement": _agreement(agreements, drawn, with_each_other),
-        "choice": choice_of_k(consensus),
+        "choice": choice_of_k(ensemble, consensus, random_state),
         "stability": stability_shown(stability, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, agreements, None if compared is None else compared.members),
@@ -129,6 +130,8 @@ def summarize(
             "matrix": matrix_shown(ensemble, labels, random_state),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
             "points": None if drawable is None else points_shown(drawable, labels, confidence, random_state),
+            "splits": splits_shown(consensus),
+            "climb": climb_shown(consensus),
             "evidence": evidence_shown(ensemble, consensus, labels),
             "voting": voting_shown(ensemble, consensus, labels, drawable is not None, random_state),
         },

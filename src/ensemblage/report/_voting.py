@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from ensemblage import plotting
 from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
 from ensemblage.metrics import membership_entropy
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
 from ensemblage.report._shown import points_chosen, rows_shown
@@ -18,22 +20,56 @@ Summary = Mapping[str, Any]
 _MOST_ALTERNATIVES = 15
 _MOST_MERGES = 200
 _CLEAR, _FAIR = 2.0, 1.2
+_HALVES, _LEAST_TO_HALVE, _MOST_OBJECTS = 25, 8, 10_000
 
 
-def choice_of_k(consensus: Any) -> dict[str, Any] | None:
-    """The numbers of clusters that live longest in the consensus's hierarchy; None if it tells no lifetimes."""
+def choice_of_k(ensemble: Ensemble, consensus: Any, random_state: Any) -> dict[str, Any] | None:
+    """The numbers of clusters that live longest in the consensus's hierarchy, and those that half an ensemble gives.
+
+    None if the consensus tells no lifetimes.
+    """
     lives: Mapping[int, float] = getattr(consensus, "lifetimes_", None) or {}
     if not lives:
         return None
     longest = sorted(lives, key=lambda k: -lives[k])[:_MOST_ALTERNATIVES]
+    found = getattr(consensus, "n_clusters", None) is None
     return {
-        "found": getattr(consensus, "n_clusters", None) is None,
+        "found": found,
         "lifetimes": [[int(k), float(lives[k])] for k in longest],
+        "halves": _choices_of_halves(ensemble, consensus, random_state) if found else [],
     }
+
+
+def _choices_of_halves(ensemble: Ensemble, consensus: Any, random_state: Any) -> list[int]:
+    """The number that the method finds in random halves of the partitions, on a sample of the objects."""
+    n, p = ensemble.shape
+    if p < _LEAST_TO_HALVE:
+        return []
+    random = np.random.RandomState(task_seeds(random_state, 1)[0])
+    weights = np.ones(p) if consensus.weights is None else np.asarray(consensus.weights)
+    halves = [np.sort(random.choice(p, (p + 1) // 2, replace=False)) for _ in range(_HALVES)]
+    found = []
+    try:
+        sample = ensemble if n <= _MOST_OBJECTS else ensemble[np.sort(random.choice(n, _MOST_OBJECTS, replace=False))]
+        for half in halves:
+            model = clone(consensus).set_params(weights=weights[half])
+            found.append(int(model.fit(sample.select(half)).n_clusters_))
+    except ValueError:  # half of them is too little: nothing labelled, or no partition of three clusters
+        return []
+    return found
 
 
 def how_clear(choice: Mapping[str, Any]) -> str:
     """The longest lifetime against the second longest, as a sentence."""
+    return " ".join([_longest_against_second(choice), *_share_of_halves(choice)])
+
+
+def _share_of_halves(choice: Mapping[str, Any]) -> list[str]:
+    k, halves = choice["lifetimes"][0][0], choice["halves"]
+    return [f"{halves.count(k)} of {len(halves)} random halves of the partitions give {k}, too."] if halves else []
+
+
+def _longest_against_second(choice: Mapping[str, Any]) -> str:
     (k, life), *others = choice["lifetimes"]
     if not others:
         return f"{k} clusters is the only number that the hierarchy offers."
@@ -86,6 +122,7 @@ def voting_section(summary: Summary) -> Section | None:
     """How many clusters there are, and what the votes say of each object."""
     choice, shown = summary.get("choice"), summary["figures"].get("voting")
     pictures = [_lifetimes(summary)] if choice else []
+    pictures += [_halves(choice)] if choice and choice["halves"] else []
     tables = [_alternatives(choice)] if choice else []
     if shown:
         pictures += [_dendrogram(shown)] if shown["merges"] else []
@@ -110,6 +147,17 @@ def _lifetimes(summary: Summary) -> Picture:
     return Picture(
         "How long each number lives", to_svg(plotting.lifetimes(lives, n_clusters=k), "lifetimes"), sentences
     )
+
+
+def _halves(choice: Mapping[str, Any]) -> Picture:
+    halves = choice["halves"]
+    sentences = [
+        (
+            f"The same method on {len(halves)} random halves of the partitions: how often it finds each number (bars), "
+            "and the share of the runs up to there (line)."
+        )
+    ]
+    return Picture("How often each number is found", to_svg(plotting.estimated_clusters(halves), "halves"), sentences)
 
 
 def _alternatives(choice: Mapping[str, Any]) -> Table:

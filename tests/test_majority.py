@@ -1,0 +1,72 @@
+"""Majority voting after relabelling."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.metrics import adjusted_rand_score
+from strategies import label_matrices, planted_labels
+
+from ensemblage import MajorityVoting
+
+
+def test_renamed_partitions_agree():
+    labels, truth = planted_labels(n=200, p=9, k=4, noise=0.3, seed=1)
+    model = MajorityVoting(4).fit(labels)
+    assert adjusted_rand_score(truth, model.labels_) > 0.95
+    assert adjusted_rand_score(MajorityVoting().fit(labels).labels_, model.labels_) == 1
+
+
+def test_an_object_goes_where_most_partitions_put_it():
+    reference = np.repeat([0, 1], [4, 3])
+    moved = 1 - reference
+    moved[0] = 0  # with the others of its former cluster renamed to 1
+    stays = MajorityVoting(2).fit(np.column_stack([reference, reference, moved]))
+    goes = MajorityVoting(2).fit(np.column_stack([reference, moved, moved]))
+    assert stays.labels_[0] == stays.labels_[1] != stays.labels_[4]
+    assert goes.labels_[0] == goes.labels_[4] != goes.labels_[1]
+
+
+def test_weights_count():
+    reference = np.repeat([0, 1], [4, 3])
+    moved = reference.copy()
+    moved[0] = 1
+    labels = np.column_stack([reference, moved, moved])
+    assert_array_equal(np.bincount(MajorityVoting(2).fit(labels).labels_), [4, 3])
+    heard = MajorityVoting(2, weights=[3, 1, 1]).fit(labels)
+    assert_array_equal(heard.labels_, reference)
+    assert MajorityVoting(2, weights=[0, 1, 1]).fit(labels).reference_ == 1
+
+
+def test_the_reference_has_the_fewest_clusters_that_are_enough():
+    truth = np.arange(24) % 3
+    labels = np.column_stack([np.arange(24) % 6, truth, np.zeros(24, dtype=int), truth])
+    assert MajorityVoting(3).fit(labels).reference_ == 1
+    assert MajorityVoting(4).fit(labels).reference_ == 0
+    assert_array_equal(MajorityVoting(3).fit(labels).labels_, truth)
+
+
+def test_clusters_left_over_join_the_one_they_overlap():
+    reference = np.repeat([0, 1], [6, 4])
+    finer = np.array([0, 0, 0, 2, 2, 2, 1, 1, 1, 1])
+    model = MajorityVoting(2).fit(np.column_stack([reference, finer, finer]))
+    assert_array_equal(model.labels_, reference)
+
+
+@given(label_matrices(min_objects=3), st.integers(1, 4))
+def test_never_more_clusters_than_asked(labels, k):
+    model = MajorityVoting(k)
+    try:
+        model.fit(labels)
+    except ValueError as error:
+        assert "must be ≤" in str(error)
+        return
+    assert 1 <= model.n_clusters_ <= k
+    assert_array_equal(model.labels_ < 0, (labels < 0).all(axis=1))
+
+
+def test_refuses():
+    labels = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    with pytest.raises(ValueError, match=r"must be ≤ the 2 clusters of the partition with the most\. Got 3"):
+        MajorityVoting(3).fit(labels)

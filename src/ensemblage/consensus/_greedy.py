@@ -86,7 +86,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         n_candidates: int | Literal["all"] = 59,
         augment: Literal["all", "last"] | None = "all",
         partition_weight: float = 1.0,
-        standardize: bool = True,
+        standardize: bool = False,
         utility: str = "category",
         normalized: bool = False,
         refine: str | None = None,

@@ -160,9 +160,10 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         those of the last one, or none.
     partition_weight : float, default=1.0
         Weight of a partition in squared distances, ≥ 0. Two objects that it separates are 2 × this apart, so 59
-        partitions outweigh standardised features soon.
-    standardize : bool, default=True
-        Whether features are brought to mean 0 and variance 1 first.
+        partitions soon outweigh standardised features.
+    standardize : bool, default=False
+        Whether features are brought to mean 0 and variance 1 first. Their scale also weighs them against the
+        partitions; the paper says nothing of it.
     max_iter : int, default=300
         Most iterations of each k-means, which ends when no object moves.
     n_jobs : int or None, default=None
@@ -234,7 +235,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         n_candidates: int | Literal["all"] = 59,
         augment: Literal["all", "last"] | None = "all",
         partition_weight: float = 1.0,
-        standardize: bool = True,
+        standardize: bool = False,
         max_iter: int = 300,
         n_jobs: int | None = None,
         random_state: Any = None,

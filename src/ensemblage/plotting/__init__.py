@@ -14,6 +14,7 @@ from ._monti import consensus_cdfs, delta_areas, item_consensus_bars, stability_
 from ._ranking import ranking_scores
 from ._scatter import scatter
 from ._sizes import cluster_sizes
+from ._splits import split_losses
 from ._voting import entropy_scatter, estimated_clusters, lifetimes, membership, voting_dendrogram
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "printable",
     "ranking_scores",
     "scatter",
+    "split_losses",
     "stability_curves",
     "thresholded_matrices",
     "voting_dendrogram",

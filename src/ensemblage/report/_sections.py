@@ -5,6 +5,7 @@ from typing import Any
 
 from ensemblage import plotting
 from ensemblage.report._evidence import evidence_section
+from ensemblage.report._kmeans import kmeans_section
 from ensemblage.report._layout import (
     Cell,
     Picture,
@@ -105,6 +106,7 @@ SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
     stability_section,
     voting_section,
     evidence_section,
+    kmeans_section,
     agreement_section,
     objects_section,
     truth_section,

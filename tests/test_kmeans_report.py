@@ -1,0 +1,50 @@
+"""What figures and the report tell of the k-means family."""
+
+import json
+
+import numpy as np
+import pytest
+from strategies import planted_labels, random_labels
+
+from ensemblage import BisectingKMeansConsensus, KMeansConsensus, plotting, report
+from ensemblage.metrics import kmeans_loss
+from ensemblage.report._kmeans import kmeans_section, losses_of
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return planted_labels(n=120, p=8, k=4, noise=0.3)[0]
+
+
+def test_tree_in_the_report(labels, tmp_path):
+    model = BisectingKMeansConsensus(6, random_state=0).fit(labels)
+    summary = json.loads(json.dumps(report.summarize(labels, model)))
+    losses = losses_of(summary["figures"]["splits"])
+    assert losses == pytest.approx([kmeans_loss(labels, model.labels_at(k)) for k in range(1, 7)])
+    section = kmeans_section(summary)
+    assert [len(table.rows) for table in section.tables] == [5]
+    assert f"6 clusters leave {100 * losses[-1] / losses[0]:.0f}%" in section.pictures[0].sentences[0]
+    page = report.build(summary, path=tmp_path / "page.html")
+    assert "What each split took away" in page.read_text(encoding="utf-8")
+
+
+def test_climb_in_the_report():
+    labels = random_labels(n=80, p=6, k=4, seed=1)
+    model = KMeansConsensus(6, refine="density", random_state=0).fit(labels)
+    section = kmeans_section(report.summarize(labels, model))
+    rounds = len(model.density_trace_) - 1
+    assert f"in {rounds} round{'s' * (rounds > 1)}." in section.sentences[0]
+    model.density_trace_ = model.density_trace_[-1:]
+    section = kmeans_section(report.summarize(labels, model))
+    assert section.sentences[0].startswith("No single move raises the density")
+
+
+def test_other_methods_have_no_such_section(labels):
+    assert kmeans_section(report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))) is None
+
+
+def test_curve_of_the_losses():
+    ax = plotting.split_losses([10.0, 4.0, 1.0, 0.0])
+    (line,) = ax.lines
+    np.testing.assert_allclose(line.get_xydata(), [[1, 100], [2, 40], [3, 10], [4, 0]])
+    assert plotting.split_losses([0.0]).lines[0].get_ydata().tolist() == [0.0]

@@ -1,6 +1,7 @@
 """Voting: relabelling, aggregation, JS-ALink, the number of clusters."""
 
 import tracemalloc
+from dataclasses import replace
 from itertools import combinations
 
 import naive
@@ -69,8 +70,11 @@ complete = label_matrices(max_partitions=5, missing=False).filter(lambda labels:
 def test_worked_example_cumulative():
     rows, order = rows_of(EXAMPLE)
     votes = cumulative_votes(rows, order, adaptive=True, by_divergence=False)
+    W = np.array([[0.5, 0.5, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3]])
     assert_array_equal(votes.order, [0, 1])
-    assert_allclose(votes.table[6:8], [[0.5, 0.5, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3]], atol=1e-15)
+    assert_allclose(votes.table[6:8], W, atol=1e-15)
+    second_alone = replace(votes, order=np.array([1]))
+    assert_allclose(second_alone.means(Ensemble(EXAMPLE).codes), W[EXAMPLE[:, 1]], atol=1e-15)
 
 
 def reference_alone(labels):
@@ -149,6 +153,13 @@ def test_column_means_are_those_of_the_reference(labels):
     assert_allclose(model.aggregate_.mean(axis=0), np.sort(sizes)[::-1] / len(labels), atol=1e-12)
     assert model.entropy_ == pytest.approx(naive.shannon(sizes / len(labels)), abs=1e-12)
     assert -1e-9 <= model.mutual_information_ <= model.entropy_ + 1e-9
+
+
+def test_the_information_of_equal_partitions_is_their_entropy():
+    z = np.repeat([0, 1, 2], [10, 20, 30])
+    model = CumulativeVoting(3).fit(np.column_stack([z, (z + 1) % 3, 2 - z]))
+    assert model.mutual_information_ == pytest.approx(naive.shannon(np.array([1, 2, 3]) / 6), abs=1e-12)
+    assert model.entropy_ == pytest.approx(model.mutual_information_, abs=1e-12)
 
 
 def test_reference_and_order():

@@ -27,7 +27,7 @@ from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
 from ensemblage.reproduce._tables import plot, to_csv, to_markdown, write_text
 
-PAPERS = ("candel", "ayad", "sinorina", "ohl")
+PAPERS = ("candel", "ayad", "sinorina", "li", "ohl")
 RESULTS, INDEX = "results.sqlite", "index.html"
 
 

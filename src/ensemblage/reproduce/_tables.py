@@ -44,6 +44,8 @@ class Cell:
     """Why ours is not there."""
     unit: float = 0.01
     """Of the last printed digit."""
+    is_alternative: bool = False
+    """Whether it is another reading of a number that is compared elsewhere: shown, not counted."""
 
     @property
     def difference(self) -> float | None:
@@ -76,7 +78,8 @@ def ordered(names: Iterable[str]) -> list[str]:
 
 def counts(cells: Sequence[Cell]) -> dict[str, int]:
     """Number of cells by verdict."""
-    return {verdict: sum(cell.verdict == verdict for cell in cells) for verdict in (WITHIN, DIFFERS, UNKNOWN)}
+    counted = [cell for cell in cells if not cell.is_alternative]
+    return {verdict: sum(cell.verdict == verdict for cell in counted) for verdict in (WITHIN, DIFFERS, UNKNOWN)}
 
 
 def to_csv(cells: Sequence[Cell]) -> str:

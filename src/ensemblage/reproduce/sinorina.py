@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -114,7 +115,8 @@ def table(setup: str, results: Results) -> list[Cell]:
     for experiment, method, shown in extra:
         for name, metric in dict.fromkeys((r["dataset"], r["metric"]) for r in published(FILES[setup])):
             column, value = f"{shown} {metric.upper()}", printed.get((name, method, metric))
-            cells.append(_cell(results, experiment, name, method, metric, column, value))
+            cell = _cell(results, experiment, name, method, metric, column, value)
+            cells.append(replace(cell, is_alternative=True))
     return cells
 
 

@@ -1,0 +1,36 @@
+"""README and documents, held to the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ensemblage import METHODS
+from ensemblage.cli import main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def test_readme_names_every_method():
+    rows = set(re.findall(r"^\| `([a-z-]+)` \|", README, flags=re.MULTILINE))
+    assert rows == set(METHODS)
+
+
+def test_readme_names_every_command_and_no_other():
+    assert set(re.findall(r"`ensemblage ([a-z]+)", README)) == set(main.commands)
+
+
+def test_every_command_and_option_has_help():
+    for name, command in main.commands.items():
+        assert command.help, name
+        for option in command.params:
+            assert option.param_type_name == "argument" or option.help, f"{name} {option.name}"
+
+
+@pytest.mark.parametrize("document", sorted(p.name for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
+def test_links_lead_somewhere(document):
+    path = next(p for p in (ROOT / document, ROOT / "docs" / document) if p.exists())
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), f"{document}: {target}"

@@ -22,8 +22,21 @@ def ensemble_of(n):
     return Ensemble(planted(n, T, 10, 10, 30, 0.5)[0])
 
 
-def numpy_blocks(codes, rows=500):
-    """The binarised score in NumPy: one pass over blocks of the consensus matrix for its mean, one for the scores."""
+def numpy_as_written(codes, rows=50):
+    """Algorithm 1 in NumPy on blocks of rows: one pass for the mean of the consensus matrix, one for the scores."""
+    n, p = codes.shape
+    blocks = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+    mean = sum((codes[block, None] == codes).mean(axis=2).sum() for block in blocks) / n**2
+    differ = np.zeros(p)
+    for block in blocks:
+        connected = codes[block, None] == codes
+        frequent = connected.mean(axis=2) >= mean
+        differ += (connected != frequent[:, :, None]).sum(axis=(0, 1))
+    return differ / n**2
+
+
+def numpy_by_column(codes, rows=500):
+    """The same column by column in bytes: what somebody writes who knows where the time goes."""
     n, p = codes.shape
     columns = np.ascontiguousarray(codes.T)
 
@@ -50,17 +63,23 @@ def against_numpy(n):
     found = {}
     a, b, ratio = paired(
         lambda: found.update(ours=Discotec().fit(ensemble).scores_),
-        lambda: found.update(theirs=numpy_blocks(ensemble.codes)),
+        lambda: found.update(theirs=numpy_as_written(ensemble.codes)),
         rounds=1,
     )
+    _, d, faster = paired(
+        lambda: Discotec().fit(ensemble), lambda: found.update(bytes=numpy_by_column(ensemble.codes)), rounds=3
+    )
     assert np.array_equal(found["ours"], found["theirs"])
+    assert np.array_equal(found["ours"], found["bytes"])
     return {
         "n": f"{n:,}",
         "members": T,
         "distinct": f"{share:.1%}",
         "ours, s": f"{a:.2f}",
-        "NumPy on blocks, s": f"{b:.1f}",
+        "NumPy as written, s": f"{b:.1f}",
         "ratio": f"{ratio:.0f}",
+        "NumPy by column in bytes, s": f"{d:.1f}",
+        "ratio to that": f"{faster:.0f}",
         "distinct rows, s (once)": f"{rows_s:.3f}",
         "our extra memory, MB": in_fresh_process(__file__, "--memory", str(n)),
     }
@@ -89,7 +108,10 @@ def main():
         Discotec().fit(ensemble[:1000])
         sys.exit(print(f"{extra_mb(lambda: Discotec().fit(ensemble)):.0f}"))
     scale = 10 if options.small else 1
-    table("DISCOTEC, binary, against two passes over blocks in NumPy", [against_numpy(20_000 // scale)])
+    table(
+        "DISCOTEC, binary, against two passes over blocks in NumPy, as Algorithm 1 is written and tuned",
+        [against_numpy(20_000 // scale)],
+    )
     sizes = [("binary", 100_000), ("kl", 20_000), ("hellinger", 20_000), ("tv", 1_000_000)]
     table("DISCOTEC, exact", [alone(distance, n // scale) for distance, n in sizes])
 

@@ -13,6 +13,7 @@ _HOME = {
     "Ensemble": "ensemblage._ensemble",
     "RandomKPartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
+    "MixedPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",
     "SubspacePartitions": "ensemblage.generation",
     "ProjectionPartitions": "ensemblage.generation",

@@ -25,6 +25,7 @@ from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleC
 from ensemblage.consensus import choose_k as choose_k
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import GreedyPartitions as GreedyPartitions
+from ensemblage.generation import MixedPartitions as MixedPartitions
 from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions
 from ensemblage.generation import ResampledPartitions as ResampledPartitions

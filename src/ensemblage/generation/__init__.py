@@ -1,6 +1,7 @@
 """Features to a label matrix: the generators of ensembles."""
 
 from ensemblage.generation._greedy import GreedyPartitions
+from ensemblage.generation._mixed import MixedPartitions
 from ensemblage.generation._pools import Pool, make_pool
 from ensemblage.generation._projection import ProjectionPartitions
 from ensemblage.generation._random_k import RandomKPartitions
@@ -9,6 +10,7 @@ from ensemblage.generation._subspace import SubspacePartitions
 
 __all__ = [
     "GreedyPartitions",
+    "MixedPartitions",
     "Pool",
     "ProjectionPartitions",
     "RandomKPartitions",

@@ -1,30 +1,118 @@
-"""Generated data sets look as their papers say."""
+"""Data sets by name: where they come from, and what is said of those that differ from the papers."""
+
+import gzip
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
+from sklearn import datasets as sklearn_datasets
 
-from ensemblage.datasets import make_2d2k, make_8d5k, make_two_gauss
-
-AYAD = {make_2d2k: (2, 2, [500, 500]), make_8d5k: (8, 5, [200] * 5), make_two_gauss: (2, 2, [100, 200])}
-
-
-@pytest.mark.parametrize("make", AYAD)
-def test_shape_and_seed(make):
-    d, k, sizes = AYAD[make]
-    X, y = make(random_state=3)
-    assert X.shape == (sum(sizes), d)
-    assert np.bincount(y).tolist() == sizes
-    assert len(sizes) == k
-    np.testing.assert_array_equal(make(random_state=3)[0], X)
-    assert not np.array_equal(make(random_state=4)[0], X)
+from ensemblage import datasets
+from ensemblage.datasets._load import BUNDLED, GENERATED, OPENML
+from ensemblage.datasets._printed import names_of, printed_table
 
 
-@pytest.mark.parametrize(("make", "published", "within"), [(make_2d2k, 0.92, 0.02), (make_two_gauss, 0.81, 0.03)])
-def test_kmeans_scores_what_table_1_says(make, published, within):
-    scores = []
-    for seed in range(30):
-        X, y = make(seed)
-        scores.append(adjusted_rand_score(y, KMeans(AYAD[make][1], n_init=1, random_state=seed).fit_predict(X)))
-    assert np.mean(scores) == pytest.approx(published, abs=within)
+def write(path, text):
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write(text)
+
+
+@pytest.fixture
+def no_folder(monkeypatch):
+    monkeypatch.delenv("ENSEMBLAGE_DATA", raising=False)
+
+
+@pytest.mark.usefixtures("no_folder")
+@pytest.mark.parametrize("name", [*BUNDLED, *GENERATED])
+def test_sets_that_need_no_file_have_the_printed_shape(name):
+    dataset = datasets.load(name)
+    assert dataset.notes == ()
+    assert dataset.y is not None
+    assert np.unique(dataset.y).tolist() == list(range(dataset.n_classes))
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_generated_sets_are_the_same_every_time(name):
+    first, second = datasets.load(name), datasets.load(name)
+    np.testing.assert_array_equal(first.X, second.X)
+    np.testing.assert_array_equal(first.y, second.y)
+
+
+def test_every_source_is_a_printed_name():
+    assert {*BUNDLED, *GENERATED, *OPENML} <= set(datasets.dataset_names())
+
+
+def test_printed_names_lead_to_the_files():
+    assert datasets.load("Two Gauss").name == "two_gauss"
+    assert names_of("sinorina")["PB"] == "pathbased"
+    assert names_of("candel")["landstat"] == "landsat"
+    assert {line.paper for line in printed_table()} == {"candel", "ayad", "sinorina", "li", "ohl"}
+
+
+def test_a_file_of_any_name_loads_with_its_gaps(tmp_path):
+    write(tmp_path / "Mine.csv.gz", "f0,f1,label\n1,2,b\n3,,a\n5,6,b\n")
+    dataset = datasets.load("mine", tmp_path)
+    assert dataset.source == "Mine.csv.gz"
+    np.testing.assert_array_equal(dataset.X, [[1, 2], [3, np.nan], [5, 6]])
+    assert dataset.y.tolist() == [1, 0, 1]
+
+
+def test_a_file_goes_before_the_bundled_set_and_is_compared_with_the_papers(tmp_path, monkeypatch):
+    write(tmp_path / "wine.csv.gz", "f0,label\n1,0\n2,1\n3,1\n")
+    monkeypatch.setenv("ENSEMBLAGE_DATA", str(tmp_path))
+    dataset = datasets.load("wine")
+    assert dataset.X.shape == (3, 1)
+    assert len(dataset.notes) == 3
+    assert dataset.notes[0] == "Sinorina prints 178 × 13 of 3 classes. This copy is 3 × 1 of 2 classes."
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("f0,f1\n1,2\n3,4\n", "the columns f0, f1"),
+        ("label\n1\n2\n", "the columns label"),
+        ("f0,label\nred,1\nblue,2\n", "text in column f0"),
+        ("f0,label\n1,1\n2,\n", "label of odd.csv must be complete"),
+    ],
+)
+def test_a_file_of_another_form_is_refused(tmp_path, text, told):
+    write(tmp_path / "odd.csv.gz", text)
+    with pytest.raises(ValueError, match=told):
+        datasets.load("odd", tmp_path)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_unknown_names_list_the_known():
+    with pytest.raises(datasets.UnavailableError, match=r"Data set irys .* Known are 2d2k, .*, yeoh-2002-v2\."):
+        datasets.load("irys")
+
+
+def test_folder_must_exist(tmp_path):
+    with pytest.raises(ValueError, match=r"folder of the data sets must exist\. Got .*nowhere"):
+        datasets.load("iris", tmp_path / "nowhere")
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_fetched_sets_are_coded_and_compared(monkeypatch):
+    asked = []
+
+    def fetch(name, **options):
+        asked.append((name, options["version"]))
+        return np.array([[1.5, "red"], [2.5, "blue"], [3.5, "red"]], dtype=object), np.array(["x", "y", "x"])
+
+    monkeypatch.setattr(sklearn_datasets, "fetch_openml", fetch)
+    dataset = datasets.load("breastcancer")
+    assert asked == [("breast-w", 1)]
+    np.testing.assert_array_equal(dataset.X, [[1.5, 1], [2.5, 0], [3.5, 1]])
+    assert dataset.notes == ("Candel prints 699 × 9. This copy is 3 × 2.",)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_without_network_or_permission_it_says_where_to_put_the_file(monkeypatch):
+    def fetch(name, **options):
+        raise OSError("no network")
+
+    monkeypatch.setattr(sklearn_datasets, "fetch_openml", fetch)
+    with pytest.raises(datasets.UnavailableError, match=r"cannot: no network; put seeds\.csv\.gz into"):
+        datasets.load("Seeds")
+    with pytest.raises(datasets.UnavailableError, match="or allow downloads"):
+        datasets.load("Seeds", download=False)

@@ -1,0 +1,382 @@
+"""The harness of the papers (resume, failures, tables, page), and that the papers fit their published numbers."""
+
+import collections
+import csv
+import math
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import toy_paper
+from click.testing import CliRunner
+
+from ensemblage import cli, consensus
+from ensemblage.reproduce import PAPERS, Request, _reproduce, load_paper, reproduce, status
+from ensemblage.reproduce._published import published
+from ensemblage.reproduce._results import Estimate, Results, estimate
+from ensemblage.reproduce._runs import Progress
+from ensemblage.reproduce._store import Key, Made, Result, Store
+from ensemblage.reproduce._tables import DIFFERS, UNKNOWN, WITHIN, Cell, to_csv, to_markdown
+
+TESTS = Path(__file__).parent
+KILLED = """
+import sys
+sys.path.insert(0, {tests!r})
+import toy_paper
+from pathlib import Path
+from ensemblage.reproduce import _reproduce
+_reproduce.load_paper = lambda name: toy_paper.PAPER
+_reproduce.PAPERS = ("ayad",)
+_reproduce.reproduce(_reproduce.Request(("ayad",), Path({output!r}), n_jobs=1), print)
+"""
+
+
+class EvenOdd:
+    """A method of a user."""
+
+    def __init__(self, n_clusters):
+        self.n_clusters = n_clusters
+
+    def fit(self, labels):
+        self.labels_ = np.arange(len(labels)) % 2
+        return self
+
+
+class NoFit:
+    """Not a method."""
+
+
+@pytest.fixture
+def toy(monkeypatch, tmp_path):
+    """The toy instead of the papers; returns the log of what was done."""
+    monkeypatch.setattr(_reproduce, "load_paper", lambda name: toy_paper.PAPER)
+    monkeypatch.setattr(_reproduce, "PAPERS", ("ayad",))
+    log = tmp_path / "log"
+    log.touch()
+    monkeypatch.setenv("TOY_LOG", str(log))
+    return lambda: log.read_text().splitlines()
+
+
+def run(folder, told=None, **settings):
+    return reproduce(Request(("ayad",), folder, n_jobs=1, **settings), (told if told is not None else []).append)
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_everything_is_done_once_and_shown(toy, tmp_path):
+    told = []
+    page = run(tmp_path / "out", told)
+    done = toy()
+    assert sum(line.startswith("make") for line in done) == 8
+    assert sum("KM" in line for line in done) == 8
+    assert "no such set: skipped, not at hand" in told
+    assert "consensus method no-such-method is not available in this version" in told
+    run(tmp_path / "out")
+    assert toy() == done
+    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "ayad" / "table9.csv")}
+    assert cells["easy", "KM"]["verdict"] == WITHIN
+    assert cells["hard", "KM"]["verdict"] == DIFFERS
+    assert cells["easy", "future"]["why_not"] == "not available"
+    assert cells["hard", "broken"]["why_not"] == "failed"
+    assert cells["absent", "KM"]["why_not"] == "no data"
+    text = page.read_text(encoding="utf-8")
+    assert "A toy &amp; its &lt;paper&gt;" in text
+    assert "ArithmeticError: it broke" in text
+    assert "&lt;b&gt;yes&lt;/b&gt;" in text
+    assert "&lt;i&gt;easy" in text
+    assert "<i>easy" not in text
+    assert "src=" not in text
+    assert {p.name for p in (tmp_path / "out" / "ayad").iterdir()} >= {
+        "table9.md",
+        "table9.svg",
+        "figure1.svg",
+        "claims.csv",
+    }
+
+
+def test_a_failure_is_kept_and_tried_again_only_when_asked(toy, tmp_path):
+    told = []
+    run(tmp_path / "out", told)
+    assert sum("it broke" in line for line in told) == 4
+    told.clear()
+    run(tmp_path / "out", told)
+    assert not any("it broke" in line for line in told)
+    run(tmp_path / "out", told, retry=True)
+    assert sum("it broke" in line for line in told) == 4
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_a_killed_run_goes_on(toy, tmp_path):
+    output = tmp_path / "out"
+    code = KILLED.format(tests=str(TESTS), output=str(output))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], env={**os.environ, "TOY_SLEEP": "0.1"}, stdout=subprocess.PIPE
+    )
+    while sum(line.startswith("measure") for line in toy()) < 3 and process.poll() is None:
+        time.sleep(0.02)
+    process.kill()
+    process.communicate()
+    assert not (output / "index.html").exists()
+    with sqlite3.connect(output / "results.sqlite") as file:
+        (kept,) = file.execute("select count(*) from results where error is null").fetchone()
+    assert kept >= 2
+    before = collections.Counter(toy())
+    run(output)
+    after = collections.Counter(toy())
+    assert (output / "index.html").exists()
+    twice = [line for line, count in after.items() if count > 1]
+    # At most what was under way when it was killed.
+    assert sum(before.values()) + 1 >= kept
+    assert len(twice) <= 1
+    assert sum(line.startswith("measure") for line in after) == 12
+
+
+def test_threads_and_order_change_nothing(toy, tmp_path):
+    pages = []
+    for n_jobs in (1, 3):
+        folder = tmp_path / str(n_jobs)
+        reproduce(Request(("ayad",), folder, n_jobs=n_jobs), print)
+        pages.append((folder / "ayad" / "table9.csv").read_bytes())
+    assert pages[0] == pages[1]
+
+
+def test_quick_runs_are_a_part_of_the_full_ones(toy, tmp_path):
+    run(tmp_path / "out", quick=True)
+    assert sum(line.startswith("make") for line in toy()) == 2
+    run(tmp_path / "out", runs=3)
+    assert sum(line.startswith("make") for line in toy()) == 6
+
+
+def test_a_table_or_figure_needs_only_its_methods(toy, tmp_path):
+    run(tmp_path / "out", table="10")
+    assert {line.split()[2] for line in toy() if line.startswith("measure")} == {"KM"}
+    with pytest.raises(ValueError, match=r"--table must be one .* of ayad\. Got 3\. There is table 9, 10\."):
+        run(tmp_path / "out", table="3")
+    with pytest.raises(ValueError, match=r"--figure .* There is figure 1\."):
+        run(tmp_path / "out", figure="x")
+
+
+def test_a_method_of_the_user_is_a_column(toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(consensus, "EvenOdd", EvenOdd, raising=False)
+    name = "ensemblage.consensus:EvenOdd"
+    run(tmp_path / "out", method=name, quick=True)
+    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "ayad" / "table9.csv")}
+    assert float(cells["easy", name]["ours"]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nowhere_at_all:Method", "ModuleNotFoundError"),
+        ("ensemblage.consensus:Nothing", "AttributeError"),
+        ("ensemblage.consensus:METHODS", "class with a method fit"),
+        ("nothing", "Got nothing"),
+    ],
+)
+def test_a_method_that_cannot_be_had(toy, tmp_path, name, told):
+    with pytest.raises(ValueError, match=rf"--method must .*{told}"):
+        run(tmp_path / "out", method=name)
+    assert toy() == []
+
+
+def test_results_of_another_version_stay_and_are_not_used(toy, tmp_path, monkeypatch):
+    run(tmp_path / "out", quick=True)
+    monkeypatch.setattr(_reproduce, "__version__", "99.0")
+    told = []
+    run(tmp_path / "out", told, quick=True)
+    assert any("4 results of version" in line and "this is 99.0" in line for line in told)
+    assert collections.Counter(toy())["measure easy KM 0"] == 2
+
+
+def test_a_file_of_another_format_is_refused(toy, tmp_path):
+    run(tmp_path / "out", quick=True)
+    with sqlite3.connect(tmp_path / "out" / "results.sqlite") as file:
+        file.execute("pragma user_version = 7")
+    with pytest.raises(ValueError, match=r"format 1\. Got format 7, of another version"):
+        run(tmp_path / "out")
+    (tmp_path / "out" / "results.sqlite").write_text("not a database, but a text that is long enough to be looked at")
+    with pytest.raises(ValueError, match="must be a results file"):
+        run(tmp_path / "out")
+
+
+def test_a_folder_that_cannot_be_used(toy, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match=r"must be a folder that can be written\. .*file cannot"):
+        run(tmp_path / "file")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder(toy, tmp_path):
+    (tmp_path / "out").mkdir(mode=0o555)
+    with pytest.raises(ValueError, match="can be written"):
+        run(tmp_path / "out")
+
+
+def test_a_read_only_folder_by_its_permission(toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(ValueError, match="can be written"):
+        run(tmp_path / "out")
+    assert toy() == []
+
+
+def test_a_folder_in_use(toy, tmp_path):
+    pytest.importorskip("fcntl")
+    with (
+        _reproduce._folder(tmp_path / "out"),
+        pytest.raises(ValueError, match=r"one reproduction at a time\. .*out is in use"),
+    ):
+        run(tmp_path / "out")
+
+
+def test_status(toy, tmp_path):
+    request = Request(("ayad",), tmp_path / "out", n_jobs=1, quick=True)
+    with pytest.raises(ValueError, match=r"must hold results\.sqlite"):
+        status(request)
+    run(tmp_path / "out", runs=1)
+    assert status(request) == [("toy", "2", "6", "0")]
+    assert status(Request(("ayad",), tmp_path / "out")) == [("toy", "4", "36", "1")]
+
+
+def test_store_gives_back_what_it_was_given(tmp_path):
+    store = Store(tmp_path / "x.sqlite", "1")
+    key, labels = Key("e", "d", "m", 0), np.array([[0, -1], [3, 2]], dtype=np.int32)
+    store.put(key, "print", Result({"a": np.float64(0.1), "b": np.arange(2)}, None, 1.5))
+    store.put_ensemble(key, "print", Made(labels, {"winner": np.int64(3)}), 0.1)
+    assert store.results("e") == {(key, "print"): Result({"a": 0.1, "b": [0, 1]}, None, 1.5)}
+    made = store.ensemble(key, "print")
+    np.testing.assert_array_equal(made.labels, labels)
+    assert made.labels.dtype == np.int32
+    assert made.facts == {"winner": 3}
+    assert store.ensemble(key, "other data") is None
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("values", "published_value", "verdict"),
+    [
+        ([1.0, 1.2, 0.8], 1.1, WITHIN),
+        ([1.0, 1.001, 0.999], 1.1, DIFFERS),
+        ([1.0, 1.0, 1.0], 1.004, WITHIN),
+        ([1.0, 1.0, 1.0], 1.006, DIFFERS),
+        ([1.0], 1.004, WITHIN),
+        ([1.0], 1.2, UNKNOWN),
+        ([], 1.2, ""),
+        ([1.0, 2.0], None, ""),
+    ],
+)
+def test_noise(values, published_value, verdict):
+    assert Cell("r", "c", estimate(values), published_value, published_n=3).verdict == verdict
+
+
+def test_noise_is_that_of_a_two_sample_interval():
+    cell = Cell("r", "c", Estimate(0.0, 2.0, 4), 0.0, published_sd=3.0, published_n=9, unit=0.0)
+    assert cell.noise() == pytest.approx(3.1824463 * math.sqrt(2**2 / 4 + 3**2 / 9))
+
+
+def test_tables_as_text():
+    cells = [
+        Cell("a", "X", Estimate(1.0, 0.1, 4), 2.0, published_n=4),
+        Cell("a", "Y", None, 2.0, why_not="no data"),
+        Cell("b", "X", Estimate(1.0, math.nan, 1)),
+    ]
+    lines = to_markdown("T", cells, 2).splitlines()
+    assert lines[2:6] == [
+        "| | X | Y |",
+        "|---|---|---|",
+        "| a | **1.00 ± 0.05 (2.00)** | no data (2.00) |",
+        "| b | 1.00 |  |",
+    ]
+    assert to_csv(cells).splitlines()[1] == "a,X,2,1,0.05,4,-1,0.230033,differs,"
+
+
+def test_progress_knows_the_time_left():
+    told = []
+    progress = Progress(told.append, total=4, n_jobs=2)
+    progress.rest["e", "d", "slow"], progress.rest["e", "d", "fast"] = 2, 2
+    progress.finished(("e", "d", "slow"), 100.0)
+    assert progress.time_left() == pytest.approx((100 + 2 * 100) / 2)
+    progress.finished(("e", "d", "fast"), 2.0)
+    assert progress.time_left() == pytest.approx((100 + 2) / 2)
+    progress.finished(("e", "d", "slow"), 100.0)
+    progress.finished(("e", "d", "fast"), 2.0, failed=True)
+    assert told[-1] == "4 of 4 results, 1 failed"
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_papers_without_results_have_their_published_cells(name):
+    paper = load_paper(name)
+    results = Results({experiment.name: experiment for experiment in paper.experiments}, {})
+    for table in paper.tables:
+        cells = table.cells(results)
+        assert sum(cell.published is not None for cell in cells if not cell.is_alternative) > 0
+        assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
+        assert all(cell.ours is None and cell.why_not for cell in cells)
+        assert set(table.needs) <= set(results.experiments)
+    for figure in paper.figures:
+        assert figure.panels(results) == []
+        assert set(figure.needs) <= set(results.experiments)
+    if paper.claims:
+        verdicts = paper.claims(results)
+        assert sorted(verdicts) == list(range(len(published(f"{name}_claims"))))
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_experiments_name_each_case_once_and_quick_ones_are_among_them(name):
+    for experiment in load_paper(name).experiments:
+        names = [case.name for case in experiment.cases]
+        assert len(set(names)) == len(names)
+        assert set(experiment.quick_cases) <= set(names)
+        assert len(set(experiment.methods)) == len(experiment.methods)
+
+
+def test_every_published_cell_has_its_place():
+    """A cell of the papers' tables that no table shows would be lost in silence."""
+    for name, prefix in (("candel", "candel_table[2-7]"), ("sinorina", "sinorina_table[2-5]"), ("ohl", "ohl_table*k")):
+        paper = load_paper(name)
+        results = Results({experiment.name: experiment for experiment in paper.experiments}, {})
+        shown = sum(len([c for c in t.cells(results) if not c.is_alternative]) for t in paper.tables)
+        folder = Path(_reproduce.__file__).parent / "published"
+        files = [f for f in folder.glob(f"{prefix}*.csv") if "datasets" not in f.name]
+        lines = sum(len(published(f.stem)) for f in files)
+        own = sum(c.published is None and c.column == "KM refined" for t in paper.tables for c in t.cells(results))
+        assert shown - own == lines, name
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(cli.main, [*map(str, arguments)])
+
+
+def test_command_line_errors_are_one_sentence(tmp_path):
+    for arguments, told in (
+        (["nobody"], "PAPER must be one of candel, ayad, sinorina, li, ohl, all. Got nobody."),
+        (["all", "--table", "2"], "--table and --figure must go with one paper."),
+        (["candel", "--table", "99"], "There is table 2, 3, 4, 5, 6, 7."),
+        (["candel", "--method", "no:thing"], "--method must be package.module:Class"),
+        (["candel", "--status"], "must hold results.sqlite"),
+        (["candel", "--data", tmp_path / "none"], "The folder of the data sets must exist."),
+    ):
+        result = invoke("reproduce", *arguments, "-o", tmp_path / "out")
+        assert result.exit_code == 2, result.output
+        assert told in result.output
+        assert result.output.count("\n") == 1
+
+
+def test_a_tiny_run_of_a_paper(tmp_path):
+    asked = ("reproduce", "ohl", "--figure", "2", "--quick", "--runs", "2", "-o", tmp_path / "out")
+    result = invoke(*asked, "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    rows = rows_of(tmp_path / "out" / "ohl" / "figure2a.csv")
+    binary = {float(row["x"]): float(row["mean"]) for row in rows if row["name"] == "Binary"}
+    assert binary[0.0] > 0.8 > 0.5 > binary[1.0]
+    assert "Figure 2" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    shown = invoke(*asked, "--status")
+    assert "ohl/hubs                   88  88       0" in shown.output

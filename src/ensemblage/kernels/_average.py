@@ -4,6 +4,10 @@ The mean similarity of two clusters is (Σ_f α_f β_f) / (Σ_f α_f λ_f) over 
 β and λ are tables of the other. For co-association β_f = w_t α'_f in partition t (Candel Eqs. 4, 5 and 14); with a
 similarity Z of labels β_f = w_t Σ_g Z_fg α'_g. λ_f = w_t times the members of the other that t labels. Without missing
 labels the denominator is Σ w |C| |C'|, and a candidate is left as soon as what is left of its sum cannot help it.
+
+The mean similarity to a union lies between those to its parts. So the similarity of a cluster to its nearest one, once
+found, bounds what it can have to any later one, and the nearest one stays the nearest as long as it is not merged.
+Chains start where that bound is largest, and a search passes over all clusters whose bound is below what it has found.
 """
 
 from typing import Any
@@ -78,6 +82,7 @@ def nearest_single(
     codes: Any,  # IN (m, p) codes of the rows that are still alone, in any order
     left: int,  # IN how many are left
     rows: Any,  # IN (m,) row of each
+    bound: Any,  # IN (m,) the most that the similarity of a cluster to another can be
     offsets: Any,
     total: float,  # IN Σ w · size of the cluster; 0: something is missing
     beta: Any,
@@ -93,6 +98,8 @@ def nearest_single(
     best = found[0]
     least = best * total * (1 - SLACK)
     for j in range(left):
+        if bound[rows[j]] < best * (1 - SLACK):
+            continue
         joined, labelled = 0.0, 0.0
         row = codes[j]
         if total > 0:
@@ -170,6 +177,7 @@ def nearest_cluster(
     sizes: Any,  # IN (m,) objects
     clusters: Any,  # IN the clusters of several rows, in any order
     left: int,  # IN how many there are
+    bound: Any,
     total: float,
     beta: Any,
     lam: Any,
@@ -184,6 +192,8 @@ def nearest_cluster(
     least = best * total * (1 - SLACK)
     for j in range(left - 1, -1, -1):
         c = clusters[j]
+        if bound[c] < best * (1 - SLACK):
+            continue
         joined, labelled, e, stop = 0.0, 0.0, begin[c], begin[c] + length[c]
         if total > 0:
             size = sizes[c]
@@ -265,58 +275,70 @@ def average_chain(
     rows = np.arange(m)  # the rows that are still alone
     clusters = np.empty(m, np.int64)  # the clusters of several rows, by their first row
     place = np.arange(m)  # of a cluster in the one list or in the other
-    alone = np.ones(m, np.bool_)
-    dead = np.zeros(m, np.bool_)
+    alone, dead = np.ones(m, np.bool_), np.zeros(m, np.bool_)
     begin, length = np.zeros(m, np.int64), np.zeros(m, np.int64)
     n_alone, n_clusters, end = m, 0, 0
+    bound, partner = np.full(m, np.inf), np.full(m, -1)
+    born, searched = np.zeros(m, np.int64), np.zeros(m, np.int64)
     chain, links, chained = np.empty(m, np.int64), np.empty(m), np.zeros(m, np.bool_)
-    n_chain, lowest = 0, 0
+    n_chain, n_merges, start = 0, 0, 0
     found = np.empty(1)
     own_labels, own_counts, own_codes = np.empty(p, np.int32), np.empty(p), np.empty(p, codes.dtype)
-    n_merges = 0
     while n_merges < m - 1:
         if n_chain == 0:
-            while dead[lowest]:
-                lowest += 1
-            chain[0], n_chain = lowest, 1
-            chained[lowest] = True
-        top = chain[n_chain - 1]
+            # First every row finds its nearest one; then the most promising cluster starts.
+            if start < m:
+                top = start
+                start += 1
+            else:
+                top = most_promising(bound, rows, n_alone, clusters, n_clusters)
+                chain[0], n_chain = top, 1
+                chained[top] = True
+        else:
+            top = chain[n_chain - 1]
         before = chain[n_chain - 2] if n_chain > 1 else -1
-        found[0] = links[n_chain - 2] if n_chain > 1 else -1.0
-        nearest = before if n_chain > 1 else m
-        total = everything * sizes[top] if complete else 0.0
-        if alone[top]:
-            own_codes[:] = codes[place[top]]
-            for t in range(p):
-                own_labels[t] = offsets[t] + own_codes[t]
-                own_counts[t] = sizes[top]
-            fill_tables(own_labels, own_counts, sizes[top], offsets, weights, similar, starts, beta, lam, rest)
-        else:
-            a, b = begin[top], begin[top] + length[top]
-            fill_tables(labels[a:b], counts[a:b], sizes[top], offsets, weights, similar, starts, beta, lam, rest)
-        nearest = nearest_cluster(
-            labels, counts, begin, length, sizes, clusters, n_clusters, total, beta, lam, rest, found, nearest, top,
-            chained, before,
-        )  # fmt: skip
-        if alone[top] and columns.shape[0] > 0:
-            nearest = nearest_equal(columns, n_alone, rows, top, own_codes, joined, found, nearest, chained, before)
-        else:
-            nearest = nearest_single(
-                codes, n_alone, rows, offsets, total, beta, lam, rest, found, nearest, top, chained, before
-            )
-        if nearest != before:
-            links[n_chain - 1] = found[0]
-            chain[n_chain] = nearest
-            chained[nearest] = True
+        link = links[n_chain - 2] if n_chain > 1 else -1.0
+        near = partner[top]
+        if near < 0 or dead[near] or born[near] > searched[top]:
+            found[0] = link
+            near = before if n_chain > 1 else m
+            total = everything * sizes[top] if complete else 0.0
+            if alone[top]:
+                own_codes[:] = codes[place[top]]
+                for t in range(p):
+                    own_labels[t] = offsets[t] + own_codes[t]
+                    own_counts[t] = sizes[top]
+                fill_tables(own_labels, own_counts, sizes[top], offsets, weights, similar, starts, beta, lam, rest)
+            else:
+                a, b = begin[top], begin[top] + length[top]
+                fill_tables(labels[a:b], counts[a:b], sizes[top], offsets, weights, similar, starts, beta, lam, rest)
+            near = nearest_cluster(
+                labels, counts, begin, length, sizes, clusters, n_clusters, bound, total, beta, lam, rest, found, near,
+                top, chained, before,
+            )  # fmt: skip
+            if alone[top] and columns.shape[0] > 0:
+                near = nearest_equal(columns, n_alone, rows, top, own_codes, joined, found, near, chained, before)
+            else:
+                near = nearest_single(
+                    codes, n_alone, rows, bound, offsets, total, beta, lam, rest, found, near, top, chained, before
+                )
+            bound[top], partner[top], searched[top] = found[0], near, n_merges
+        if n_chain == 0:
+            continue
+        # With rounded sums two clusters may not see each other alike: a chain never turns back.
+        if near != before and not chained[near]:
+            links[n_chain - 1] = bound[top]
+            chain[n_chain] = near
+            chained[near] = True
             n_chain += 1
             continue
         n_chain -= 2
         chained[top], chained[before] = False, False
         first, second = min(top, before), max(top, before)
         pairs[n_merges, 0], pairs[n_merges, 1] = first, second
-        similarities[n_merges] = found[0]
+        similarities[n_merges] = link
         n_merges += 1
-        if end + 2 * p + length[first] + length[second] + 2 * p > labels.shape[0]:
+        if end + 4 * p + length[first] + length[second] > labels.shape[0]:
             end = move_together(labels, counts, begin, length, clusters, n_clusters)
         for c in (first, second):
             if alone[c]:
@@ -344,6 +366,20 @@ def average_chain(
         alone[first], alone[second], dead[second] = False, False, True
         clusters[n_clusters], place[first] = first, n_clusters
         n_clusters += 1
+        bound[first], partner[first], born[first] = link, -1, n_merges
+
+
+@jit
+def most_promising(bound: Any, rows: Any, n_alone: int, clusters: Any, n_clusters: int) -> int:
+    """The cluster that may be most similar to another."""
+    best, chosen = -1.0, -1
+    for j in range(n_alone):
+        if bound[rows[j]] > best:
+            best, chosen = bound[rows[j]], rows[j]
+    for j in range(n_clusters):
+        if bound[clusters[j]] > best:
+            best, chosen = bound[clusters[j]], clusters[j]
+    return chosen
 
 
 @jit

@@ -50,7 +50,9 @@ class Run:
 
     @property
     def classes(self) -> NDArray[np.int64]:
-        """The known classes, where the data set has some."""
+        """The known classes: of the data set, or noted when the partitions were made."""
+        if self.dataset is None:
+            return np.asarray(self.facts["truth"])
         assert self.data.y is not None
         return self.data.y
 

@@ -25,7 +25,9 @@ LEVEL = 0.95
 NOISE_RULE = (
     "A difference is within noise if it is at most t · √(s²/n + s₀²/n₀) plus half a unit of the last printed digit. "
     "s and n are standard deviation and number of our values, s₀ and n₀ those of the published mean (s again where it "
-    "is not printed), t is Student's 97.5 % quantile. About one cell in twenty falls outside by chance alone."
+    "is not printed), t is Student's 97.5 % quantile. Where both are means over data sets and ours is over some of "
+    "theirs, the root is of s₀² (n₀ − n) / (n₀ n), what the sets that are not at hand may change, and what runs add. "
+    "About one cell in twenty falls outside by chance alone."
 )
 
 
@@ -44,6 +46,10 @@ class Cell:
     """Why ours is not there."""
     unit: float = 0.01
     """Of the last printed digit."""
+    is_subset: bool = False
+    """Whether ours is a mean over some of the data sets that the published mean is over."""
+    run_variance: float = 0.0
+    """What the chance of single runs adds to the variance of the difference, where ``n`` counts data sets."""
     is_alternative: bool = False
     """Whether it is another reading of a number that is compared elsewhere: shown, not counted."""
 
@@ -63,12 +69,16 @@ class Cell:
         return WITHIN if abs(self.difference) <= allowed else DIFFERS
 
     def noise(self) -> float:
-        """The largest difference that is within noise; NaN with a single value of ours."""
-        if self.ours is None or self.ours.n < 2:
+        """The largest difference that is within noise; NaN with too few values of ours."""
+        if self.ours is None or self.ours.n < (3 if self.is_subset else 2):
             return math.nan
+        n, n0 = self.ours.n, self.published_n
         other = self.ours.sd if self.published_sd is None else self.published_sd
-        se = math.sqrt(self.ours.sd**2 / self.ours.n + other**2 / self.published_n)
-        return float(student.ppf((1 + LEVEL) / 2, self.ours.n - 1)) * se + self.unit / 2
+        if self.is_subset:
+            variance, degrees = other**2 * max(0, n0 - n) / (n0 * n) + self.run_variance, n - 1
+        else:
+            variance, degrees = self.ours.sd**2 / n + other**2 / n0, n - 1
+        return float(student.ppf((1 + LEVEL) / 2, degrees)) * math.sqrt(variance) + self.unit / 2
 
 
 def ordered(names: Iterable[str]) -> list[str]:

@@ -60,7 +60,7 @@ DISTANCE_BASED = {
 }
 INDICES = (*ENSEMBLE_BASED, *DISTANCE_BASED)
 POOLS = {True: ("agglomerative", "kmeans"), False: ("agglomerative", "dbscan", "kmeans", "all")}
-N_DRAWS = 50
+N_DRAWS, N_SETS = 50, 9
 KNOWN = tuple(range(5, 51, 5))
 
 
@@ -181,48 +181,64 @@ def table(file: str, statistic: Statistic, regret: bool, fixed: bool, results: R
     """Mean and standard deviation over the data sets of a suite; columns are suite and pool, rows indices."""
     experiment = FIXED if fixed else FREE
     rows = published(file)
-    found = {
-        (suite, pool): per_index(results, experiment, suite, pool, statistic, regret)
-        for suite, pool in {(row["suite"], row["pool"]) for row in rows}
-    }
+    places = list(dict.fromkeys((row["suite"], row["pool"]) for row in rows))
+    found = {place: per_index(results, experiment, *place, statistic, regret) for place in places}
     cells = [_table_cell(row, found[row["suite"], row["pool"]], experiment, results) for row in rows]
     for method in results.extra(experiment):
-        cells += [
-            Cell(method, f"{suite} {pool}", estimate(found[suite, pool].get(method, ())))
-            for suite, pool in dict.fromkeys((row["suite"], row["pool"]) for row in rows)
-        ]
+        cells += [Cell(method, " ".join(place), estimate(_means(found[place].get(method)))) for place in places]
     return cells
 
 
 def _table_cell(
-    row: Mapping[str, str], found: Mapping[str, Sequence[float]], experiment: str, results: Results
+    row: Mapping[str, str], found: Mapping[str, Sequence[Estimate]], experiment: str, results: Results
 ) -> Cell:
-    ours = estimate(found.get(row["index"], ()))
+    over_sets = found.get(row["index"])
+    ours = estimate(_means(over_sets))
     cases = results.cases(experiment)
     why_not = "" if ours else results.why_not(experiment, cases[0].name, row["index"]) if cases else "not run"
-    sd = number(row["std"])
     return Cell(
-        row["index"], f"{row['suite']} {row['pool']}", ours, number(row["mean"]), sd, published_n=9, why_not=why_not
+        row["index"],
+        f"{row['suite']} {row['pool']}",
+        ours,
+        number(row["mean"]),
+        number(row["std"]),
+        published_n=N_SETS,
+        why_not=why_not,
+        is_subset=True,
+        run_variance=_run_variance(over_sets),
     )
+
+
+def _means(over_sets: Sequence[Estimate] | None) -> list[float]:
+    return [found.mean for found in over_sets or ()]
+
+
+def _run_variance(over_sets: Sequence[Estimate] | None) -> float:
+    """Of the difference of our mean over runs and sets, and that of one run on each of nine sets."""
+    repeated = [found for found in over_sets or () if found.n > 1]
+    if not repeated:
+        return 0.0
+    m = len(repeated)
+    return sum(e.sd**2 / e.n for e in repeated) / m**2 + sum(e.sd**2 for e in repeated) / (m * N_SETS)
 
 
 def per_index(
     results: Results, experiment: str, suite: str, pool: str, statistic: str, regret: bool
-) -> dict[str, list[float]]:
-    """Of every index the values over the data sets of a suite, each the mean over its runs."""
-    values: dict[str, list[float]] = {}
+) -> dict[str, list[Estimate]]:
+    """Of every index the estimates over runs on the data sets of a suite."""
+    found: dict[str, list[Estimate]] = {}
     for case in results.cases(experiment):
         if case.settings["suite"] != suite:
             continue
         means = {
-            index: found.mean
+            index: value
             for index in (*INDICES, *results.extra(experiment))
-            if (found := results.estimate(experiment, case.name, index, pool, statistic)) is not None
+            if (value := results.estimate(experiment, case.name, index, pool, statistic)) is not None
         }
-        best = max(means.values(), default=math.nan)
-        for index, mean in means.items():
-            values.setdefault(index, []).append(best - mean if regret else mean)
-    return values
+        best = max((value.mean for value in means.values()), default=math.nan)
+        for index, value in means.items():
+            found.setdefault(index, []).append(value._replace(mean=best - value.mean) if regret else value)
+    return found
 
 
 def correlation_figure(experiment: str, setting: str, groups: Mapping[str, Callable[[Case], bool]], axis: str) -> Any:
@@ -285,7 +301,7 @@ ALPHAS = tuple(round(0.1 * i, 1) for i in range(11))
 UNIFORM_CASES = tuple(Case(f"T={T} rho={rho}", None, {"T": T, "rho": rho}) for T in (5, 25, 50) for rho in RHOS)
 SCALING_CASES = tuple(Case(f"T={T} rho={rho}", None, {"T": T, "rho": rho}) for rho in (0.2, 0.5, 0.9) for T in SIZES)
 HUB_CASES = tuple(Case(f"alpha={alpha}", None, {"alpha": alpha}) for alpha in ALPHAS)
-QUICK_SETS = ("Hepta", "Tetra", "Iris", "Wine", "Glass")
+QUICK_SETS = ("Atom", "Hepta", "Tetra", "TwoDiamonds", "Glass", "Ionosphere", "Iris", "Lung", "Wine")
 
 
 def _group(setting: str, value: float) -> Callable[[Case], bool]:

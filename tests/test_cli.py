@@ -458,3 +458,21 @@ def test_the_example_is_scikit_learns_wine():
     assert header == ["wine", *wine.feature_names, "cultivar"]
     np.testing.assert_allclose(np.array([row[1:-1] for row in rows], dtype=float), wine.data, rtol=1e-6)
     assert [row[-1] for row in rows] == [wine.target_names[t] for t in wine.target]
+
+
+@pytest.mark.parametrize(
+    ("generator", "shape"), [("subspace", (178, 8)), ("projection", (178, 8)), ("greedy", (178, 118))]
+)
+def test_generators(tmp_path, generator, shape):
+    succeed("generate", WINE, "--generator", generator, "-k", 3, "--partitions", 8, "-o", tmp_path / "members.npz")
+    members = Ensemble.load(tmp_path / "members.npz")
+    assert members.shape == shape
+    succeed(*run(tmp_path / "out", "--generator", generator))
+    assert np.array_equal(Ensemble.load(tmp_path / "out" / "ensemble.npz").codes, members.codes)
+    assert "one analysis" in fail(*run(tmp_path / "out"))
+
+
+def test_generator_greedy_needs_k(tmp_path):
+    assert "-k must be given for the generator greedy" in fail(
+        "run", WINE, "--generator", "greedy", "-o", tmp_path / "out"
+    )

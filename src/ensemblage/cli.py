@@ -79,6 +79,14 @@ generation_options = options(
         show_default=True,
         help="Number of base clusterings: k-means, each with a random number of clusters.",
     ),
+    click.option(
+        "--generator",
+        type=click.Choice(["random-k", "subspace", "projection", "greedy"]),
+        default="random-k",
+        show_default=True,
+        help="What the base clusterings see: all features, random halves of them, random projections, or (greedy, "
+        "59 (k − 1) of them) the base clusterings with fewer clusters too.",
+    ),
 )
 consensus_options = options(
     click.option(
@@ -168,6 +176,9 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
 
 @main.command()
 @click.argument("data", type=INPUT)
+@click.option(
+    "-k", "--n-clusters", "k", type=click.IntRange(min=2), help="For --generator greedy: most clusters of a clustering."
+)
 @generation_options
 @table_options
 @feature_options

@@ -17,20 +17,19 @@ from ensemblage import (
     AverageAgreement,
     Discotec,
     Ensemble,
-    RandomKPartitions,
     choose_k,
     make_consensus,
     report,
 )
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
+from ensemblage._cli._generation import Generation
 from ensemblage._cli._source import Source
-from ensemblage._cli._tell import progress_bar, tell, tell_notes, timed
+from ensemblage._cli._tell import tell, tell_notes, timed
 from ensemblage._files import written_whole
 from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
 from ensemblage.consensus import KChoice
-from ensemblage.generation._run import progress
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,7 @@ def run_analysis(
     k: int | None,
     k_range: tuple[int, int] | None = None,
     method: str | None,
+    generator: str,
     partitions: int,
     seed: int,
     **settings: Any,
@@ -80,9 +80,11 @@ def run_analysis(
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     most = _largest(k, k_range)
     source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus.of(most, method, seed, n_jobs)
+    generation = Generation(generator, partitions, most, seed, n_jobs)
     wanted.check()
+    generation.check()
     content = source.read()
-    made_of = {"ensemblage": __version__, **source.identity(content), "partitions": partitions, "seed": seed}
+    made_of = {"ensemblage": __version__, **source.identity(content), **generation.identity()}
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     identity = {"command": "run", **made_of, **asked, "method": wanted.method}
     with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
@@ -93,7 +95,7 @@ def run_analysis(
             features = source.features(content)
         tell_notes(data.name, features.notes)
         check_n_clusters(most, features.X, data.name)
-        ensemble = _ensemble(folder, features, partitions, seed, n_jobs, seconds)
+        ensemble = _ensemble(folder, features, generation, seconds)
         choice = None if k_range is None else _choice(features.X, k_range, partitions, seed, n_jobs, seconds)
         wanted = wanted if choice is None else replace(wanted, k=choice.best)
         return _finish(folder, ensemble, features, features.X, wanted, source, seconds, choice)
@@ -162,12 +164,9 @@ def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
     raise ValueError(f"-k must be ≤ the {len(distinct)} different rows of {name}. Got {k}. Ask for fewer clusters.")
 
 
-def generated(X: NDArray[np.float64], partitions: int, seed: int, n_jobs: int) -> Ensemble:
-    """An ensemble of k-means partitions; every one of them is told."""
-    generator = RandomKPartitions(partitions, random_state=seed, n_jobs=n_jobs)
-    with progress_bar("base clusterings", partitions) as callback, progress(callback):
-        labels = generator.fit_transform(X)
-    return Ensemble(labels, names=list(generator.get_feature_names_out()))
+def generated(X: NDArray[np.float64], generation: Generation) -> Ensemble:
+    """A new ensemble."""
+    return generation.ensemble(X)
 
 
 @contextmanager
@@ -188,15 +187,13 @@ def _told_finished(folder: Folder) -> dict[str, Any]:
     return folder.summary
 
 
-def _ensemble(
-    folder: Folder, features: Features, partitions: int, seed: int, n_jobs: int, seconds: dict[str, float]
-) -> Ensemble:
+def _ensemble(folder: Folder, features: Features, generation: Generation, seconds: dict[str, float]) -> Ensemble:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done."""
     if folder.has(ENSEMBLE):
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
         return Ensemble.load(folder.path / ENSEMBLE)
     with timed(seconds, "base clusterings"):
-        ensemble = generated(features.X, partitions, seed, n_jobs)
+        ensemble = generated(features.X, generation)
     folder.put(ENSEMBLE, ensemble.save)
     return ensemble
 

@@ -14,22 +14,34 @@ from ensemblage import Ensemble
 from ensemblage._cli._analysis import generated
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
+from ensemblage._cli._generation import Generation
 from ensemblage._cli._source import Source
 from ensemblage._cli._tell import tell_notes
 from ensemblage._files import written_whole
 
 
 def generate_members(
-    data: Path, output: Path, *, overwrite: bool, n_jobs: int, partitions: int, seed: int, **settings: Any
+    data: Path,
+    output: Path,
+    *,
+    overwrite: bool,
+    n_jobs: int,
+    generator: str,
+    partitions: int,
+    k: int | None,
+    seed: int,
+    **settings: Any,
 ) -> None:
     """Do what ``ensemblage generate`` does."""
+    generation = Generation(generator, partitions, k, seed, n_jobs)
+    generation.check()
     check_suffix(output, ".npz", ".csv")
     check_free(output, overwrite)
     source = Source.of(data, settings, "impute", "standardize")
     features = source.features(source.read())
     tell_notes(data.name, features.notes)
     try:
-        ensemble = generated(features.X, partitions, seed, n_jobs)
+        ensemble = generated(features.X, generation)
     except KeyboardInterrupt:
         raise Interrupted("Interrupted. Nothing was written.") from None
     if output.suffix.lower() == ".csv" and features.id_column is not None:

@@ -1,0 +1,64 @@
+"""How the commands make base clusterings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import (
+    Ensemble,
+    GreedyPartitions,
+    ProjectionPartitions,
+    RandomKPartitions,
+    SubspacePartitions,
+)
+from ensemblage._cli._tell import progress_bar, tell
+from ensemblage.generation._run import progress
+
+INDEPENDENT = {"random-k": RandomKPartitions, "subspace": SubspacePartitions, "projection": ProjectionPartitions}
+GREEDY = "greedy"
+GENERATORS = (*INDEPENDENT, GREEDY)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What is asked of the base clusterings."""
+
+    generator: str
+    partitions: int
+    k: int | None
+    """Clusters of the last stage, for "greedy" only."""
+    seed: int
+    n_jobs: int
+
+    def check(self) -> None:
+        """What can be said before the work begins."""
+        if self.generator == GREEDY and self.k is None:
+            raise ValueError(
+                "-k must be given for the generator greedy, which adds clusters up to that number. Got none. "
+                "Give it, or choose another --generator."
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """All that the ensemble depends on beside the data."""
+        if self.generator == GREEDY:
+            return {"generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
+        chosen = {} if self.generator == "random-k" else {"generator": self.generator}
+        return {**chosen, "partitions": self.partitions, "seed": self.seed}
+
+    def ensemble(self, X: NDArray[np.float64]) -> Ensemble:
+        """Make it; every base clustering is told where each takes its time."""
+        generator: Any
+        if self.generator == GREEDY:
+            generator = GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
+            tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
+            labels = generator.fit_transform(X)
+        else:
+            make = INDEPENDENT[self.generator]
+            generator = make(self.partitions, random_state=self.seed, n_jobs=self.n_jobs)
+            with progress_bar("base clusterings", self.partitions) as callback, progress(callback):
+                labels = generator.fit_transform(X)
+        return Ensemble(labels, names=list(generator.get_feature_names_out()))

@@ -230,6 +230,11 @@ class Ensemble:
         names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
         return Ensemble._of(CodedColumns(np.ascontiguousarray(self.codes[:, index]), categories, names), self.missing)
 
+    def beside(self, other: Ensemble) -> Ensemble:
+        """The partitions of both; those of the other ensemble, of the same objects, come last."""
+        codes = np.column_stack([self.codes, other.codes])
+        return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
+
     def _partition_index(self, partitions: Any) -> NDArray[np.intp]:
         p = self.shape[1]
         if isinstance(partitions, slice):

@@ -50,6 +50,11 @@ def row_blocks(n_rows: int, size: int | None = None) -> list[slice]:
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
+def parts_of(block: slice, size: int | None = None) -> list[slice]:
+    """A slice of rows, cut like `row_blocks`: rows on disk are in memory only part by part."""
+    return [slice(block.start + s.start, block.start + s.stop) for s in row_blocks(block.stop - block.start, size)]
+
+
 def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 

@@ -152,6 +152,17 @@ class SelectedRows(BlockRows):
         return self._rows._take(self._index[start:stop])
 
 
+class FirstRows(BlockRows):
+    """The first rows of another matrix."""
+
+    def __init__(self, rows: BlockRows, n_rows: int) -> None:
+        self._rows = rows
+        self.shape, self.dtype = (n_rows, rows.shape[1]), rows.dtype
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        return self._rows._read(start, stop)
+
+
 class SelectedColumns(BlockRows):
     """Some columns of another matrix."""
 
@@ -161,6 +172,17 @@ class SelectedColumns(BlockRows):
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         return np.ascontiguousarray(self._rows._read(start, stop)[:, self._columns])
+
+
+class RowsBeside(BlockRows):
+    """The columns of another matrix, and more of them."""
+
+    def __init__(self, rows: BlockRows, more: Any) -> None:
+        self._rows, self._more = rows, more
+        self.shape, self.dtype = (len(rows), rows.shape[1] + more.shape[1]), np.result_type(rows.dtype, more.dtype)
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        return np.column_stack([self._rows._read(start, stop), self._more[start:stop]])
 
 
 class RecodedRows(BlockRows):
@@ -187,6 +209,11 @@ def recoded(codes: Any, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) ->
     return new
 
 
+def first_rows(codes: Any, n_rows: int) -> Any:
+    """The first rows of a code matrix in memory or on disk."""
+    return FirstRows(codes, n_rows) if isinstance(codes, BlockRows) else codes[:n_rows]
+
+
 def take_columns(codes: Any, columns: ArrayLike) -> Any:
     """Some columns of a code matrix in memory or on disk."""
     index = np.asarray(columns, dtype=np.intp)
@@ -194,7 +221,7 @@ def take_columns(codes: Any, columns: ArrayLike) -> Any:
 
 
 def take_rows(codes: Any, rows: NDArray[np.intp], most_bytes: int = 2**24) -> Any:
-    """Some rows of a code matrix, in ascending order; they stay on disk while they are many."""
+    """Some rows of a code matrix; they stay on disk while they are many."""
     if isinstance(codes, BlockRows) and len(rows) * codes.shape[1] * codes.dtype.itemsize > most_bytes:
         return SelectedRows(codes, rows)
     return codes[rows]

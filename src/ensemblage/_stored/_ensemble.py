@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import DistinctRows, Ensemble, _check_missing
 from ensemblage._labels import CodedColumns
 from ensemblage._parallel import map_rows
-from ensemblage._rows import take_columns
+from ensemblage._rows import RowsBeside, take_columns
 from ensemblage._stored._coding import code_on_disk
 from ensemblage._stored._distinct import BYTES_PER_ROW, distinct_rows_on_disk
 from ensemblage._stored._scratch import Scratch
@@ -26,6 +26,11 @@ STATE = 60
 """Most bytes per object that methods keep while they work (measured: docs/SCALE.md)."""
 LEAST_ROOM = 32_000_000
 """Bytes for blocks of rows below which nothing works well."""
+
+HELD = 8
+"""Distinct rows are held in memory if they take at most this part of it."""
+BATCH_ROWS = 2**18
+"""Most rows that are read and coded at a time."""
 
 
 class StoredEnsemble(Ensemble):
@@ -49,7 +54,7 @@ class StoredEnsemble(Ensemble):
         rows, counts, inverse = distinct_rows_on_disk(
             self.codes, self.n_clusters + 1, self.scratch, max(2**16, room // per_row)
         )
-        fits = rows.shape[0] * p * rows.dtype.itemsize <= self.memory // 8
+        fits = rows.shape[0] * p * rows.dtype.itemsize <= self.memory // HELD
         return DistinctRows(rows[:] if fits else rows, counts, inverse)
 
     @cached_property
@@ -76,9 +81,15 @@ class StoredEnsemble(Ensemble):
         if len(index) == 0:
             raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
         names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
-        codes = take_columns(self.codes, index)
-        scratch = Scratch(self.scratch.path.parent)
-        return StoredEnsemble(CodedColumns(codes, categories, names), scratch, self.memory, self.missing)
+        return self._with(CodedColumns(take_columns(self.codes, index), categories, names), self.missing)
+
+    def beside(self, other: Ensemble) -> StoredEnsemble:
+        """The partitions of both; those of the other ensemble, of the same objects, come last."""
+        codes = RowsBeside(self.codes, other.codes)
+        return self._with(CodedColumns(codes, self.categories + other.categories, None), None)
+
+    def _with(self, coded: CodedColumns, missing: int | None) -> StoredEnsemble:
+        return StoredEnsemble(coded, Scratch(self.scratch.path.parent), self.memory, missing)
 
 
 def open_ensemble(
@@ -93,7 +104,7 @@ def open_ensemble(
     n, p = source.shape
     room = check_memory(memory, n)
     folder = Scratch(scratch)
-    rows_at_once = max(1, min(2**18, room // (40 * p)))
+    rows_at_once = max(1, min(BATCH_ROWS, room // (40 * p)))
     coded = code_on_disk(source, _check_missing(missing), folder, rows_at_once)
     if names is not None:
         coded = coded._replace(names=[str(name) for name in names])

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._labels import Coding, code_labels
+from ensemblage._parallel import map_rows
+from ensemblage._rows import BlockRows, first_rows, take_columns, take_rows
 from ensemblage._validation import check_weights, check_whole
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.kernels._profiles import label_profile, tally_clusters
 from ensemblage.metrics._density import confidence_of_rows
 
 
@@ -21,8 +23,8 @@ from ensemblage.metrics._density import confidence_of_rows
 class Rows:
     """The distinct label rows that at least one partition labels, in lexicographic order."""
 
-    codes: NDArray[Any]
-    """(m, p)"""
+    codes: Any
+    """(m, p), in memory or on disk: `map_rows` and a few rows at a time work in either case."""
     counts: NDArray[np.int64]
     """(m,) objects with that row."""
     offsets: NDArray[np.int64]
@@ -51,20 +53,31 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def of_objects(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
+        """(n,) the value of each object's row; ``otherwise`` where no partition labels it."""
+        of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
+
+        def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
+            labelled = inverse < len(values)
+            part[labelled] = values[inverse[labelled]]
+
+        map_rows(fill, [self.inverse, of_objects])
+        return of_objects
+
     def with_weight(self) -> Rows:
         """The same rows without the partitions of weight 0; some may be equal then, or all missing."""
         kept = np.flatnonzero(self.weights > 0)
         if len(kept) == len(self.weights):
             return self
         offsets = np.concatenate([[0], np.cumsum(self.n_clusters[kept] + 1)])
-        return Rows(np.ascontiguousarray(self.codes[:, kept]), self.counts, offsets, self.inverse, self.weights[kept])
+        return Rows(take_columns(self.codes, kept), self.counts, offsets, self.inverse, self.weights[kept])
 
 
 def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
     m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
-    return Rows(codes[:m], counts[:m], ensemble.offsets, inverse, weights)
+    return Rows(first_rows(codes, m), counts[:m], ensemble.offsets, inverse, weights)
 
 
 def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
@@ -74,7 +87,8 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     order = order[: int(distinct.counts.sum())]
     inverse = np.full(len(ensemble), len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
-    return Rows(ensemble.codes[order], np.ones(len(order), dtype=np.int64), ensemble.offsets, inverse, weights)
+    codes, counts = take_rows(ensemble.codes, order), np.ones(len(order), dtype=np.int64)
+    return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
 class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -108,9 +122,24 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         validate_data(self, X, skip_check_array=True)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         rows = self._make_rows(ensemble, weights)
+        self._check_memory(rows)
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
+
+    def _check_memory(self, rows: Rows) -> None:
+        why = self._holds_rows()
+        if isinstance(rows.codes, BlockRows) and why:
+            m, p = rows.codes.shape
+            raise ValueError(
+                f"{type(self).__name__} must hold all label rows in memory: it {why}. "
+                f"Got {m:,} rows of {p} labels on disk. Use KMeansConsensus or CumulativeVoting, which do not, "
+                "or some of the objects: ensemble[rows]."
+            )
+
+    def _holds_rows(self) -> str:
+        """Why the method does not work on rows that lie on disk; empty if it does."""
+        return "looks at them in no order"
 
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""
@@ -126,13 +155,13 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         number = self._numbers(rows, clusters)
-        clusters = np.append(number, -1)[clusters].astype(np.int32)
+        clusters = np.append(number, -1).astype(np.int32)[clusters]
         self.n_clusters_ = len(number)
         profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
         confidence = confidence_of_rows(rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights)
         self._number, self._profile = number, profile
-        self.labels_ = np.append(clusters, np.int32(-1))[rows.inverse]
-        self.confidence_ = np.append(confidence, np.nan)[rows.inverse]
+        self.labels_ = rows.of_objects(clusters, -1)
+        self.confidence_ = rows.of_objects(confidence, np.nan)
 
     def _check_n_clusters(self, n_rows: int) -> int:
         name = type(self).__name__
@@ -150,7 +179,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         return k
 
-    def _encode(self, X: Any) -> NDArray[Any]:
+    def _encode(self, X: Any) -> Any:
         check_is_fitted(self)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -166,10 +195,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """New number of each cluster: by decreasing size, ties by the first of its rows."""
-    clusters, counts = clusters[clusters >= 0], counts[clusters >= 0]
-    sizes = np.bincount(clusters, weights=counts)
-    first = np.empty(len(sizes), dtype=np.int64)
-    first[clusters[::-1]] = np.arange(len(clusters))[::-1]
+    k = int(clusters.max()) + 1
+    sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
+    tally_clusters(clusters, counts, sizes, first)
     order = np.lexsort((first, -sizes))
     number = np.empty(len(order), dtype=np.int64)
     number[order] = np.arange(len(order))

@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map, thread_count
+from ensemblage._parallel import map_rows, parallel_map, thread_count
 from ensemblage._random import task_seeds
+from ensemblage._rows import take_rows
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
@@ -166,6 +167,9 @@ class BisectingKMeansConsensus(BaseConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _holds_rows(self) -> str:
+        return ""
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         self._check_parameters()
         k = self._how_many(rows)
@@ -239,7 +243,11 @@ class BisectingKMeansConsensus(BaseConsensus):
     def _bisect(self, rows: Rows, part: Part) -> Bisection:
         """Split one part by k-means; depends on nothing but the part."""
         inside = part.rows
-        own = rows if len(inside) == len(rows) else replace(rows, codes=rows.codes[inside], counts=rows.counts[inside])
+        own = (
+            rows
+            if len(inside) == len(rows)
+            else replace(rows, codes=take_rows(rows.codes, inside), counts=rows.counts[inside])
+        )
         utility = CategoryUtility.of(own, self.n_jobs)
         *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
         best = min((self._start(own, utility, seed) for seed in starts), key=lambda start: start.loss)
@@ -322,11 +330,12 @@ class BisectingKMeansConsensus(BaseConsensus):
             Cluster of each row; -1 where nothing is labelled.
         """
         codes = self._encode(X)
-        node = np.zeros(len(codes), dtype=np.int64)
-        node[(codes == np.diff(self._utility.offsets) - 1).all(axis=1)] = -1
+        missing = np.diff(self._utility.offsets) - 1
+        nothing = np.concatenate(map_rows(lambda codes: (codes == missing).all(axis=1), [codes], n_jobs=self.n_jobs))
+        node = np.where(nothing, np.int64(-1), 0)
         for t, (split, centroids) in enumerate(zip(self.splits_, self._split_centroids, strict=True)):
             here = np.flatnonzero(node == split.parent)
-            node[here] = 2 * t + 1 + nearest_centroids(codes[here], self._utility, centroids, self.n_jobs)
+            node[here] = 2 * t + 1 + nearest_centroids(take_rows(codes, here), self._utility, centroids, self.n_jobs)
         number = np.full(2 * len(self.splits_) + 2, -1, dtype=np.int32)
         number[self._leaves] = self._number
         return number[node]

@@ -145,6 +145,9 @@ class EvidenceAccumulation(BaseConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _holds_rows(self) -> str:
+        return "compares every row with every other"
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         self._check_parameters()
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))

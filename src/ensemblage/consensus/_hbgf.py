@@ -108,6 +108,9 @@ class HBGF(BaseConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _holds_rows(self) -> str:
+        return "cuts a graph of all objects"
+
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if self.distinct or self.partitioner == "spectral":
             return super()._make_rows(ensemble, weights)

@@ -30,6 +30,9 @@ class BaseKMeans(BaseConsensus):
     n_iter_: int
     _utility: Utility
 
+    def _holds_rows(self) -> str:
+        return ""
+
     def _make_utility(self, rows: Rows) -> Utility:
         raise NotImplementedError
 
@@ -247,6 +250,9 @@ class KMeansConsensus(BaseKMeans):
             check_choice(self.refine, "refine of KMeansConsensus, if not None,", ["density"])
 
     _utility: CategoryUtility
+
+    def _holds_rows(self) -> str:
+        return "moves single rows, for refine='density'" if self.refine else ""
 
     def _make_utility(self, rows: Rows) -> CategoryUtility:
         own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}

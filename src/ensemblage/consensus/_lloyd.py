@@ -16,6 +16,10 @@ LANES = 8
 """Candidates that one pass over the rows can judge."""
 
 
+MOST_ROWS = 2**20
+"""Rows of the largest block of one iteration."""
+
+
 class Start(NamedTuple):
     """The result of one start."""
 
@@ -51,15 +55,27 @@ def seed_far_apart(
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
     nearest = np.full(len(rows), np.inf, dtype=np.float32)
-    _, nearest, totals = _best_candidate(rows, utility, chosen, nearest, n_jobs)
+    base = base_of_rows(rows, utility, n_jobs)
+    _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
         if totals.any():
             candidates = [_draw(rows, nearest, totals, share) for share in random.uniform(size=n_candidates)]
         else:  # Only with partitions of weight 0: every row left is at distance 0 from a seed.
             candidates = list(np.setdiff1d(np.arange(len(rows)), chosen)[:1])
-        best, nearest, totals = _best_candidate(rows, utility, candidates, nearest, n_jobs)
+        best, nearest, totals = _best_candidate(rows, utility, base, candidates, nearest, n_jobs)
         chosen.append(best)
     return profile_of_rows(rows, np.array(chosen))
+
+
+def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> NDArray[np.float32]:
+    """(m,) the utility's `base` of every row."""
+    base = np.empty(len(rows), dtype=np.float32)
+
+    def fill(codes: Any, base: Any) -> None:
+        base[:] = utility.base(codes)
+
+    _parallel.map_rows(fill, [rows.codes, base], n_jobs=n_jobs)
+    return base
 
 
 def _draw(rows: Rows, nearest: NDArray[np.float32], totals: NDArray[np.float64], share: float) -> int:
@@ -73,22 +89,29 @@ def _draw(rows: Rows, nearest: NDArray[np.float32], totals: NDArray[np.float64],
 
 
 def _best_candidate(
-    rows: Rows, utility: Utility, candidates: list[int], nearest: NDArray[np.float32], n_jobs: int | None
+    rows: Rows,
+    utility: Utility,
+    base: NDArray[np.float32],
+    candidates: list[int],
+    nearest: NDArray[np.float32],
+    n_jobs: int | None,
 ) -> tuple[int, NDArray[np.float32], NDArray[np.float64]]:
     """The candidate that leaves the least total distance, every row's distance with it, and its sums over blocks."""
     lanes = np.resize(candidates, LANES)
     table = utility.distances(utility.centroids(profile_of_rows(rows, lanes)))
-    distances = np.empty((len(rows), LANES), dtype=np.float32)
+    distances = np.empty((len(candidates), len(rows)), dtype=np.float32)
 
-    def total(codes: Any, base: Any, nearest: Any, counts: Any, distances: Any) -> NDArray[np.float64]:
-        totals = np.empty(LANES)
-        limit_distances(codes, base, nearest, counts, distances, rows.offsets, table, totals)
+    def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
+        totals, of_lanes = np.empty(LANES), np.empty((len(codes), LANES), dtype=np.float32)
+        limit_distances(codes, base, nearest, counts, of_lanes, rows.offsets, table, totals)
+        for kept, lane in zip(of_candidates, of_lanes.T, strict=False):
+            kept[:] = lane
         return totals
 
-    arrays = [rows.codes, utility.base(rows), nearest, rows.counts, distances]
+    arrays = [rows.codes, base, nearest, rows.counts, *distances]
     totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
-    return int(lanes[best]), distances[:, best].copy(), totals[:, best]
+    return int(lanes[best]), distances[best].copy(), totals[:, best]
 
 
 def lloyd(
@@ -111,13 +134,13 @@ def lloyd(
     slack = np.zeros(len(rows), dtype=np.float32)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
-    base, centroids, loss, n_iter = utility.base(rows), utility.centroids(seeds), np.inf, 0
+    base, centroids, loss, n_iter = base_of_rows(rows, utility, n_jobs), utility.centroids(seeds), np.inf, 0
     drift = np.zeros(len(seeds), dtype=np.float32)
     while n_iter < max_iter:
         n_iter += 1
         table = utility.distances(centroids)
         moved = _assign(rows, base, clusters, slack, profile, table, drift, rounding, n_jobs)
-        moved += _fill_empty(rows, utility, clusters, slack, profile, table)
+        moved += _fill_empty(rows, base, clusters, slack, profile, table, n_jobs)
         before, loss = loss, utility.loss(profile)
         if moved == 0 or before - loss <= tol * loss:
             break
@@ -128,7 +151,7 @@ def lloyd(
 
 
 def nearest_centroids(
-    codes: NDArray[Any], utility: Utility, centroids: NDArray[np.float64], n_jobs: int | None
+    codes: Any, utility: Utility, centroids: NDArray[np.float64], n_jobs: int | None
 ) -> NDArray[np.int32]:
     """Nearest centroid of each row of codes, the first one on ties; -1 for a row that no partition labels."""
     nearest = np.full(len(codes), -1, dtype=np.int32)
@@ -173,8 +196,8 @@ def _assign(
         move_rows(codes, before, clusters, counts, rows.offsets, change)
         return moved, change
 
-    # One block per thread, at least: a block costs a profile.
-    size = max(_parallel.BLOCK_ROWS, -(-len(rows) // (4 * _parallel.thread_count(n_jobs))))
+    # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
+    size = min(max(_parallel.BLOCK_ROWS, -(-len(rows) // (4 * _parallel.thread_count(n_jobs)))), MOST_ROWS)
     total, arrays = 0, [rows.codes, base, clusters, slack, rows.counts]
     for moved, change in _parallel.map_rows(step, arrays, n_jobs=n_jobs, size=size):
         total += moved
@@ -185,20 +208,25 @@ def _assign(
 
 def _fill_empty(
     rows: Rows,
-    utility: Utility,
+    base: NDArray[np.float32],
     clusters: NDArray[np.int32],
     slack: NDArray[np.float32],
     profile: NDArray[np.int64],
     table: NDArray[np.float32],
+    n_jobs: int | None,
 ) -> int:
     """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more."""
     empty = np.flatnonzero(~profile.any(axis=1))
     if not len(empty):
         return 0
     sizes = np.bincount(clusters, minlength=len(profile))
-    distance = utility.base(rows)
-    for j, offset in enumerate(rows.offsets[:-1]):
-        distance += table[offset + rows.codes[:, j], clusters]
+    distance = base.copy()
+
+    def add(codes: Any, clusters: Any, distance: Any) -> None:
+        for j, offset in enumerate(rows.offsets[:-1]):
+            distance += table[offset + codes[:, j], clusters]
+
+    _parallel.map_rows(add, [rows.codes, clusters, distance], n_jobs=n_jobs)
     for c in empty:
         row = int(np.argmax(np.where(sizes[clusters] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]

@@ -13,7 +13,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import map_rows
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
-from ensemblage.kernels._contingency import ContingencyTables, contingency_tables
+from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
 
 
@@ -77,6 +77,9 @@ class MajorityVoting(BaseConsensus):
         self.weights = weights
         self.n_jobs = n_jobs
 
+    def _holds_rows(self) -> str:
+        return ""
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         least = 1 if self.n_clusters is None else self._check_n_clusters(len(rows))
         heard = rows.with_weight()
@@ -87,7 +90,7 @@ class MajorityVoting(BaseConsensus):
                 f"{least}. "
                 "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
-        tables = contingency_tables(np.ascontiguousarray(heard.codes.T), heard.counts, heard.n_clusters, self.n_jobs)
+        tables = tables_of_rows(heard.codes, heard.counts, heard.n_clusters, self.n_jobs)
         reference = _reference(tables, least, self.n_clusters is None)
         self.reference_ = int(np.flatnonzero(rows.weights > 0)[reference])
         k = int(heard.n_clusters[reference]) if self.n_clusters is None else least

@@ -15,7 +15,7 @@ from ensemblage._parallel import map_rows
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, whole_weights, without_gaps
-from ensemblage.kernels._contingency import contingency_tables
+from ensemblage.kernels._contingency import tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
 
 
@@ -110,6 +110,9 @@ class MCLA(BaseConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _holds_rows(self) -> str:
+        return ""
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
         cutter = Cutter.of(self)
@@ -157,10 +160,9 @@ def _by_partition(parts: NDArray[np.int64], rows: Rows) -> list[NDArray[np.int64
 
 def meta_graph(rows: Rows, n_jobs: int | None = None) -> tuple[csr_array, NDArray[np.int64]]:
     """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
-    columns = np.ascontiguousarray(rows.codes.T)
     starts, sizes = np.concatenate([[0], np.cumsum(rows.n_clusters)]), rows.label_counts()
-    tables = contingency_tables(columns, rows.counts, rows.n_clusters, n_jobs)
-    edges = [_edges(starts, sizes, i, j, tables.table(i, j)) for i, j in combinations(range(len(columns)), 2)]
+    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, n_jobs)
+    edges = [_edges(starts, sizes, i, j, tables.table(i, j)) for i, j in combinations(range(len(rows.weights)), 2)]
     a, b, similarity = np.concatenate([np.empty((3, 0)), *edges], axis=1)
     shape = (int(starts[-1]), int(starts[-1]))
     upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=shape)

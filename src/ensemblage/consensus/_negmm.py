@@ -129,6 +129,9 @@ class NegMM(BaseConsensus):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    def _holds_rows(self) -> str:
+        return "compares every row with every other"
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
         check_whole(self.n_neighbors, "n_neighbors of NegMM", 1)

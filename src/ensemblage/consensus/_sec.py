@@ -65,11 +65,8 @@ class AssociationUtility:
         table = self.weights[:, None] * (self.sizes[:, None] * lengths - 2 * centroids.T)
         return np.ascontiguousarray(table, dtype=np.float32)
 
-    def base(self, rows: Rows) -> NDArray[np.float32]:
-        base = np.empty(len(rows), dtype=np.float32)
-        for block in _parallel.row_blocks(len(rows), _parallel.SUM_ROWS):
-            base[block] = self.first_terms(rows.codes[block])
-        return base
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        return self.first_terms(codes).astype(np.float32)
 
     def loss(self, profile: NDArray[np.int64]) -> float:
         """Weighted k-means loss of the clusters with that profile."""

@@ -34,7 +34,7 @@ class Utility(Protocol):
     def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
         """(d, k) table whose rows add up to a row's distance to every centroid, but for `base`."""
 
-    def base(self, rows: Rows) -> NDArray[np.float32]:
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """(m,) part of each row's distance that is the same for every centroid and not in the table."""
 
     def loss(self, profile: NDArray[np.int64]) -> float:
@@ -95,17 +95,17 @@ class CategoryUtility:
         table[:, self.offsets[1:] - 1] = 0
         return np.ascontiguousarray(table.T, dtype=np.float32)
 
-    def base(self, rows: Rows) -> NDArray[np.float32]:
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """(m,) distance of a row to centroids without any of its labels, but for what these are themselves.
 
         Apart from the table, whose entries are small then: in float32 near ties come out right more often.
         """
         most = np.float32(self.peak * self.weights.sum())
         if not self.counts[self.offsets[1:] - 1].any():
-            return np.full(len(rows), most)
-        base = np.zeros(len(rows))
-        for codes, absent, weight in zip(rows.codes.T, rows.n_clusters, self.weights, strict=True):
-            base += np.where(codes < absent, self.peak * weight, 0)
+            return np.full(len(codes), most)
+        base = np.zeros(len(codes))
+        for column, absent, weight in zip(codes.T, np.diff(self.offsets) - 1, self.weights, strict=True):
+            base += np.where(column < absent, self.peak * weight, 0)
         return base.astype(np.float32)
 
     def loss(self, profile: NDArray[np.int64]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map, row_blocks, thread_count
+from ensemblage._parallel import parallel_map, parts_of, row_blocks, thread_count
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.kernels._votes import count_beside
@@ -80,7 +80,8 @@ def tables_beside(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | No
 
     def count(block: slice) -> NDArray[np.int64]:
         table = np.zeros((rows.offsets[-1], rows.n_clusters[j] + 1), dtype=np.int64)
-        count_beside(rows.codes[block], rows.counts[block], j, others, rows.offsets, table)
+        for part in parts_of(block):
+            count_beside(rows.codes[part], rows.counts[part], j, others, rows.offsets, table)
         return table
 
     total, *rest = parallel_map(count, thread_blocks(len(rows), n_jobs), n_jobs)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage._parallel import parallel_map, row_blocks
+from ensemblage._parallel import parallel_map, parts_of, row_blocks
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside, thread_blocks
-from ensemblage.kernels._contingency import ContingencyTables, contingency_tables
+from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
 from ensemblage.kernels._votes import add_pairs, add_votes, mean_votes, sum_by_label, sum_entropies
 
 _PAIRS_AT_ONCE = 2**16  # half a megabyte of logarithms stays in the cache of a core
@@ -135,11 +137,11 @@ class Ballots(NamedTuple):
 def all_tables(rows: Rows, ballot: Ballot, n_jobs: int | None = None) -> Ballots:
     """Contingency tables of all pairs: O(n p²) time, O((Σk_i)² + n p) memory."""
     check_cells(int(rows.offsets[-1]) ** 2 // 2)
-    columns = np.empty(rows.codes.shape[::-1], dtype=rows.codes.dtype)
-    for j, labels in enumerate(ballot.labels):
-        rank = np.append(np.argsort(labels), len(labels)).astype(rows.codes.dtype)
-        columns[j] = rank[rows.codes[:, j]]
-    tables = contingency_tables(columns, rows.counts, rows.n_clusters, n_jobs)
+    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, n_jobs)
+    order = [np.append(labels, len(labels)) for labels in ballot.labels]
+    for i, j in combinations(range(len(order)), 2):
+        table = tables.table(i, j)
+        table[:] = table[np.ix_(order[i], order[j])]
     return Ballots(tables, ballot, rows.weights, max(len(ballot.labels[j]) for j in ballot.partitions))
 
 
@@ -172,9 +174,8 @@ def sum_labels(rows: Rows, votes: Votes, n_jobs: int | None = None) -> LabelSums
 
     def add(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         sums, squares = np.zeros((d, k), dtype=np.int64), np.zeros(d, dtype=np.int64)
-        for part in _parts(block, 1_024):
-            codes = rows.codes[part]
-            sum_by_label(codes, votes.means(codes), rows.counts[part], rows.offsets, scale, sums, squares)
+        for codes, counts in _parts(rows, block, 1_024):
+            sum_by_label(codes, votes.means(codes), counts, rows.offsets, scale, sums, squares)
         return sums, squares
 
     found = parallel_map(add, thread_blocks(len(rows), n_jobs), n_jobs)
@@ -192,12 +193,12 @@ def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDA
 
     def add(block: slice) -> NDArray[np.int64]:
         sums = np.zeros((k, k), dtype=np.int64)
-        for part in _parts(block, max(1, _PAIRS_AT_ONCE // n_pairs)):
-            means = votes.means(rows.codes[part])
+        for codes, counts in _parts(rows, block, max(1, _PAIRS_AT_ONCE // n_pairs)):
+            means = votes.means(codes)
             logarithms = np.empty((len(means), n_pairs))
             add_pairs(means, logarithms)
             np.log(logarithms, out=logarithms)
-            sum_entropies(means, logarithms, rows.counts[part], scale, sums)
+            sum_entropies(means, logarithms, counts, scale, sums)
         return sums
 
     sums: NDArray[np.int64] = np.sum(parallel_map(add, thread_blocks(len(rows), n_jobs), n_jobs), axis=0)
@@ -209,8 +210,12 @@ def _scale(rows: Rows) -> float:
     return float(2.0 ** (62 - int(rows.counts.sum()).bit_length()))
 
 
-def _parts(block: slice, size: int) -> list[slice]:
-    return [slice(block.start + s.start, block.start + s.stop) for s in row_blocks(block.stop - block.start, size)]
+def _parts(rows: Rows, block: slice, size: int) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
+    """Codes and counts of few rows at a time, read from the disk many at a time."""
+    for part in parts_of(block):
+        codes, counts = rows.codes[part], rows.counts[part]
+        for few in row_blocks(len(codes), size):
+            yield codes[few], counts[few]
 
 
 def cumulative_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLosses:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import map_rows
 from ensemblage._random import task_seeds
+from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._js_linkage import average_linkage, bottleneck_linkage, cut_by_merges, js_divergences
@@ -29,6 +30,7 @@ from ensemblage.consensus._votes import (
     sum_labels,
     sum_of_entropies,
 )
+from ensemblage.kernels._profiles import tally_clusters
 
 
 class VotingConsensus(BaseConsensus):
@@ -46,6 +48,9 @@ class VotingConsensus(BaseConsensus):
         self._rows, self._aggregate = rows, votes
         self._extract(rows, sums)
         return self._assign(rows, self._n_groups(k))
+
+    def _holds_rows(self) -> str:
+        return ""
 
     def _check_parameters(self) -> None:
         raise NotImplementedError
@@ -97,7 +102,8 @@ class VotingConsensus(BaseConsensus):
         groups = cut_by_merges(self.linkage_matrix_, k)
         self._groups = self._aggregate.merged(groups)
         group = self._most_likely(rows.codes)
-        sizes = np.bincount(group[group >= 0], weights=rows.counts[group >= 0], minlength=k)
+        sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
+        tally_clusters(group, rows.counts, sizes, first)
         self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
         self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
         self._memberships = self._aggregate.merged(self.clusters_of_reference_)
@@ -106,7 +112,7 @@ class VotingConsensus(BaseConsensus):
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the columns of the aggregate
 
-    def _most_likely(self, codes: NDArray[Any]) -> NDArray[np.int32]:
+    def _most_likely(self, codes: Any) -> NDArray[np.int32]:
         """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
         group = np.empty(len(codes), dtype=np.int32)
 
@@ -127,7 +133,9 @@ class VotingConsensus(BaseConsensus):
             labelled = inverse < len(rows)
             soft[labelled] = votes.means(rows.codes[inverse[labelled]])
 
-        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs)
+        # Objects are in no order of their rows: rows on disk are read once for each block of objects.
+        size = 2**20 if isinstance(rows.codes, BlockRows) else None
+        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=size)
         return soft
 
     @property

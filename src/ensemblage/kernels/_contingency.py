@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-from ensemblage._parallel import parallel_map
+from ensemblage._parallel import parallel_map, parts_of, row_blocks, thread_count
+from ensemblage._rows import BlockRows
 
 
 @jit
@@ -36,6 +37,42 @@ def summed(counts: Any, f: Any) -> Any:
 
 
 @jit
+def sum_table(
+    flat: Any,  # IN (height + 1) * (width + 1) cells
+    height: int,  # IN clusters of one partition
+    width: int,  # IN clusters of the other
+    f: Any,  # IN f[count], or empty for count²
+    sums: Any,  # OUT (4,) sum of f over cells, row totals, column totals; objects that both label
+) -> None:
+    down = np.zeros(width, dtype=np.int64)
+    sums[:] = 0
+    for r in range(height):
+        row = flat[r * (width + 1) : r * (width + 1) + width]
+        across = np.int64(0)
+        for c in range(width):
+            across += row[c]
+            down[c] += row[c]
+        sums[0] += summed(row, f)
+        sums[1] += across * across if f.shape[0] == 0 else f[across]
+        sums[3] += across
+    sums[2] = summed(down, f)
+
+
+@jit
+def contingency_of_pairs(
+    columns: Any,  # IN (p, n) codes
+    counts: Any,  # IN (n,) objects with each row
+    pairs: Any,  # IN (q, 2) partitions
+    begins: Any,  # IN (q + 1,) where the table of each pair begins
+    n_clusters: Any,  # IN (p,)
+    flat: Any,  # IN/OUT int64 tables
+) -> None:
+    for q in range(pairs.shape[0]):
+        i, j = pairs[q]
+        contingency(columns[i], columns[j], counts, n_clusters[j] + 1, flat[begins[q] : begins[q + 1]])
+
+
+@jit
 def agreement_sums(
     a: Any,  # IN (n,) codes of one partition
     columns: Any,  # IN (p, n) codes of the others
@@ -48,22 +85,10 @@ def agreement_sums(
     sums: Any,  # OUT (4, p) sum of f over cells, row totals, column totals; objects that both label
 ) -> None:
     for j in chosen:
-        k, width = widths[j], widths[j] + 1
-        flat = table[: (heights + 1) * width]
+        flat = table[: (heights + 1) * (widths[j] + 1)]
         flat[:] = 0
-        contingency(a, columns[j], counts, width, flat)
-        down = np.zeros(k, dtype=np.int64)
-        sums[:, j] = 0
-        for r in range(heights):
-            row = flat[r * width : r * width + k]
-            across = np.int64(0)
-            for c in range(k):
-                across += row[c]
-                down[c] += row[c]
-            sums[0, j] += summed(row, f)
-            sums[1, j] += across * across if f.shape[0] == 0 else f[across]
-            sums[3, j] += across
-        sums[2, j] = summed(down, f)
+        contingency(a, columns[j], counts, widths[j] + 1, flat)
+        sum_table(flat, heights, widths[j], f, sums[:, j])
 
 
 class ContingencyTables(NamedTuple):
@@ -93,21 +118,102 @@ def contingency_tables(
     ``columns`` is (p, n) codes, contiguous; ``counts`` the objects with each of the n rows, or other weights of them:
     the tables are of their type. O(p² n) time, 8 bytes per cell.
     """
-    pairs = list(combinations(range(len(columns)), 2))
-    sizes = [int((n_clusters[i] + 1) * (n_clusters[j] + 1)) for i, j in pairs]
-    begins = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    starts = np.full((len(columns), len(columns)), -1, dtype=np.int64)
-    for (i, j), begin in zip(pairs, begins, strict=False):
-        starts[i, j] = begin
-    tables = ContingencyTables(np.zeros(begins[-1], dtype=counts.dtype), starts, n_clusters)
+    pairs = all_pairs(len(columns))
+    begins = _begins(pairs, n_clusters)
+    flat = np.zeros(begins[-1], dtype=counts.dtype)
 
     def count(pair: int) -> None:
         i, j = pairs[pair]
-        flat = tables.flat[begins[pair] : begins[pair + 1]]
-        contingency(columns[i], columns[j], counts, int(n_clusters[j]) + 1, flat)
+        table = flat[begins[pair] : begins[pair + 1]]
+        contingency(columns[i], columns[j], counts, int(n_clusters[j]) + 1, table)
 
     parallel_map(count, range(len(pairs)), n_jobs)
-    return tables
+    return _tables(flat, pairs, begins, n_clusters)
+
+
+def all_pairs(p: int) -> NDArray[np.int64]:
+    """(p (p - 1) / 2, 2) pairs i < j: (0, 1), (0, 2), …, (1, 2), …"""
+    return np.array(list(combinations(range(p), 2)), dtype=np.int64).reshape(-1, 2)
+
+
+def _begins(pairs: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    sizes = (n_clusters[pairs] + 1).prod(axis=1, dtype=np.int64)
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def _tables(
+    flat: NDArray[Any], pairs: NDArray[np.int64], begins: NDArray[np.int64], n_clusters: NDArray[np.int64]
+) -> ContingencyTables:
+    starts = np.full((len(n_clusters), len(n_clusters)), -1, dtype=np.int64)
+    starts[pairs[:, 0], pairs[:, 1]] = begins[:-1]
+    return ContingencyTables(flat, starts, n_clusters)
+
+
+def tables_of_rows(
+    codes: Any, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> ContingencyTables:
+    """`contingency_tables` of the columns of a (n, p) code matrix, in memory or on disk."""
+    if not isinstance(codes, BlockRows):
+        return contingency_tables(np.ascontiguousarray(codes.T), counts, n_clusters, n_jobs)
+    pairs = all_pairs(codes.shape[1])
+    begins = _begins(pairs, n_clusters)
+    return _tables(_tables_by_rows(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
+
+
+CELLS = 2**22
+"""Cells of the tables that are counted at a time for rows on disk, one set per thread."""
+
+
+def _tables_by_rows(
+    codes: BlockRows,
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    n_jobs: int | None,
+) -> NDArray[np.int64]:
+    """Tables of some pairs, flat, in one pass over the rows."""
+    n_threads = thread_count(n_jobs) if begins[-1] <= CELLS else 1
+
+    def count(rows: slice) -> NDArray[np.int64]:
+        flat = np.zeros(begins[-1], dtype=np.int64)
+        for part in parts_of(rows):
+            columns = np.ascontiguousarray(codes[part].T)
+            contingency_of_pairs(columns, counts[part], pairs, begins, n_clusters, flat)
+        return flat
+
+    total, *others = parallel_map(count, row_blocks(len(codes), -(-len(codes) // n_threads)), n_jobs)
+    for other in others:
+        total += other
+    return total
+
+
+def pair_sums_by_rows(
+    codes: BlockRows,
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    f: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """`sums_with` of all pairs i < j of the columns of a code matrix on disk: (4, p, p), 0 elsewhere.
+
+    One pass over the rows for as many pairs as have `CELLS` cells. Tables far larger than the data are counted by
+    sorting, pair by pair.
+    """
+    p = codes.shape[1]
+    sums = np.zeros((4, p, p), dtype=np.int64)
+    pairs = all_pairs(p)
+    cells = np.diff(_begins(pairs, n_clusters))
+    for i, j in pairs[cells > max(CELLS, 4 * len(codes))]:
+        sums[:, i, j] = _sums_by_sorting(codes[:, i], codes[:, j], counts, n_clusters[i], n_clusters[j], f)
+    pairs = pairs[cells <= max(CELLS, 4 * len(codes))]
+    group = np.cumsum(np.diff(_begins(pairs, n_clusters))) // CELLS
+    for some in np.split(pairs, np.flatnonzero(np.diff(group)) + 1):
+        begins = _begins(some, n_clusters)
+        flat = _tables_by_rows(codes, counts, n_clusters, some, begins, n_jobs)
+        for q, (i, j) in enumerate(some):
+            sum_table(flat[begins[q] : begins[q + 1]], n_clusters[i], n_clusters[j], f, sums[:, i, j])
+    return sums
 
 
 def sums_with(

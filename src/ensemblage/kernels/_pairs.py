@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage import _parallel
 from ensemblage._jit import jit
+from ensemblage._rows import BlockRows
 from ensemblage.kernels._profiles import label_profile
 
 
@@ -65,7 +66,7 @@ SMALL_TABLE = 2**20
 
 
 def label_count_squares(
-    codes: NDArray[Any],
+    codes: Any,
     clusters: NDArray[Any],
     sizes: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -77,10 +78,9 @@ def label_count_squares(
     are. Exact to n = 3·10⁹.
     """
     if len(sizes) * offsets[-1] <= SMALL_TABLE:
-        ones = np.ones(len(codes), dtype=np.int64)
-        profile = label_profile(codes, clusters, ones, offsets, len(sizes), n_jobs)
-        profile[:, offsets[1:] - 1] = 0
-        return np.add.reduceat(profile**2, offsets[:-1], axis=1), np.add.reduceat(profile, offsets[:-1], axis=1)
+        return _squares_of_profile(codes, clusters, len(sizes), offsets, n_jobs)
+    if isinstance(codes, BlockRows):
+        return _squares_by_rows(codes, clusters, len(sizes), offsets, n_jobs)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     order = np.empty(starts[-1], dtype=np.int32 if len(codes) < 2**31 else np.int64)
     group_objects(clusters, starts[:-1].copy(), order)
@@ -94,6 +94,30 @@ def label_count_squares(
 
     _parallel.parallel_map(count, _blocks_of_clusters(starts), n_jobs)
     return squares, labelled
+
+
+def _squares_of_profile(
+    codes: Any, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ones = np.ones(len(codes), dtype=np.int64)
+    profile = label_profile(codes, clusters, ones, offsets, n_clusters, n_jobs)
+    profile[:, offsets[1:] - 1] = 0
+    return np.add.reduceat(profile**2, offsets[:-1], axis=1), np.add.reduceat(profile, offsets[:-1], axis=1)
+
+
+LARGE_TABLE = 2**23
+"""Largest such table for rows on disk, which are read once per table: as many clusters at a time."""
+
+
+def _squares_by_rows(
+    codes: BlockRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    found = []
+    for some in _parallel.row_blocks(n_clusters, max(1, LARGE_TABLE // int(offsets[-1]))):
+        numbers = np.where((clusters >= some.start) & (clusters < some.stop), clusters - some.start, -1)
+        found.append(_squares_of_profile(codes, numbers, some.stop - some.start, offsets, n_jobs))
+    squares, labelled = zip(*found, strict=True)
+    return np.concatenate(squares), np.concatenate(labelled)
 
 
 def _blocks_of_clusters(starts: NDArray[np.int64]) -> list[slice]:

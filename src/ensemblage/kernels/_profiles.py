@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-from ensemblage._parallel import parallel_map, row_blocks, thread_count
+from ensemblage._parallel import parallel_map, parts_of, row_blocks, thread_count
 
 
 @jit
@@ -24,8 +24,23 @@ def add_labels(
                 profile[c, offsets[j] + codes[i, j]] += counts[i]
 
 
+@jit
+def tally_clusters(
+    clusters: Any,  # IN (n,) cluster of each row, negative = none
+    counts: Any,  # IN (n,) objects with that row
+    sizes: Any,  # IN/OUT (k,) int64, objects
+    first: Any,  # IN/OUT (k,) int64, first row of each cluster; negative before
+) -> None:
+    for i in range(clusters.shape[0]):
+        c = clusters[i]
+        if c >= 0:
+            sizes[c] += counts[i]
+            if first[c] < 0:
+                first[c] = i
+
+
 def label_profile(
-    codes: NDArray[Any],
+    codes: Any,
     clusters: NDArray[Any],
     counts: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -42,7 +57,8 @@ def label_profile(
 
     def count(rows: slice) -> NDArray[np.int64]:
         profile = np.zeros((n_clusters, offsets[-1]), dtype=np.int64)
-        add_labels(codes[rows], clusters[rows], counts[rows], offsets, profile)
+        for part in parts_of(rows):
+            add_labels(codes[part], clusters[part], counts[part], offsets, profile)
         return profile
 
     total, *others = parallel_map(count, chunks, n_jobs)

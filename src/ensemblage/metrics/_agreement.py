@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import fsum
 from typing import Any
 
@@ -10,9 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._parallel import parallel_map
+from ensemblage._parallel import parallel_map, row_blocks
+from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_weights
-from ensemblage.kernels._contingency import sums_with
+from ensemblage.kernels._contingency import pair_sums_by_rows, sum_table, sums_with
+from ensemblage.kernels._pairs import LARGE_TABLE
+from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._clustering import code_clustering
 
 MEASURES = ("ari", "nmi")
@@ -129,12 +133,26 @@ def agreement_with(
     counts, f = np.ones(len(ensemble), dtype=np.int64), _summand(measure, len(ensemble))
     a = np.where(clusters < 0, len(sizes), clusters)
 
+    if isinstance(ensemble.codes, BlockRows) and len(sizes) * ensemble.offsets[-1] <= LARGE_TABLE:
+        profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, len(sizes))
+        return _score(sums_of_profile(profile, ensemble.offsets, f), f, measure, average_method)
+
     def sums(j: int) -> NDArray[np.int64]:
         column = np.ascontiguousarray(ensemble.codes[:, j])
         return sums_with(a, column[None], counts, (len(sizes), ensemble.n_clusters[[j]]), np.zeros(1, dtype=np.intp), f)
 
     tables = np.hstack(parallel_map(sums, range(ensemble.shape[1])))
     return _score(tables, f, measure, average_method)
+
+
+def sums_of_profile(profile: NDArray[np.int64], offsets: NDArray[np.int64], f: NDArray[np.int64]) -> NDArray[np.int64]:
+    """`sums_with` from the label counts of the clusters, which are the tables with all partitions."""
+    sums = np.empty((4, len(offsets) - 1), dtype=np.int64)
+    for j, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        # One row more, as for objects in no cluster.
+        table = np.vstack([profile[:, start:stop], np.zeros((1, stop - start), dtype=np.int64)])
+        sum_table(table.ravel(), len(profile), stop - start - 1, f, sums[:, j])
+    return sums
 
 
 def agreement_matrix(
@@ -144,19 +162,26 @@ def agreement_matrix(
 
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
-    codes, counts, _ = ensemble.distinct
-    p = codes.shape[1]
-    columns, f = np.ascontiguousarray(codes.T), _summand(measure, len(ensemble))
-
-    def row(i: int) -> NDArray[np.float64]:
-        others = np.arange(i + 1, p)
-        sums = sums_with(columns[i], columns, counts, (int(ensemble.n_clusters[i]), ensemble.n_clusters), others, f)
-        return _score(sums[:, others], f, measure, average_method)
-
+    p, f = ensemble.shape[1], _summand(measure, len(ensemble))
+    sums = _sums_of_pairs(ensemble, f, n_jobs)
     agreement = np.eye(p)
-    for i, scores in enumerate(parallel_map(row, range(p), n_jobs)):
-        agreement[i, i + 1 :] = agreement[i + 1 :, i] = scores
+    for i in range(p):
+        agreement[i, i + 1 :] = agreement[i + 1 :, i] = _score(sums[:, i, i + 1 :], f, measure, average_method)
     return agreement
+
+
+def _sums_of_pairs(ensemble: Ensemble, f: NDArray[np.int64], n_jobs: int | None) -> NDArray[np.int64]:
+    """`sums_with` of all pairs of partitions i < j: (4, p, p)."""
+    codes, counts, _ = ensemble.distinct
+    if isinstance(codes, BlockRows):
+        return pair_sums_by_rows(codes, counts, ensemble.n_clusters, f, n_jobs)
+    columns, p = np.ascontiguousarray(codes.T), codes.shape[1]
+
+    def row(i: int) -> NDArray[np.int64]:
+        clusters = (int(ensemble.n_clusters[i]), ensemble.n_clusters)
+        return sums_with(columns[i], columns, counts, clusters, np.arange(i + 1, p), f)
+
+    return np.stack(parallel_map(row, range(p), n_jobs), axis=1)
 
 
 def _summand(measure: str, n_objects: int) -> NDArray[np.int64]:
@@ -167,9 +192,11 @@ def _summand(measure: str, n_objects: int) -> NDArray[np.int64]:
     """
     if check_choice(measure, "measure of agreement", MEASURES) == "ari":
         return np.empty(0, dtype=np.int64)
-    count = np.arange(n_objects + 1, dtype=np.float64)
-    entropy = count * np.log(np.maximum(count, 1))
-    return np.rint(np.ldexp(entropy, _fraction_bits(n_objects))).astype(np.int64)
+    f, bits = np.empty(n_objects + 1, dtype=np.int64), _fraction_bits(n_objects)
+    for block in row_blocks(len(f)):
+        count = np.arange(block.start, block.stop, dtype=np.float64)
+        f[block] = np.rint(np.ldexp(count * np.log(np.maximum(count, 1)), bits))
+    return f
 
 
 def _fraction_bits(n_objects: int) -> int:

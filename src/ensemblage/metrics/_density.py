@@ -88,7 +88,7 @@ def ratio(joined: NDArray[Any], pairs: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def confidence_of_rows(
-    codes: NDArray[Any],
+    codes: Any,
     counts: NDArray[np.int64],
     clusters: NDArray[Any],
     profile: NDArray[np.int64] | None,
@@ -121,17 +121,18 @@ def confidence_of_rows(
     if profile is None:
         profile = label_profile(codes, clusters, counts, offsets, int(clusters.max(initial=0)) + 1, n_jobs)
     w = np.ones(codes.shape[1]) if weights is None else weights
-    joined, pairs = np.empty(len(codes)), np.empty(len(codes))
+    confidence = np.empty(len(codes))
     shared = (profile, labelled_members(profile, offsets), offsets, w)
-    arrays = (codes, clusters, joined, pairs)
-    map_rows(_agreement_of_block, arrays, *shared, n_jobs=n_jobs)
-    return np.where(pairs < 0, np.nan, ratio(joined, pairs))
+    map_rows(_confidence_of_block, (codes, clusters, confidence), *shared, n_jobs=n_jobs)
+    return confidence
 
 
-def _agreement_of_block(
-    codes: Any, clusters: Any, joined: Any, pairs: Any, profile: Any, labelled: Any, offsets: Any, weights: Any
+def _confidence_of_block(
+    codes: Any, clusters: Any, confidence: Any, profile: Any, labelled: Any, offsets: Any, weights: Any
 ) -> None:
+    joined, pairs = np.empty((2, len(codes)))
     agreement_of_rows(codes, clusters, profile, labelled, offsets, weights, joined, pairs)
+    confidence[:] = np.where(pairs < 0, np.nan, ratio(joined, pairs))
 
 
 def labelled_members(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.kernels._contingency import sums_with
+from ensemblage.kernels._profiles import label_profile
+from ensemblage.metrics._agreement import sums_of_profile
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,11 @@ class Constraints:
         """
         violated, stated = np.zeros((2, ensemble.shape[1]), dtype=np.int64)
         for pairs, wrong in ((self.must_link, False), (self.cannot_link, True)):
-            for t, (column, missing) in enumerate(zip(ensemble.codes.T, ensemble.n_clusters, strict=True)):
-                left, right = column[pairs].T
-                labelled = (left != missing) & (right != missing)
-                violated[t] += np.count_nonzero(labelled & ((left == right) == wrong))
-                stated[t] += np.count_nonzero(labelled)
+            if len(pairs):
+                left, right = ensemble.codes[pairs[:, 0]], ensemble.codes[pairs[:, 1]]
+                labelled = (left != ensemble.n_clusters) & (right != ensemble.n_clusters)
+                violated += np.count_nonzero(labelled & ((left == right) == wrong), axis=0)
+                stated += np.count_nonzero(labelled, axis=0)
         if self.known is not None:
             wrong_pairs, all_pairs = _violated_classes(ensemble, self.known)
             violated, stated = violated + wrong_pairs, stated + all_pairs
@@ -58,11 +59,11 @@ class Constraints:
 
 def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Per partition: pairs of known objects that it joins across classes or separates within one; and all pairs."""
-    columns, classes = np.ascontiguousarray(ensemble.codes.T), np.ascontiguousarray(known.codes[:, 0])
-    counts, all_of_them = np.ones(len(classes), dtype=np.int64), np.arange(len(columns))
-    clusters = (int(known.n_clusters[0]), ensemble.n_clusters)
-    squares = np.empty(0, dtype=np.int64)
-    both, same_class, same_cluster, n = sums_with(classes, columns, counts, clusters, all_of_them, squares)
+    classes, k = known.codes[:, 0].astype(np.int32), int(known.n_clusters[0])
+    counts, squares = np.ones(len(classes), dtype=np.int64), np.empty(0, dtype=np.int64)
+    classes[classes == k] = -1
+    profile = label_profile(ensemble.codes, classes, counts, ensemble.offsets, k)
+    both, same_class, same_cluster, n = sums_of_profile(profile, ensemble.offsets, squares)
     return (same_class + same_cluster - 2 * both) // 2, n * (n - 1) // 2
 
 

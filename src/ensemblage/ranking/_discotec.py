@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._distances import DISTANCES, Association
@@ -140,6 +141,12 @@ class Discotec(BaseRanker):
 
     def _means(self, rows: Judged) -> tuple[NDArray[np.float64], Sampled | None]:
         from_counts = self.distance == "tv" and rows.complete
+        if isinstance(rows.codes, BlockRows) and rows.n_pairs <= self.max_pairs and not from_counts:
+            raise ValueError(
+                "max_pairs of Discotec must be below the number of pairs of label rows, where these lie on disk: an "
+                f"exact score compares them all in memory. Got {self.max_pairs:,} for {rows.n_pairs:,} pairs. "
+                "Lower it, to sample pairs, or use distance='tv', which needs no pairs if no label is missing."
+            )
         if rows.n_pairs <= self.max_pairs or from_counts:
             return exact_means(rows, self._association, self.distance, self.n_jobs), None
         sampled = sampled_means(

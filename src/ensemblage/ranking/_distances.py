@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage.kernels._profiles import label_profile
 
 DISTANCES = ("binary", "tv", "kl", "hellinger")
 
@@ -26,7 +29,8 @@ class Association:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> Association:
-        sizes = [cluster_sizes(column, int(k)) for column, k in zip(ensemble.codes.T, ensemble.n_clusters, strict=True)]
+        ones = np.ones(len(ensemble), dtype=np.int64)
+        sizes = sizes_of_labels(ensemble.codes, ones, ensemble.n_clusters)
         joined = sum(pairs_within(z) for z in sizes)
         return cls(*ensemble.shape, joined, sum(int(z.sum()) ** 2 for z in sizes))
 
@@ -60,9 +64,13 @@ def distance_tables(distance: str, association: Association) -> NDArray[np.float
         return np.stack([-np.log(consensus), -np.log1p(-consensus)]) + 0.0
 
 
-def cluster_sizes(column: NDArray[np.int64], n_clusters: int) -> NDArray[np.int64]:
-    """Objects per cluster, those without a label left out."""
-    return np.bincount(column, minlength=n_clusters)[:n_clusters]
+def sizes_of_labels(
+    codes: Any, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> list[NDArray[np.int64]]:
+    """Objects per cluster of each partition, those without a label left out."""
+    offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
+    profile = label_profile(codes, np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
+    return [profile[start : stop - 1] for start, stop in pairwise(offsets.tolist())]
 
 
 def pairs_within(sizes: NDArray[np.int64]) -> int:

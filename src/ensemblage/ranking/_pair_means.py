@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._labels import CodedColumns
 from ensemblage._parallel import parallel_map
 from ensemblage._random import task_seeds
-from ensemblage.kernels._contingency import sums_with
+from ensemblage._rows import BlockRows, take_columns
+from ensemblage.kernels._contingency import pair_sums_by_rows, sums_with
 from ensemblage.kernels._discotec import Codes, wide_sums_over_pairs
+from ensemblage.kernels._profiles import label_profile
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
-from ensemblage.ranking._distances import Association, distance_tables, pairs_within
+from ensemblage.metrics._agreement import sums_of_profile
+from ensemblage.ranking._distances import Association, distance_tables, pairs_within, sizes_of_labels
 
 SAMPLE_PAIRS = 65_536
 """Random pairs of one task: float sums are added in the order of the tasks."""
@@ -25,9 +27,9 @@ SAMPLE_PAIRS = 65_536
 class Judged(NamedTuple):
     """Distinct rows of an ensemble together with the clusterings to be compared with it."""
 
-    codes: NDArray[Any]
-    """(m, p) the ensemble."""
-    judged: NDArray[Any]
+    codes: Any
+    """(m, p) the ensemble, in memory or on disk."""
+    judged: Any
     """(m, s) the clusterings; the ensemble itself where its members are judged."""
     counts: NDArray[np.int64]
     """(m,) objects with each row."""
@@ -43,11 +45,10 @@ class Judged(NamedTuple):
 
     @classmethod
     def outsider(cls, ensemble: Ensemble, clustering: Ensemble) -> Judged:
-        columns = np.column_stack([ensemble.codes, clustering.codes])
-        joint = Ensemble._of(CodedColumns(columns, ensemble.categories + clustering.categories, None), None)
+        joint = ensemble.beside(clustering)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
-        ours, theirs = np.ascontiguousarray(codes[:, :p]), np.ascontiguousarray(codes[:, p:])
+        ours, theirs = take_columns(codes, np.arange(p)), take_columns(codes, np.arange(p, joint.shape[1]))
         return cls(ours, theirs, counts, ensemble.n_clusters, clustering.n_clusters)
 
     @property
@@ -59,17 +60,24 @@ class Judged(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether no label is missing."""
-        return not any(
-            np.any(codes == k.astype(codes.dtype))
-            for codes, k in ((self.codes, self.n_clusters), (self.judged, self.judged_clusters))
-        )
+        every = int(self.counts.sum())
+        sizes = self.sizes() + ([] if self.judged is self.codes else self._sizes(self.codes, self.n_clusters))
+        return all(int(z.sum()) == every for z in sizes)
 
     def sizes(self) -> list[NDArray[np.int64]]:
         """Objects per cluster of each clustering."""
-        return [
-            np.rint(np.bincount(z, weights=self.counts, minlength=k + 1)[:k]).astype(np.int64)
-            for z, k in zip(self.judged.T, self.judged_clusters.tolist(), strict=True)
-        ]
+        return self._sizes(self.judged, self.judged_clusters)
+
+    def _sizes(self, codes: Any, n_clusters: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        return sizes_of_labels(codes, self.counts, n_clusters)
+
+    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[Judged, NDArray[np.int64]]:
+        """The rows of some pairs only, in memory, and the pairs as numbers of these."""
+        if not isinstance(self.codes, BlockRows):
+            return self, pairs
+        codes = self.codes[pairs.ravel()]
+        judged = codes if self.judged is self.codes else self.judged[pairs.ravel()]
+        return self._replace(codes=codes, judged=judged), np.arange(pairs.size).reshape(pairs.shape)
 
 
 @dataclass(frozen=True)
@@ -140,22 +148,41 @@ def _divided(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
 def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | None) -> NDArray[np.float64]:
     """|A| + |C| − 2⟨A, C⟩ over n²; T ⟨A, C⟩ is a sum of squares over contingency tables."""
     p, n = association.n_partitions, association.n_objects
-    columns, judged = np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(rows.judged.T)
-    squares = np.empty(0, dtype=np.int64)
-    same = rows.judged is rows.codes
-
-    def cells(t: int) -> NDArray[np.int64]:
-        others = np.arange(t if same else 0, p)
-        clusters = (int(rows.judged_clusters[t]), rows.n_clusters)
-        sums = sums_with(judged[t], columns, rows.counts, clusters, others, squares)
-        return cast(NDArray[np.int64], sums[0])
-
-    both = np.stack(parallel_map(cells, range(len(judged)), n_jobs)).astype(object)
-    if same:
+    both = (_cells_by_rows if isinstance(rows.codes, BlockRows) else _cells)(rows, n_jobs).astype(object)
+    if rows.judged is rows.codes:
         both = both + np.triu(both, 1).T
     within = np.array([pairs_within(z) for z in rows.sizes()], dtype=object)
     above = p * within + association.joined - 2 * both.sum(axis=1)
     return _divided(above, np.full(len(above), p * n**2, dtype=object))
+
+
+def _cells(rows: Judged, n_jobs: int | None) -> NDArray[np.int64]:
+    """(s, p) sums of squares over a clustering's tables with the partitions; for a member, with those from it on."""
+    columns, judged = np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(rows.judged.T)
+    squares = np.empty(0, dtype=np.int64)
+
+    def cells(t: int) -> NDArray[np.int64]:
+        others = np.arange(t if rows.judged is rows.codes else 0, len(columns))
+        clusters = (int(rows.judged_clusters[t]), rows.n_clusters)
+        sums = sums_with(judged[t], columns, rows.counts, clusters, others, squares)
+        return cast(NDArray[np.int64], sums[0])
+
+    return np.stack(parallel_map(cells, range(len(judged)), n_jobs))
+
+
+def _cells_by_rows(rows: Judged, n_jobs: int | None) -> NDArray[np.int64]:
+    """`_cells` of rows on disk, none of them missing."""
+    squares = np.empty(0, dtype=np.int64)
+    if rows.judged is rows.codes:
+        within = [pairs_within(z) for z in rows.sizes()]
+        cells = pair_sums_by_rows(rows.codes, rows.counts, rows.n_clusters, squares, n_jobs)[0]
+        return cast(NDArray[np.int64], cells + np.diag(within))
+    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters + 1)])
+    profiles = (
+        label_profile(rows.codes, rows.judged[:, t], rows.counts, offsets, int(k), n_jobs)
+        for t, k in enumerate(rows.judged_clusters)
+    )
+    return np.stack([sums_of_profile(profile, offsets, squares)[0] for profile in profiles])
 
 
 def sampled_means(
@@ -176,7 +203,8 @@ def sampled_means(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((2, len(rows.judged_clusters)))
-        sum_distances(pairs, rows.codes, rows.n_clusters, rows.judged, rows.judged_clusters, tables, sums)
+        own, pairs = rows.of_pairs(pairs)
+        sum_distances(pairs, own.codes, rows.n_clusters, own.judged, rows.judged_clusters, tables, sums)
         return sums
 
     pairs = parallel_map(draw, range(len(starts)), n_jobs)
@@ -193,8 +221,9 @@ def standard_errors(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         squares = np.zeros((2, len(order)))
-        shared = (rows.n_clusters, rows.judged, rows.judged_clusters, sampled.tables, sampled.means, sampled.shares)
-        sum_squares(pairs, rows.codes, *shared, order, squares)
+        own, pairs = rows.of_pairs(pairs)
+        shared = (rows.n_clusters, own.judged, rows.judged_clusters, sampled.tables, sampled.means, sampled.shares)
+        sum_squares(pairs, own.codes, *shared, order, squares)
         return squares
 
     squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)

@@ -1,9 +1,10 @@
 """Candel, Tables 2, 3, 6 and 7: KM, H-KM, SEC and ECC on five sets, with the climb of the density beside them.
 
-    python benchmarks/reproduce_candel_kmeans.py --data DIR [--runs 20]
+    python benchmarks/reproduce_candel_kmeans.py --data DIR [--runs 20] [--starts 10]
 
 DIR holds NAME.csv.gz with the features and a column named label. Protocol of Sec. 5: z-scores; 20 k-means partitions
-with k uniform in [classes, min(√n, 100)]; 20 consensus clusters; means over the runs, in percent.
+with k uniform in [classes, min(√n, 100)]; 20 consensus clusters; means over the runs, in percent. The paper does not
+say how often each k-means is started: --starts 1 is the package's default, 10 was scikit-learn's for long.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from common import table
 from reproduce_li_losses import read
+from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage import Ensemble, RandomKPartitions, make_consensus
@@ -32,10 +34,13 @@ METHODS = {"KM": "km", "H-KM": "h-km", "SEC": "sec", "ECC": "ecc"}
 COLUMNS = ("Max", "Mean", *METHODS, "KM refined")
 
 
-def one_run(X, k0, seed):
+def one_run(X, k0, seed, starts):
     """NMI and density of every column."""
     k_max = min(isqrt(len(X)), 100)
-    generator = RandomKPartitions(20, k_min=min(k0, k_max), k_max=k_max, random_state=seed, n_jobs=-1)
+    estimator = KMeans(n_init=starts)
+    generator = RandomKPartitions(
+        20, k_min=min(k0, k_max), k_max=k_max, estimator=estimator, random_state=seed, n_jobs=-1
+    )
     ensemble = Ensemble(generator.fit_transform(X))
     (mean, best), (mean_density, best_density) = (ensemble_baselines(ensemble, m) for m in ("nmi", "density"))
     models = {name: make_consensus(method, 20, random_state=seed) for name, method in METHODS.items()}
@@ -45,23 +50,24 @@ def one_run(X, k0, seed):
     return 100 * np.array([(best, best_density), (mean, mean_density), *scores])
 
 
-def main(data, runs):
+def main(data, runs, starts):
     rows = {"NMI": [], "Density": []}
     for name, published in PUBLISHED.items():
         X, truth = read(data / f"{name}.csv.gz")
         X, k0 = StandardScaler().fit_transform(X), len(np.unique(truth))
-        means = np.mean([one_run(X, k0, seed) for seed in range(runs)], axis=0)
+        means = np.mean([one_run(X, k0, seed, starts) for seed in range(runs)], axis=0)
         for m, metric in enumerate(rows):
             theirs = [f" ({values[m]:.1f})" for values in published] + [""]
             cells = [f"{ours:.1f}{printed}" for ours, printed in zip(means[:, m], theirs, strict=True)]
             rows[metric].append({"set": name, **dict(zip(COLUMNS, cells, strict=True))})
     for metric, cells in rows.items():
-        table(f"{metric} in percent, mean of {runs} runs (published)", cells)
+        table(f"{metric} in percent, mean of {runs} runs (published); base k-means started {starts} times", cells)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR")
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--starts", type=int, default=10)
     options = parser.parse_args()
-    main(options.data, options.runs)
+    main(options.data, options.runs, options.starts)

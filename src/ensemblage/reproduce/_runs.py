@@ -94,12 +94,23 @@ class Progress:
     seconds: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
     told: float = field(default_factory=time.monotonic)
 
+    def expect(self, unit: Unit) -> None:
+        """Count what a unit will do; its ensemble is a cell of its own, without a method."""
+        self.total += len(unit.todo)
+        self.rest[unit.experiment.name, unit.case.name, ""] += 1
+        for method, _ in unit.todo:
+            self.rest[unit.experiment.name, unit.case.name, method] += 1
+
+    def spent(self, cell: tuple[str, str, str], seconds: float) -> None:
+        """Note how long something took."""
+        self.rest[cell] -= 1
+        self.seconds[cell].append(seconds)
+
     def finished(self, cell: tuple[str, str, str], seconds: float, failed: bool = False) -> None:
         """Count one result."""
         self.done += 1
         self.failed += failed
-        self.rest[cell] -= 1
-        self.seconds[cell].append(seconds)
+        self.spent(cell, seconds)
         if time.monotonic() - self.told > SECONDS_BETWEEN_LINES or self.done == self.total:
             self.told = time.monotonic()
             self.tell(str(self))
@@ -110,10 +121,15 @@ class Progress:
         return f"{self.done:,} of {self.total:,} results{failed}{left}"
 
     def time_left(self) -> float:
-        """Seconds: each result that is left takes what its like took, or else the mean."""
+        """Seconds: what is left takes what its like took, or else the mean over other cases of its method."""
         known = {cell: sum(times) / len(times) for cell, times in self.seconds.items()}
-        mean = sum(known.values()) / max(1, len(known))
-        return sum(count * known.get(cell, mean) for cell, count in self.rest.items()) / self.n_jobs
+        by_method: dict[str, list[float]] = defaultdict(list)
+        for (_, _, method), mean in known.items():
+            by_method[method].append(mean)
+        means = {method: sum(values) / len(values) for method, values in by_method.items()}
+        mean = sum(means.values()) / max(1, len(means))
+        left = sum(count * known.get(cell, means.get(cell[2], mean)) for cell, count in self.rest.items())
+        return left / self.n_jobs
 
 
 def _duration(seconds: float) -> str:
@@ -151,10 +167,9 @@ def execute(
     units: Sequence[Unit], store: Store, data: Data, n_jobs: int, tell: Callable[[str], None]
 ) -> Mapping[str, str]:
     """Do all units; the methods that are missing, with the reason."""
-    progress = Progress(tell, sum(len(unit.todo) for unit in units), n_jobs=min(thread_count(n_jobs), 1 + len(units)))
+    progress = Progress(tell, n_jobs=min(thread_count(n_jobs), 1 + len(units)))
     for unit in units:
-        for method, _ in unit.todo:
-            progress.rest[unit.experiment.name, unit.case.name, method] += 1
+        progress.expect(unit)
     missing: dict[str, str] = {}
     with threadpool_limits(1):
         parallel_map(lambda unit: _do(unit, store, data, progress, missing), units, n_jobs)
@@ -164,8 +179,10 @@ def execute(
 def _do(unit: Unit, store: Store, data: Data, progress: Progress, missing: dict[str, str]) -> None:
     loaded = data.get(unit.case.dataset)
     assert loaded is not None
+    start = time.perf_counter()
     try:
         made = _made(unit, store, loaded[0])
+        progress.spent((unit.experiment.name, unit.case.name, ""), time.perf_counter() - start)
         ensemble = Ensemble(made.labels, missing=None if unit.experiment.noise_is_cluster else -1)
     except Exception as error:
         for method, seed in unit.todo:

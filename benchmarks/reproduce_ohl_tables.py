@@ -49,6 +49,7 @@ def pools_of(ensemble):
 
 def measured(X, truth, seed):
     """Kendall's tau with the ARI and regret on the selected ARI, by pool and index."""
+    X = X[:, ~np.isnan(X).any(axis=0)]  # as in the released code
     pool = make_pool(X, random_state=seed, n_jobs=-1)
     X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1)
     found = {}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map
+from ensemblage._parallel import one_native_thread, parallel_map
 from ensemblage._validation import check_choice
 from ensemblage.kernels._distances import distance_sums
 from ensemblage.metrics._internal._geometry import PairSums
@@ -91,7 +91,8 @@ class InternalIndex(BaseRanker):
         def score(t: int) -> float:
             clusters = ensemble.codes[:, t].astype(np.int64)
             clusters[clusters == ensemble.n_clusters[t]] = -1
-            return info.score(geometry_of(X, clusters, **known[t]), self.variant)
+            with one_native_thread():
+                return info.score(geometry_of(X, clusters, **known[t]), self.variant)
 
         return np.array(parallel_map(score, range(ensemble.shape[1]), self.n_jobs))
 

@@ -37,9 +37,10 @@ BALANCED = [
     MCLA(3, recursive=True),
     MCLA(3, vertex_weights="equal", ties="first"),
     HBGF(3, partitioner="metis"),
+    HBGF(3, partitioner="metis", recursive=False),
     HBGF(3, partitioner="metis", distinct=False),
     CSPA(3),
-    CSPA(3, recursive=True, n_neighbors=None),
+    CSPA(3, recursive=False, n_neighbors=None),
     CSPA(3, n_neighbors=20),
     CSPA(3, association_threshold="kmeans"),
     CSPA(3, distinct=False),
@@ -173,7 +174,7 @@ def test_objects_with_equal_labels_part_only_where_they_may():
     together = CSPA(2, random_state=0).fit(labels)
     assert_array_equal(np.bincount(together.labels_), [90, 30])
     for method in (CSPA, HBGF):
-        model = method(2, partitioner="metis", distinct=False, recursive=True, random_state=0).fit(labels)
+        model = method(2, partitioner="metis", distinct=False, random_state=0).fit(labels)
         assert np.bincount(model.labels_).max() < 70
 
 

@@ -30,7 +30,7 @@ class CSPA(BaseConsensus):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows.
     partitioner : {"metis", "spectral"}, default "metis"
-        METIS makes parts of like size; the normalised cut ("spectral") does not insist.
+        METIS makes parts of like size; the normalised cut ("spectral") does not insist, and mostly finds better ones.
     n_neighbors : "auto", int or None, default "auto"
         Most neighbours of a row: those with the largest co-association, of equal ones a random choice. None takes all
         pairs with a positive one, as the paper does. "auto" is None up to 1,000 rows and 100 above.
@@ -38,9 +38,11 @@ class CSPA(BaseConsensus):
         Co-associations up to it are no edges; the words find it by `weak_association_threshold`.
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's graph; METIS
-        may then part them for the balance. The normalised cut never does.
-    recursive : bool, default False
-        Only for METIS: whether it bisects again and again, as the authors' code does, or makes all parts at once.
+        may then part them for the balance, by their order. The normalised cut never does. With n_neighbors=None too it
+        is CSPA to the letter.
+    recursive : bool, default True
+        Only for METIS: whether it bisects again and again, as the authors' code does, or makes all parts at once, which
+        was worse on every real ensemble tried.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
     weights : array-like of shape (n_partitions,), optional
@@ -97,7 +99,7 @@ class CSPA(BaseConsensus):
         n_neighbors: Any = "auto",
         association_threshold: str | float | None = None,
         distinct: bool = True,
-        recursive: bool = False,
+        recursive: bool = True,
         imbalance: float | None = None,
         weights: Any = None,
         n_jobs: int | None = None,

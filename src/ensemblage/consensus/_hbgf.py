@@ -34,8 +34,9 @@ class HBGF(BaseConsensus):
     partitioner : {"spectral", "metis"}, default "spectral"
         "spectral": leading singular vectors of the object-cluster matrix, then k-means from nearly orthogonal seeds, as
         in the paper. "metis" cuts the graph into parts of like size.
-    recursive : bool, default False
-        Only for METIS: whether it bisects again and again, or makes all parts at once.
+    recursive : bool, default True
+        Only for METIS: whether it bisects again and again, or makes all parts at once, which was worse on every real
+        ensemble tried.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
     distinct : bool, default True
@@ -92,7 +93,7 @@ class HBGF(BaseConsensus):
         n_clusters: int | None = None,
         *,
         partitioner: str = "spectral",
-        recursive: bool = False,
+        recursive: bool = True,
         imbalance: float | None = None,
         distinct: bool = True,
         weights: Any = None,

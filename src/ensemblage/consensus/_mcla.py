@@ -34,7 +34,7 @@ class MCLA(BaseConsensus):
         which finds clusters of unlike sizes as well.
     recursive : bool, default False
         Only for METIS: whether it bisects again and again, as the authors' code does, or makes all parts at once, which
-        copes better with clusters of unlike sizes.
+        copes better with clusters of unlike sizes. With equal vertex weights bisection is the better one.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
     ties : {"random", "first"}, default "random"

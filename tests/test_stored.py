@@ -1,15 +1,43 @@
 """Labels on disk: everything that works there gives the same bits as in memory."""
 
+import errno
+import gc
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import AverageAgreement, Ensemble, make_consensus
+from ensemblage import (
+    CSPA,
+    HBGF,
+    HGPA,
+    AverageAgreement,
+    CumulativeVoting,
+    Discotec,
+    Ensemble,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    NegMM,
+    make_consensus,
+)
+from ensemblage._rows import take_rows
 from ensemblage._stored import _ensemble
 from ensemblage._stored._distinct import distinct_rows_on_disk
-from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_baselines, ensemble_nmi, kmeans_loss
+from ensemblage._stored._ensemble import parse_memory
+from ensemblage.cli import main
+from ensemblage.metrics import (
+    cluster_density,
+    coassociation,
+    density,
+    ensemble_ari,
+    ensemble_baselines,
+    ensemble_nmi,
+    kmeans_loss,
+)
 
 
 @pytest.fixture
@@ -127,3 +155,319 @@ def test_few_clusters_at_a_time(tmp_path, small_room, monkeypatch, missing):
     labels = random_labels(90, 5, 6, missing)
     z = np.arange(90) % 11 - 1
     assert density(stored(labels, tmp_path), z) == density(labels, z)
+
+
+def test_discotec(tmp_path, small_room, missing):
+    labels = twins(planted_labels(90, 5, 3, 0.4, missing, seed=2)[0], 120)
+    pairs = [[0, 1], [4, 7], [11, 3]]
+    for options in ({"distance": "tv"}, {"distance": "binary", "max_pairs": 0, "n_sampled_pairs": 70_000}):
+        if missing:
+            options = {**options, "max_pairs": 0, "n_sampled_pairs": 70_000}
+        rankers = [Discotec(random_state=0, **options) for _ in range(2)]
+        E = stored(labels, tmp_path)
+        constraints = {"must_link": pairs, "known_labels": np.arange(120) % 4 - 1}
+        found, expected = (r.fit(X, **constraints) for r, X in zip(rankers, (E, labels), strict=True))
+        for attribute in ("scores_", "violations_", "standard_errors_", "separated_"):
+            np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
+        z = np.arange(120) % 5
+        assert found.score_labels(z) == expected.score_labels(z)
+
+
+def test_rows_and_partitions_of_a_stored_ensemble(tmp_path, small_room, missing):
+    labels = random_labels(80, 5, 4, missing)
+    E, M = stored(labels, tmp_path), Ensemble(labels)
+    rows = np.array([3, 70, 3, -1, 0])
+    for key in (rows, slice(5, 60, 7), np.arange(80) % 3 == 0):
+        same_ensemble(E[key], M[key])
+    np.testing.assert_array_equal(E[5], M[5])
+    same_ensemble(E.select([3, 1]), M.select([3, 1]))
+    same_ensemble(E.select(["partition_2"]), M.select(["partition_2"]))
+    assert (E.shape, len(E), E.n_missing) == (M.shape, len(M), M.n_missing)
+    assert repr(E) == f"Stored{M!r}"
+    np.testing.assert_array_equal(E.codes[:, 2], M.codes[:, 2])
+    np.testing.assert_array_equal(E.codes[7:33, 2], M.codes[7:33, 2])
+
+
+def test_few_distinct_rows_are_held_in_memory(tmp_path):
+    E = stored(random_labels(60, 4), tmp_path)
+    assert isinstance(E.distinct.codes, np.ndarray)
+    model = EvidenceAccumulation(3).fit(E)
+    np.testing.assert_array_equal(model.labels_, EvidenceAccumulation(3).fit(random_labels(60, 4)).labels_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        EvidenceAccumulation(2),
+        NegMM(2, threshold="kmeans"),
+        CSPA(2, partitioner="spectral"),
+        HGPA(2),
+        HBGF(2, partitioner="spectral"),
+        KMeansConsensus(2, refine="density"),
+    ],
+)
+def test_what_does_not_work_on_disk_says_why(tmp_path, small_room, monkeypatch, model):
+    monkeypatch.setattr("ensemblage.consensus._base.take_rows", lambda codes, rows: take_rows(codes, rows, 0))
+    E = stored(random_labels(60, 4), tmp_path)
+    with pytest.raises(ValueError, match=r"must hold all label rows in memory: it .*Use KMeansConsensus or Cumulative"):
+        model.fit(E)
+
+
+@pytest.mark.parametrize("call", [np.asarray, lambda E: E.one_hot(), lambda E: E.save("x.npz"), coassociation])
+def test_nothing_takes_all_labels_into_memory_unasked(tmp_path, small_room, call):
+    with pytest.raises(ValueError, match="memory"):
+        call(stored(random_labels(60, 4), tmp_path))
+
+
+# -- Parquet ----------------------------------------------------------------------------------------------------------
+
+FRAMES = {
+    "integers": {"a": [1, 2, None, 1], "b": [7, -1, 7, 8]},
+    "text": {"a": ["x", None, "y", "x"], "b": [1, 2, 1, 2]},
+    "whole floats": {"a": [1.0, -1.0, 2.0, None], "b": [0, 0, 1, 1]},
+    "floats, of which the first part is whole": {"a": [1.0, -1.0, 2.0, 0.5], "b": [0, 0, 1, 1]},
+    "large integers": {"a": [2**60, 1, 2**60 + 1, 1], "b": [0, 0, 1, 1]},
+    "booleans": {"a": [True, False, False, True], "b": [0, 0, 1, 1]},
+    "missing in a part": {"a": [None, None, 3, 4], "b": [0, 0, 1, 1]},
+}
+
+
+@pytest.mark.parametrize("missing_label", [-1, None])
+@pytest.mark.parametrize("kind", FRAMES)
+def test_parquet_parts(tmp_path, kind, missing_label):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(FRAMES[kind])
+    for i in range(2):
+        frame[2 * i : 2 * i + 2].write_parquet(tmp_path / f"part-{i}.parquet")
+    E, M = Ensemble.open(tmp_path, missing=missing_label), Ensemble(frame, missing=missing_label)
+    same_ensemble(E, M)
+    assert E.names == ["a", "b"]
+
+
+def test_one_parquet_file_in_batches(tmp_path, small_room):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(random_labels(100, 3, 5, 0.2), schema=["a", "b", "c"])
+    frame.write_parquet(tmp_path / "labels.parquet")
+    same_ensemble(Ensemble.open(tmp_path / "labels.parquet"), Ensemble(frame))
+
+
+# -- Bad input --------------------------------------------------------------------------------------------------------
+
+
+def parts(folder, *frames):
+    pl = pytest.importorskip("polars")
+    for i, frame in enumerate(frames):
+        pl.DataFrame(frame).write_parquet(folder / f"part-{i}.parquet")
+    return folder
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-5])
+    return path
+
+
+def npy(folder, array, **options):
+    np.save(folder / "x.npy", array, **options)
+    return folder / "x.npy"
+
+
+def named(path, content=b"not what it says"):
+    path.write_bytes(content)
+    return path
+
+
+BAD = {
+    "truncated": (lambda d: truncated(npy(d, random_labels())), "must be whole. Got 2,523 of 2,528 bytes"),
+    "truncated header": (lambda d: named(d / "x.npy", b"\x93NUMPY\x01"), "must be one that numpy.save wrote"),
+    "no array": (lambda d: named(d / "x.npy"), "must be one that numpy.save wrote"),
+    "objects": (lambda d: npy(d, np.array([[1, None]], dtype=object)), "matrix of whole numbers.*Got object"),
+    "floats": (lambda d: npy(d, np.ones((3, 2))), "matrix of whole numbers.*Got float64"),
+    "a vector": (lambda d: npy(d, np.ones(3, dtype=int)), r"Got int64 of shape \(3,\)"),
+    "nothing": (lambda d: npy(d, np.ones((0, 3), dtype=int)), r"must have objects and partitions. Got shape \(0, 3\)"),
+    "all missing": (lambda d: npy(d, np.array([[-1, 0], [-1, 1]])), "Got nothing but missing labels"),
+    "no parts": (lambda d: d, "must hold .parquet files. Got none"),
+    "other columns": (lambda d: parts(d, {"a": [1], "b": [2]}, {"a": [1]}), "Got 1 columns instead of 2 in 'part-1"),
+    "other names": (lambda d: parts(d, {"a": [1], "b": [2]}, {"a": [1], "c": [2]}), "Got other column names in"),
+    "other types": (lambda d: parts(d, {"a": [1]}, {"a": ["x"]}), "must be all numbers or all text.*'a'"),
+    "broken part": (lambda d: truncated(parts(d, {"a": [1]}) / "part-0.parquet").parent, "not a .whole. Parquet file"),
+    "another suffix": (lambda d: named(d / "x.csv"), "must be a .npy file, a .parquet file or a folder"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input(tmp_path, what):
+    make, message = BAD[what]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "scratch").mkdir()
+    path = make(tmp_path / "in")
+    with pytest.raises(ValueError, match=message):
+        Ensemble.open(path, scratch=tmp_path / "scratch")
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Ensemble.open(tmp_path / "x.npy")
+
+
+def test_pickled_files_are_not_executed(tmp_path):
+    np.save(tmp_path / "x.npy", np.array([[print]], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="Got object"):
+        Ensemble.open(tmp_path / "x.npy")
+
+
+def test_a_full_disk(tmp_path, monkeypatch):
+    np.save(tmp_path / "x.npy", random_labels())
+    (tmp_path / "s").mkdir()
+
+    def full(file, array):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("ensemblage._stored._coding.write_array", full)
+    with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
+        Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
+    assert not list((tmp_path / "s").iterdir())
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
+    with pytest.raises(ValueError, match=r"Got 0.0 GB free"):
+        Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
+
+
+def test_a_file_that_shrinks(tmp_path):
+    E = stored(random_labels(), tmp_path)
+    with open(E.codes.path, "r+b") as file:
+        file.truncate(10)
+    with pytest.raises(ValueError, match="must stay as it is"):
+        E.codes[:]
+
+
+@pytest.mark.parametrize(
+    ("memory", "n_bytes"),
+    [("2GB", 2e9), ("1.5 gb", 1.5e9), ("500M", 5e8), (10**9, 1e9), ("4096", 4096), ("2GiB", 2e9)],
+)
+def test_sizes_of_memory(memory, n_bytes):
+    assert parse_memory(memory) == n_bytes
+
+
+@pytest.mark.parametrize("memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None])
+def test_bad_sizes_of_memory(memory):
+    with pytest.raises(ValueError, match="memory must be a number of bytes"):
+        parse_memory(memory)
+
+
+def test_too_little_memory(tmp_path):
+    with pytest.raises(ValueError, match=r"memory must be ≥ .* GB for 60 objects"):
+        stored(random_labels(), tmp_path, memory="100MB")
+
+
+def test_scratch_goes_with_the_last_user(tmp_path):
+    (tmp_path / "s").mkdir()
+    E = stored(random_labels(), tmp_path, scratch=tmp_path / "s")
+    model = CumulativeVoting(2).fit(E)
+    codes = E.codes
+    del E
+    gc.collect()
+    assert len(codes[:]) == 60
+    del codes, model
+    gc.collect()
+    assert not list((tmp_path / "s").iterdir())
+    with pytest.raises(ValueError, match="scratch must be a folder that can be written"):
+        stored(random_labels(), tmp_path, scratch=tmp_path / "nowhere")
+
+
+# -- Command line -----------------------------------------------------------------------------------------------------
+
+
+def call(*args):
+    result = CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def big(tmp_path):
+    np.save(tmp_path / "big.npy", planted_labels(300, 6, 3, 0.3, 0.1)[0])
+    return tmp_path / "big.npy"
+
+
+def consensus_of(big):
+    return KMeansConsensus(3, random_state=0).fit(np.load(big))
+
+
+def test_combine_writes_the_labels(big, tmp_path):
+    expected = consensus_of(big)
+    assert call("combine", big, "-k", 3, "--memory", "2GB", "-o", tmp_path / "out.npy")[0] == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected.labels_)
+    assert call("combine", big, "-k", 3, "-o", tmp_path / "out.csv")[0] == 0
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[:2] == ["id,cluster,confidence", f"1,{expected.labels_[0]},{expected.confidence_[0]:.6g}"]
+    assert len(lines) == 301
+
+
+def test_combine_writes_parts(big, tmp_path, monkeypatch):
+    pl = pytest.importorskip("polars")
+    monkeypatch.setattr("ensemblage._cli._stored.PART_ROWS", 128)
+    code, out, _ = call("combine", big, "-k", 3, "-o", tmp_path / "out")
+    assert code == 0
+    assert "3 clusters of" in out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [f"part-{i:05}.parquet" for i in range(3)]
+    expected = consensus_of(big)
+    frame = pl.read_parquet(tmp_path / "out")
+    np.testing.assert_array_equal(frame["cluster"], expected.labels_)
+    np.testing.assert_array_equal(frame["confidence"], expected.confidence_)
+    assert "exists" in call("combine", big, "-k", 3, "-o", tmp_path / "out")[2]
+    assert call("combine", big, "-k", 2, "-o", tmp_path / "out", "--overwrite")[0] == 0
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    assert "exists" in call("combine", big, "-k", 3, "-o", tmp_path / "out", "--overwrite")[2]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["big.npy", "out"]
+
+
+def test_combine_of_parts(tmp_path):
+    parts(tmp_path, {"a": [1, 1, 2, 2], "b": [1, 1, 2, 2]}, {"a": [3, 3], "b": [0, 0]})
+    assert call("combine", tmp_path, "-k", 3, "-o", tmp_path / "out.npy")[0] == 0
+    assert np.load(tmp_path / "out.npy").tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_nothing_is_half_written(big, tmp_path, monkeypatch):
+    def fails(*args, **kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "save", fails)
+    monkeypatch.setattr("pyarrow.parquet.write_table", fails)
+    for name in ("out.npy", "out"):
+        code, _, error = call("combine", big, "-k", 3, "-o", tmp_path / name)
+        assert code == 2
+        assert "No space left on device" in error
+    assert [path.name for path in tmp_path.iterdir()] == ["big.npy"]
+
+
+def test_rank(big):
+    code, out, _ = call("rank", big, "--by", "aari,anmi,discotec")
+    assert code == 0
+    assert [line.split()[1] for line in out.splitlines()[1:]] == [
+        f"partition_{j}" for j in AverageAgreement().fit(np.load(big)).order_
+    ]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-o", "x.txt"], "must be a .npy or .csv file, or a folder"),
+        (["-o", "x.npy", "--truth-column", "a"], "--truth-column is for tables that are read whole"),
+        (["-o", "x.npy", "--no-header"], "--header is for tables that are read whole"),
+        (["-o", "x.npy", "--memory", "lots"], "memory must be a number of bytes"),
+        (["-o", "nowhere/x.npy"], "The folder of the output must exist"),
+        (["-o", "x.npy", "--method", "eac-single"], None),
+    ],
+)
+def test_refused_on_the_command_line(big, tmp_path, monkeypatch, args, message):
+    monkeypatch.chdir(tmp_path)
+    code, _, error = call("combine", big, "-k", 3, *args)
+    assert (code, message in error) == (2, True) if message else code == 0
+    assert "Traceback" not in error
+
+
+def test_memory_is_for_labels_on_disk(tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n1,2\n")
+    assert (
+        "--memory is for labels that stay on disk"
+        in call("combine", tmp_path / "x.csv", "-k", 2, "--memory", "2GB", "-o", tmp_path / "o")[2]
+    )

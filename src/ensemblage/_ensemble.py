@@ -358,9 +358,7 @@ class Ensemble:
             If there is nothing at ``path``.
         ValueError
             If a file is broken, truncated or not a matrix of labels, if the parts do not have the same columns, if
-            ``memory`` is too small for the number of objects, or the disk is full.
-        ImportError
-            If Parquet is asked for and pyarrow is not there.
+            ``memory`` is too small for the number of objects, the disk is full, or Parquet needs pyarrow.
 
         Notes
         -----

@@ -76,9 +76,9 @@ class BlockRows:
     def _rows_at_once(self) -> int:
         return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
 
-    def _refuse(self) -> TypeError:
+    def _refuse(self) -> ValueError:
         n, p = self.shape
-        return TypeError(
+        return ValueError(
             f"This needs all label rows in memory at once. Got {n:,} rows of {p:,} labels that lie on disk. "
             "Use a method that works by blocks of rows, or some of the objects: ensemble[rows]."
         )

@@ -124,6 +124,14 @@ missing_option = click.option(
     show_default=True,
     help="The label that means “not labelled”, or none if every label is one. Empty cells are missing always.",
 )
+disk_options = options(
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory for labels that stay on disk, such as 2GB. [default: 1GB]",
+    ),
+    click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where they may take room on the disk meanwhile."),
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
     "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="Folder for the results."
@@ -202,15 +210,33 @@ def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: A
 @consensus_options
 @table_options
 @missing_option
+@disk_options
 @repeat_options
 @folder_option
 @overwrite_option
-def combine(ensemble: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
+def combine(
+    ensemble: Path,
+    output: Path,
+    overwrite: bool,
+    jobs: int,
+    memory: str | None,
+    scratch: Path | None,
+    **settings: Any,
+) -> None:
     """Combine clusterings that you have.
 
     ENSEMBLE is a table with one row per object and one column of labels per clustering, or a .npz file of ensemblage.
     The folder gets what "run" writes.
+
+    Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
+    Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
+    from ensemblage._cli._stored import combine_stored, is_on_disk
+
+    if is_on_disk(ensemble, memory):
+        place: dict[str, Any] = {"memory": memory, "scratch": scratch}
+        combine_stored(ensemble, output, overwrite=overwrite, n_jobs=jobs, **place, **settings)
+        return
     from ensemblage._cli._analysis import combine_analysis
     from ensemblage._cli._show import show_analysis
 
@@ -219,6 +245,7 @@ def combine(ensemble: Path, output: Path, overwrite: bool, jobs: int, **settings
 
 @main.command()
 @click.argument("ensemble", type=INPUT)
+@disk_options
 @click.option(
     "--by",
     default="discotec,aari,anmi",

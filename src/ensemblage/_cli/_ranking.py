@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ensemblage._cli._members import check_free, check_suffix
 from ensemblage._cli._show import show_table
 from ensemblage._cli._source import Source
+from ensemblage._cli._stored import is_on_disk, opened
 from ensemblage._cli._tell import tell_notes
 from ensemblage._files import written_whole
 from ensemblage._tables import Members, features_of, read_bytes, read_table
@@ -31,6 +32,8 @@ def rank_members(
     cannot_link: Path | None,
     overwrite: bool,
     n_jobs: int,
+    memory: str | None,
+    scratch: Path | None,
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage rank`` does."""
@@ -40,8 +43,13 @@ def rank_members(
         check_suffix(output, ".csv")
         check_free(output, overwrite)
     scaling = {"standardize": settings.pop("standardize"), "impute": settings.pop("impute")}
-    source = Source.of(path, settings, "missing")
-    members = source.members(source.read())
+    on_disk = is_on_disk(path, memory)
+    source = Source.of(path, dict(settings), "missing")
+    if on_disk:
+        given = {"features": features, "must_link": must_link, "cannot_link": cannot_link}
+        members = Members(opened(path, memory, scratch, {**settings, **given}), [], None, None, ())
+    else:
+        members = source.members(source.read())
     tell_notes(path.name, members.notes)
     comparison = compare(
         members.ensemble,

@@ -60,8 +60,13 @@ def _alternatives(lifetimes: Sequence[tuple[int, float]]) -> str:
 
 
 def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
-    shown = ", ".join(f"{cluster['size']:,}" for cluster in clusters[:MOST_SIZES])
-    return shown if len(clusters) <= MOST_SIZES else f"{shown}, ..."
+    return sizes_text([cluster["size"] for cluster in clusters])
+
+
+def sizes_text(sizes: Sequence[int]) -> str:
+    """The first sizes of clusters."""
+    shown = ", ".join(f"{size:,}" for size in sizes[:MOST_SIZES])
+    return shown if len(sizes) <= MOST_SIZES else f"{shown}, ..."
 
 
 def _number(value: float | None) -> str:

@@ -64,7 +64,7 @@ class StoredEnsemble(Ensemble):
         return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        raise TypeError(
+        raise ValueError(
             f"Labels on disk are not held in memory. Got {len(self):,} objects by {self.shape[1]} partitions. "
             "Take some of them: ensemble[rows]."
         )

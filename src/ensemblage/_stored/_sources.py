@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
@@ -27,7 +29,7 @@ def source_of(path: str | PathLike[str]) -> Source:
     """A .npy file, a Parquet file, or a folder of Parquet files in the order of their names."""
     where = Path(path)
     if not where.exists():
-        raise FileNotFoundError(f"The path of an ensemble on disk must exist. Got {str(path)!r}. Check its spelling.")
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if where.is_dir():
         parts = sorted(part for part in where.iterdir() if part.suffix == ".parquet")
         if not parts:
@@ -114,7 +116,7 @@ def _parquet_file(path: Path) -> Any:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise ImportError(
+        raise ValueError(
             "Parquet needs pyarrow. It is not installed. Get it with: pip install 'ensemblage[parquet]'."
         ) from None
     try:

@@ -1,0 +1,172 @@
+"""Commands on labels that lie on disk: nothing is read whole, and nothing is written that would have to be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import Ensemble
+from ensemblage._cli._analysis import Consensus
+from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._folder import NOTHING_UNASKED
+from ensemblage._cli._members import check_free
+from ensemblage._cli._show import sizes_text
+from ensemblage._cli._tell import tell
+from ensemblage._files import written_whole
+from ensemblage._parallel import row_blocks
+
+PART_ROWS = 1_000_000
+"""Rows of one Parquet part."""
+DEFAULT_MEMORY = "1GB"
+
+
+def is_on_disk(path: Path, memory: str | None) -> bool:
+    """Whether a command leaves its input on the disk: .npy files and folders always, Parquet files with --memory."""
+    suffix = path.suffix.lower()
+    if suffix == ".npy" or path.is_dir():
+        return True
+    if memory is not None and suffix != ".parquet":
+        raise ValueError(
+            f"--memory is for labels that stay on disk: a .npy file, a .parquet file or a folder of them. Got {path}. "
+            "Leave it out, or save the labels as one of these."
+        )
+    return memory is not None
+
+
+def opened(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
+    """The ensemble; options about tables in memory are refused."""
+    for name, value in settings.items():
+        if name != "missing" and value not in (None, ()):
+            option = "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
+            raise ValueError(
+                f"{option} is for tables that are read whole. {path} stays on disk. Leave it out, or give a .csv file."
+            )
+    return Ensemble.open(path, missing=settings["missing"], memory=memory or DEFAULT_MEMORY, scratch=scratch)
+
+
+def combine_stored(
+    path: Path,
+    output: Path,
+    *,
+    overwrite: bool,
+    n_jobs: int,
+    k: int | None,
+    method: str | None,
+    seed: int,
+    memory: str | None,
+    scratch: Path | None,
+    **settings: Any,
+) -> None:
+    """Do what ``ensemblage combine`` does with labels on disk."""
+    wanted = Consensus.of(k, method, seed, n_jobs)
+    wanted.check()
+    write = _writer(output, overwrite)
+    start = time.perf_counter()
+    try:
+        tell(f"{path}: reading ...")
+        ensemble = opened(path, memory, scratch, settings)
+        tell(f"{ensemble!r}: {wanted.method} ...")
+        consensus = wanted.estimator().fit(ensemble)
+        write(output, consensus.labels_, consensus.confidence_)
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted. Nothing was written.") from None
+    sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
+    for subject, text in (
+        ("ensemble", repr(ensemble)),
+        ("consensus", f"{consensus.n_clusters_:,} clusters of {sizes_text(sizes)} objects"),
+        ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
+        ("seconds", f"{time.perf_counter() - start:.1f}"),
+        ("written", str(output)),
+    ):
+        click.echo(f"{subject:<11} {text}")
+
+
+Writer = Callable[[Path, NDArray[Any], NDArray[np.float64]], None]
+
+
+def _writer(output: Path, overwrite: bool) -> Writer:
+    """How to write labels under that name, if it is free."""
+    suffix = output.suffix.lower()
+    if suffix in (".npy", ".csv"):
+        check_free(output, overwrite)
+        return _write_npy if suffix == ".npy" else _write_csv
+    if suffix not in ("", ".parquet"):
+        raise ValueError(
+            f"The output for labels on disk must be a .npy or .csv file, or a folder of Parquet parts. Got {output}. "
+            "Name one of these."
+        )
+    if output.exists() and not (output.is_dir() and ((overwrite and _only_parts(output)) or not any(output.iterdir()))):
+        raise ValueError(
+            f"{NOTHING_UNASKED} {output} exists. Name another folder, or add --overwrite if it holds nothing but parts."
+        )
+    if not output.absolute().parent.is_dir():
+        raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make it first.")
+    _parquet()
+    return _write_parts
+
+
+def _only_parts(folder: Path) -> bool:
+    return all(path.name.startswith("part-") and path.suffix == ".parquet" for path in folder.iterdir())
+
+
+def _write_npy(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+    with written_whole(path, "wb") as file:
+        np.save(file, labels, allow_pickle=False)
+
+
+def _write_csv(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+    """One line per object: its row from 1, cluster (−1: none), confidence (empty: none)."""
+    with written_whole(path, newline="", encoding="utf-8") as file:
+        file.write("id,cluster,confidence\n")
+        for block in row_blocks(len(labels)):
+            rows = zip(range(block.start + 1, block.stop + 1), *_columns(labels, confidence, block), strict=True)
+            file.writelines(f"{row},{label},{'' if c != c else f'{c:.6g}'}\n" for row, label, c in rows)
+
+
+def _columns(labels: NDArray[Any], confidence: NDArray[np.float64], block: slice) -> Iterator[list[Any]]:
+    yield labels[block].tolist()
+    yield confidence[block].tolist()
+
+
+def _write_parts(folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+    """A folder of Parquet parts with the columns cluster and confidence, in the order of the objects."""
+    pa, pq = _parquet()
+    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+    try:
+        for i, block in enumerate(row_blocks(len(labels), PART_ROWS)):
+            table = pa.table({"cluster": labels[block], "confidence": confidence[block]})
+            pq.write_table(table, new / f"part-{i:05}.parquet")
+        os.chmod(new, 0o777 & ~_umask())
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(new, folder)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _parquet() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ValueError(
+            "Parquet needs pyarrow. It is not installed. Get it with: pip install 'ensemblage[parquet]', or name a "
+            ".npy file with -o."
+        ) from None
+    return pa, pq

@@ -111,9 +111,10 @@ def _checked_features(features: Any, n_objects: int) -> NDArray[np.float64]:
 
 def _known_distances(X: NDArray[np.float64], ensemble: Ensemble, n_jobs: int | None) -> list[dict[str, Any]]:
     """What the members share: one pass over all pairs, and the sorted distances of those that label every object."""
-    sums = distance_sums(X, ensemble.codes, ensemble.n_clusters, n_jobs)
+    codes = ensemble.codes[:]  # in memory, as the features are
+    sums = distance_sums(X, codes, ensemble.n_clusters, n_jobs)
     shared = SortedDistances(X)
-    complete = (ensemble.codes != ensemble.n_clusters).all(axis=0)
+    complete = (codes != ensemble.n_clusters).all(axis=0)
     return [
         {"pairs": PairSums(*column.tolist()), "distances": shared if complete[t] else None}
         for t, column in enumerate(sums.T)

@@ -194,7 +194,8 @@ def shuffled(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np
     centre = data.mean(axis=0)
     left, scales, right = np.linalg.svd(data - centre, full_matrices=False)
     around: NDArray[np.float64] = columns_shuffled(left * scales, random) @ right
-    return centre + around
+    around += centre
+    return around
 
 
 def columns_shuffled(data: NDArray[np.float64], random: np.random.RandomState) -> NDArray[np.float64]:

@@ -252,124 +252,6 @@ def merged_labels(
 
 
 @jit
-def average_chain(
-    codes: Any,  # WORK (m, p) codes of the distinct rows
-    columns: Any,  # WORK (p, m) the same; empty if rows may not be compared by equality of codes
-    sizes: Any,  # WORK (m,) float64, objects with each row
-    offsets: Any,  # IN (p + 1,) int64
-    weights: Any,  # IN (p,) float64
-    similar: Any,  # IN flat similarities of labels, or empty
-    starts: Any,  # IN (p,)
-    complete: bool,  # IN whether nothing is missing
-    labels: Any,  # WORK int32, 2 m p entries
-    counts: Any,  # WORK float64, as many
-    joined: Any,  # WORK (block,) unsigned
-    pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
-    similarities: Any,  # OUT (m - 1,)
-) -> None:
-    """Merges in the order of the chain. Ties: the smallest pair of first rows."""
-    m, p = codes.shape
-    d = offsets[p]
-    beta, lam, rest = np.zeros(d), np.zeros(d), np.zeros(d)
-    everything = weights.sum()
-    rows = np.arange(m)  # the rows that are still alone
-    clusters = np.empty(m, np.int64)  # the clusters of several rows, by their first row
-    place = np.arange(m)  # of a cluster in the one list or in the other
-    alone, dead = np.ones(m, np.bool_), np.zeros(m, np.bool_)
-    begin, length = np.zeros(m, np.int64), np.zeros(m, np.int64)
-    n_alone, n_clusters, end = m, 0, 0
-    bound, partner = np.full(m, np.inf), np.full(m, -1)
-    born, searched = np.zeros(m, np.int64), np.zeros(m, np.int64)
-    chain, links, chained = np.empty(m, np.int64), np.empty(m), np.zeros(m, np.bool_)
-    n_chain, n_merges, start = 0, 0, 0
-    found = np.empty(1)
-    own_labels, own_counts, own_codes = np.empty(p, np.int32), np.empty(p), np.empty(p, codes.dtype)
-    while n_merges < m - 1:
-        if n_chain == 0:
-            # First every row finds its nearest one; then the most promising cluster starts.
-            if start < m:
-                top = start
-                start += 1
-            else:
-                top = most_promising(bound, rows, n_alone, clusters, n_clusters)
-                chain[0], n_chain = top, 1
-                chained[top] = True
-        else:
-            top = chain[n_chain - 1]
-        before = chain[n_chain - 2] if n_chain > 1 else -1
-        link = links[n_chain - 2] if n_chain > 1 else -1.0
-        near = partner[top]
-        if near < 0 or dead[near] or born[near] > searched[top]:
-            found[0] = link
-            near = before if n_chain > 1 else m
-            total = everything * sizes[top] if complete else 0.0
-            if alone[top]:
-                own_codes[:] = codes[place[top]]
-                for t in range(p):
-                    own_labels[t] = offsets[t] + own_codes[t]
-                    own_counts[t] = sizes[top]
-                fill_tables(own_labels, own_counts, sizes[top], offsets, weights, similar, starts, beta, lam, rest)
-            else:
-                a, b = begin[top], begin[top] + length[top]
-                fill_tables(labels[a:b], counts[a:b], sizes[top], offsets, weights, similar, starts, beta, lam, rest)
-            near = nearest_cluster(
-                labels, counts, begin, length, sizes, clusters, n_clusters, bound, total, beta, lam, rest, found, near,
-                top, chained, before,
-            )  # fmt: skip
-            if alone[top] and columns.shape[0] > 0:
-                near = nearest_equal(columns, n_alone, rows, top, own_codes, joined, found, near, chained, before)
-            else:
-                near = nearest_single(
-                    codes, n_alone, rows, bound, offsets, total, beta, lam, rest, found, near, top, chained, before
-                )
-            bound[top], partner[top], searched[top] = found[0], near, n_merges
-        if n_chain == 0:
-            continue
-        # With rounded sums two clusters may not see each other alike: a chain never turns back.
-        if near != before and not chained[near]:
-            links[n_chain - 1] = bound[top]
-            chain[n_chain] = near
-            chained[near] = True
-            n_chain += 1
-            continue
-        n_chain -= 2
-        chained[top], chained[before] = False, False
-        first, second = min(top, before), max(top, before)
-        pairs[n_merges, 0], pairs[n_merges, 1] = first, second
-        similarities[n_merges] = link
-        n_merges += 1
-        if end + 4 * p + length[first] + length[second] > labels.shape[0]:
-            end = move_together(labels, counts, begin, length, clusters, n_clusters)
-        for c in (first, second):
-            if alone[c]:
-                begin[c], length[c] = end, p
-                for t in range(p):
-                    labels[end + t] = offsets[t] + codes[place[c], t]
-                    counts[end + t] = sizes[c]
-                end += p
-                n_alone -= 1
-                last = rows[n_alone]
-                rows[place[c]] = last
-                codes[place[c]] = codes[n_alone]
-                for t in range(columns.shape[0]):
-                    columns[t, place[c]] = columns[t, n_alone]
-                place[last] = place[c]
-            else:
-                n_clusters -= 1
-                last = clusters[n_clusters]
-                clusters[place[c]] = last
-                place[last] = place[c]
-        n_both = merged_labels(labels, counts, begin[first], length[first], begin[second], length[second], end)
-        begin[first], length[first] = end, n_both
-        end += n_both
-        sizes[first] += sizes[second]
-        alone[first], alone[second], dead[second] = False, False, True
-        clusters[n_clusters], place[first] = first, n_clusters
-        n_clusters += 1
-        bound[first], partner[first], born[first] = link, -1, n_merges
-
-
-@jit
 def most_promising(bound: Any, rows: Any, n_alone: int, clusters: Any, n_clusters: int) -> int:
     """The cluster that may be most similar to another."""
     best, chosen = -1.0, -1
@@ -402,3 +284,168 @@ def move_together(
         begin[c] = end
         end += length[c]
     return end
+
+
+@jit
+def nearest_to(
+    top: int,  # IN a cluster
+    before: int,  # IN the one cluster of the chain that may be found
+    codes: Any,
+    columns: Any,
+    sizes: Any,
+    offsets: Any,
+    weights: Any,
+    similar: Any,
+    starts: Any,
+    complete: bool,
+    labels: Any,
+    counts: Any,
+    begin: Any,
+    length: Any,
+    rows: Any,
+    clusters: Any,
+    place: Any,
+    alone: Any,
+    used: Any,  # IN (3,) rows alone, clusters, end of the labels
+    bound: Any,
+    chained: Any,
+    tables: Any,  # WORK (3, d)
+    joined: Any,  # WORK
+    found: Any,  # IN/OUT (1,) similarity to `before`; to the nearest
+) -> int:
+    p = codes.shape[1]
+    beta, lam, rest = tables[0], tables[1], tables[2]
+    near = before if before >= 0 else sizes.shape[0]
+    total = weights.sum() * sizes[top] if complete else 0.0
+    own = codes[place[top]].copy() if alone[top] else codes[0]
+    if alone[top]:
+        own_labels, own_counts = np.empty(p, labels.dtype), np.full(p, sizes[top])
+        for t in range(p):
+            own_labels[t] = offsets[t] + own[t]
+        fill_tables(own_labels, own_counts, sizes[top], offsets, weights, similar, starts, beta, lam, rest)
+    else:
+        a, b = begin[top], begin[top] + length[top]
+        fill_tables(labels[a:b], counts[a:b], sizes[top], offsets, weights, similar, starts, beta, lam, rest)
+    near = nearest_cluster(
+        labels, counts, begin, length, sizes, clusters, used[1], bound, total, beta, lam, rest, found, near, top,
+        chained, before,
+    )  # fmt: skip
+    if alone[top] and columns.shape[0] > 0:
+        return nearest_equal(columns, used[0], rows, top, own, joined, found, near, chained, before)
+    return nearest_single(
+        codes, used[0], rows, bound, offsets, total, beta, lam, rest, found, near, top, chained, before
+    )
+
+
+@jit
+def take_out(
+    c: int,  # IN a cluster that is about to be merged
+    codes: Any,
+    columns: Any,
+    sizes: Any,
+    offsets: Any,
+    labels: Any,
+    counts: Any,
+    begin: Any,
+    length: Any,
+    rows: Any,
+    clusters: Any,
+    place: Any,
+    alone: Any,
+    used: Any,  # IN/OUT
+) -> None:
+    """Take it off its list; a row alone gets counts of its labels."""
+    at = place[c]
+    if not alone[c]:
+        used[1] -= 1
+        last = clusters[used[1]]
+        clusters[at], place[last] = last, at
+        return
+    begin[c], length[c] = used[2], offsets.shape[0] - 1
+    for t in range(length[c]):
+        labels[used[2] + t], counts[used[2] + t] = offsets[t] + codes[at, t], sizes[c]
+    used[2] += length[c]
+    used[0] -= 1
+    last = rows[used[0]]
+    rows[at], place[last] = last, at
+    codes[at] = codes[used[0]]
+    for t in range(columns.shape[0]):
+        columns[t, at] = columns[t, used[0]]
+
+
+@jit
+def average_chain(
+    codes: Any,  # WORK (m, p) codes of the distinct rows
+    columns: Any,  # WORK (p, m) the same; empty if rows may not be compared by equality of codes
+    sizes: Any,  # WORK (m,) float64, objects with each row
+    offsets: Any,  # IN (p + 1,) int64
+    weights: Any,  # IN (p,) float64
+    similar: Any,  # IN flat similarities of labels, or empty
+    starts: Any,  # IN (p,)
+    complete: bool,  # IN whether nothing is missing
+    labels: Any,  # WORK int32, 2 m p entries
+    counts: Any,  # WORK float64, as many
+    joined: Any,  # WORK (block,) unsigned
+    pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
+    similarities: Any,  # OUT (m - 1,)
+) -> None:
+    """Merges in the order of the chain. Ties: the smallest pair of first rows."""
+    m, p = codes.shape
+    tables, found = np.zeros((3, offsets[p])), np.empty(1)
+    rows = np.arange(m)  # the rows that are still alone
+    clusters = np.empty(m, np.int64)  # the clusters of several rows, by their first row
+    place = np.arange(m)  # of a cluster in the one list or in the other
+    used = np.array([m, 0, 0])
+    alone, dead = np.ones(m, np.bool_), np.zeros(m, np.bool_)
+    begin, length = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    bound, partner = np.full(m, np.inf), np.full(m, -1)
+    born, searched = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    chain, links, chained = np.empty(m, np.int64), np.empty(m), np.zeros(m, np.bool_)
+    n_chain, n_merges, first_searches = 0, 0, 0
+    while n_merges < m - 1:
+        # First every row finds its nearest one; then the most promising cluster starts a chain.
+        if first_searches < m:
+            top = first_searches
+            first_searches += 1
+        else:
+            if n_chain == 0:
+                chain[0], n_chain = most_promising(bound, rows, used[0], clusters, used[1]), 1
+                chained[chain[0]] = True
+            top = chain[n_chain - 1]
+        before, link = (chain[n_chain - 2], links[n_chain - 2]) if n_chain > 1 else (-1, -1.0)
+        near = partner[top]
+        if near < 0 or dead[near] or born[near] > searched[top]:
+            found[0] = link
+            near = nearest_to(
+                top, before, codes, columns, sizes, offsets, weights, similar, starts, complete, labels, counts, begin,
+                length, rows, clusters, place, alone, used, bound, chained, tables, joined, found,
+            )  # fmt: skip
+            bound[top], partner[top], searched[top] = found[0], near, n_merges
+        if n_chain == 0:
+            continue
+        # With rounded sums two clusters may not see each other alike: a chain never turns back.
+        if near != before and not chained[near]:
+            links[n_chain - 1], chain[n_chain] = bound[top], near
+            chained[near] = True
+            n_chain += 1
+            continue
+        n_chain -= 2
+        chained[top], chained[before] = False, False
+        first, second = min(top, before), max(top, before)
+        pairs[n_merges, 0], pairs[n_merges, 1] = first, second
+        similarities[n_merges] = link
+        n_merges += 1
+        if used[2] + 4 * p + length[first] + length[second] > labels.shape[0]:
+            used[2] = move_together(labels, counts, begin, length, clusters, used[1])
+        for c in (first, second):
+            take_out(
+                c, codes, columns, sizes, offsets, labels, counts, begin, length, rows, clusters, place, alone, used
+            )
+        n_both = merged_labels(labels, counts, begin[first], length[first], begin[second], length[second], used[2])
+        begin[first], length[first] = used[2], n_both
+        used[2] += n_both
+        sizes[first] += sizes[second]
+        alone[first], alone[second], dead[second] = False, False, True
+        clusters[used[1]], place[first] = first, used[1]
+        used[1] += 1
+        bound[first], partner[first], born[first] = link, -1, n_merges

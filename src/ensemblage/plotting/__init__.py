@@ -15,6 +15,7 @@ from ._ranking import ranking_scores
 from ._scatter import scatter
 from ._sizes import cluster_sizes
 from ._splits import split_losses
+from ._threshold_search import threshold_search
 from ._voting import entropy_scatter, estimated_clusters, lifetimes, membership, voting_dendrogram
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "scatter",
     "split_losses",
     "stability_curves",
+    "threshold_search",
     "thresholded_matrices",
     "voting_dendrogram",
 ]

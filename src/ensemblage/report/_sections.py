@@ -18,6 +18,7 @@ from ensemblage.report._layout import (
     percent,
     quoted,
 )
+from ensemblage.report._negmm import search_section
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._shown import square, with_nan
 from ensemblage.report._stability import stability_section
@@ -107,6 +108,7 @@ SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
     voting_section,
     evidence_section,
     kmeans_section,
+    search_section,
     agreement_section,
     objects_section,
     truth_section,

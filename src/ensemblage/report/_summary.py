@@ -18,6 +18,7 @@ from ensemblage.metrics._density import labelled_members
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._evidence import evidence_shown
 from ensemblage.report._kmeans import climb_shown, splits_shown
+from ensemblage.report._negmm import search_shown
 from ensemblage.report._shown import Features, matrix_shown, points_shown
 from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
@@ -132,6 +133,7 @@ def summarize(
             "points": None if drawable is None else points_shown(drawable, labels, confidence, random_state),
             "splits": splits_shown(consensus),
             "climb": climb_shown(consensus),
+            "search": search_shown(consensus),
             "evidence": evidence_shown(ensemble, consensus, labels),
             "voting": voting_shown(ensemble, consensus, labels, drawable is not None, random_state),
         },

@@ -1,0 +1,50 @@
+"""Figure of NegMM's search for a threshold."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ensemblage.plotting._axes import new_axes, without_frame
+from ensemblage.plotting._colors import PALETTE, UNLABELLED_COLOR
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
+    """The index of the consensus at each threshold on the associations; the least one is marked.
+
+    Parameters
+    ----------
+    thresholds : array-like of float, shape (t,)
+        Ascending.
+    indices : array-like of float, shape (t,)
+        `mm_index` of the consensus at each; thresholds where it is infinite are ticks at the upper edge.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import threshold_search
+    >>> threshold_search([0.0, 0.1, 0.2], [2.0, 1.5, float("inf")]).get_xlabel()
+    'threshold'
+    """
+    ax = ax or new_axes()
+    x, y = np.asarray(thresholds, dtype=np.float64), np.asarray(indices, dtype=np.float64)
+    finite = np.isfinite(y)
+    ax.plot(x[finite], y[finite], color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
+    if finite.any():
+        best = int(np.argmin(np.where(finite, y, np.inf)))
+        ax.plot(x[best], y[best], "o", markersize=9, markerfacecolor="none", color=PALETTE[1])
+        ax.annotate(f"{x[best]:.2f}", (x[best], y[best]), textcoords="offset points", xytext=(8, 4))
+    if not finite.all():
+        top = ax.get_xaxis_transform()
+        ax.plot(x[~finite], np.full(np.count_nonzero(~finite), 0.98), "|", color=UNLABELLED_COLOR, transform=top)
+    ax.set(xlabel="threshold", ylabel="MM index")
+    without_frame(ax)
+    return ax

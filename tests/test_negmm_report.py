@@ -1,0 +1,55 @@
+"""What figures and the report tell of NegMM."""
+
+import json
+
+import numpy as np
+import pytest
+from strategies import planted_labels
+
+from ensemblage import HBGF, NegMM, plotting, report
+from ensemblage.report._negmm import search_section, search_shown
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return planted_labels(n=60, p=10, k=3, noise=0.3, seed=1)[0]
+
+
+def test_search_in_the_report(labels, tmp_path):
+    model = NegMM(3, random_state=0).fit(labels)
+    summary = json.loads(json.dumps(report.summarize(labels, model)))
+    section = search_section(summary)
+    assert f"{len(model.candidates_)} thresholds left different graphs" in section.sentences[0]
+    assert f"up to {model.threshold_:.3g}" in section.sentences[0]
+    page = report.build(summary, path=tmp_path / "page.html")
+    assert "The thresholds that were tried" in page.read_text(encoding="utf-8")
+
+
+def test_single_threshold(labels):
+    model = NegMM(3, threshold=0.2, random_state=0).fit(labels)
+    (sentence,) = search_section(report.summarize(labels, model)).sentences
+    assert sentence.startswith("Co-associations up to 0.200 were taken out.")
+
+
+def test_nothing_can_be_judged():
+    labels = np.column_stack([[0, 0, 1, 1], [0, 0, 1, 2]])
+    model = NegMM(2, random_state=0).fit(labels)
+    assert model.mm_index_ == np.inf
+    section = search_section(report.summarize(labels, model))
+    assert "the smallest threshold was kept: 0" in section.sentences[0]
+
+
+def test_other_methods_have_no_such_section(labels):
+    model = HBGF(3, random_state=0).fit(labels)
+    assert search_shown(model) is None
+    assert search_section(report.summarize(labels, model)) is None
+
+
+def test_figure_marks_the_least_index():
+    ax = plotting.threshold_search([0.0, 0.1, 0.2, 0.3], [3.0, 1.0, 2.0, np.inf])
+    curve, marked, ticks = ax.lines
+    np.testing.assert_allclose(curve.get_xydata(), [[0, 3], [0.1, 1], [0.2, 2]])
+    np.testing.assert_allclose(marked.get_xydata(), [[0.1, 1]])
+    assert ticks.get_xdata().tolist() == [0.3]
+    assert [text.get_text() for text in ax.texts] == ["0.10"]
+    assert len(plotting.threshold_search([0.0], [np.inf]).lines) == 2

@@ -178,6 +178,16 @@ def test_objects_with_equal_labels_part_only_where_they_may():
         assert np.bincount(model.labels_).max() < 70
 
 
+def test_metis_writes_nothing_to_standard_output(capfd):
+    """One heavy row, many parts: METIS finds no vertex for some of them and says so in C."""
+    labels = np.column_stack([np.append(np.zeros(500, dtype=int), np.arange(12))] * 2)
+    sys.stdout.write("before ")
+    model = CSPA(10, recursive=True, random_state=0).fit(labels)
+    sys.stdout.write("after")
+    assert capfd.readouterr().out == "before after"
+    assert model.n_clusters_ <= 10
+
+
 # ---- MCLA ----
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,15 +63,35 @@ class Cutter(NamedTuple):
             return np.zeros(len(sizes), dtype=np.int64)
         graph = without_vanishing(graph)
         adjacency = pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
-        _, parts = pymetis.part_graph(
-            n_parts,
-            adjacency=adjacency,
-            vweights=sizes,
-            eweights=graph.data,
-            recursive=self.recursive,
-            options=options,
-        )
+        weights = {"vweights": sizes, "eweights": graph.data}
+        with _silent():
+            _, parts = pymetis.part_graph(
+                n_parts, adjacency=adjacency, recursive=self.recursive, options=options, **weights
+            )
         return np.array(parts, dtype=np.int64)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep METIS from writing to standard output, where the caller may be writing an answer.
+
+    It complains there where a part stays empty. Python's other threads do not write meanwhile: METIS holds the GIL.
+    """
+    try:
+        stdout = os.dup(1)
+    except OSError:
+        yield
+        return
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(stdout, 1)
+        os.close(stdout)
 
 
 def check_imbalance(imbalance: Any, owner: str) -> float | None:

@@ -81,11 +81,11 @@ generation_options = options(
     ),
     click.option(
         "--generator",
-        type=click.Choice(["random-k", "subspace", "projection", "greedy"]),
+        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed"]),
         default="random-k",
         show_default=True,
         help="What the base clusterings see: all features, random halves of them, random projections, or (greedy, "
-        "59 (k − 1) of them) the base clusterings with fewer clusters too.",
+        "59 (k − 1) of them) the base clusterings with fewer clusters too; mixed is one by each of ten algorithms.",
     ),
 )
 consensus_options = options(

@@ -11,16 +11,18 @@ from numpy.typing import NDArray
 from ensemblage import (
     Ensemble,
     GreedyPartitions,
+    MixedPartitions,
     ProjectionPartitions,
     RandomKPartitions,
     SubspacePartitions,
 )
 from ensemblage._cli._tell import progress_bar, tell
+from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._run import progress
 
 INDEPENDENT = {"random-k": RandomKPartitions, "subspace": SubspacePartitions, "projection": ProjectionPartitions}
-GREEDY = "greedy"
-GENERATORS = (*INDEPENDENT, GREEDY)
+GREEDY, MIXED = "greedy", "mixed"
+GENERATORS = (*INDEPENDENT, GREEDY, MIXED)
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Generation:
     generator: str
     partitions: int
     k: int | None
-    """Clusters of the last stage, for "greedy" only."""
+    """Clusters of the last stage of "greedy", and of every member of "mixed" (None: the root of the objects)."""
     seed: int
     n_jobs: int
 
@@ -46,6 +48,8 @@ class Generation:
         """All that the ensemble depends on beside the data."""
         if self.generator == GREEDY:
             return {"generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
+        if self.generator == MIXED:
+            return {"generator": MIXED, "mixed_k": self.k, "seed": self.seed}
         chosen = {} if self.generator == "random-k" else {"generator": self.generator}
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
 
@@ -56,6 +60,10 @@ class Generation:
             generator = GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
             labels = generator.fit_transform(X)
+        elif self.generator == MIXED:
+            generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
+            with progress_bar("base clusterings", N_ALGORITHMS) as callback, progress(callback):
+                labels = generator.fit_transform(X)
         else:
             make = INDEPENDENT[self.generator]
             generator = make(self.partitions, random_state=self.seed, n_jobs=self.n_jobs)

@@ -26,6 +26,7 @@ from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
 from ensemblage.generation._checks import check_choice, check_fraction, check_whole
 from ensemblage.generation._clusterers import Labels, k_parameter
 
+N_ALGORITHMS = 10
 MOST_SAMPLED = 500
 """Objects from which the radius of mean shift is estimated."""
 MOST_CLUSTERS = 100

@@ -392,7 +392,7 @@ PAPER = Paper(
         "Setup 1: 1000 with K = ⌊√N⌋; 2 and 3: 100 and 10 with K random in [2, √N]. The consensus has the true K.",
         "ARI and AMI are scikit-learn's. The paper prints one run; ours are means over runs, noise their spread.",
         "Table 2 reproduces with K = number of classes, not with ⌊√N⌋ as in the text: columns marked K = √N.",
-        "Table 5 comes near only with z-scores (Wine's ARI of 0.91 cannot be had without): columns as they are without.",
+        "Table 5 comes near with z-scores only (Wine's ARI of 0.91): columns marked as they are have none.",
         "Thresholds of the WAT variants are found without the diagonal of the matrix.",
     ),
     experiments=(

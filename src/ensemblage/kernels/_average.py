@@ -319,7 +319,7 @@ def nearest_to(
     total = weights.sum() * sizes[top] if complete else 0.0
     own = codes[place[top]].copy() if alone[top] else codes[0]
     if alone[top]:
-        own_labels, own_counts = np.empty(p, labels.dtype), np.full(p, sizes[top])
+        own_labels, own_counts = np.empty(p, labels.dtype), np.full(p, sizes[top], counts.dtype)
         for t in range(p):
             own_labels[t] = offsets[t] + own[t]
         fill_tables(own_labels, own_counts, sizes[top], offsets, weights, similar, starts, beta, lam, rest)
@@ -383,8 +383,8 @@ def average_chain(
     similar: Any,  # IN flat similarities of labels, or empty
     starts: Any,  # IN (p,)
     complete: bool,  # IN whether nothing is missing
-    labels: Any,  # WORK int32, 2 m p entries
-    counts: Any,  # WORK float64, as many
+    labels: Any,  # WORK integers to d, 2 m p + 8 p entries
+    counts: Any,  # WORK floats that are exact to the number of objects, as many
     joined: Any,  # WORK (block,) unsigned
     pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities: Any,  # OUT (m - 1,)

@@ -3,7 +3,7 @@
     python benchmarks/bench_graph.py [--small]
 
 Ratios are theirs / ours, both sides in turn in this process. Memory is what a fit takes above the ensemble, in a
-process of its own. "Figure" is what was measured for ClusterEnsembles (with its crashes fixed) at this size: it does not
+process of its own. "Figure" is what was measured for ClusterEnsembles (its crashes fixed) at this size: it does not
 install everywhere, so the dense code here does what it does.
 """
 

@@ -380,6 +380,41 @@ class Ensemble:
 
         return open_ensemble(path, names, missing, memory, scratch)
 
+    @classmethod
+    def from_dask(
+        cls, parts: Any, *, client: Any, names: Sequence[str] | None = None, missing: int | None = -1
+    ) -> Ensemble:
+        """Make an ensemble of a label matrix on a Dask cluster; it stays there.
+
+        What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does, and for what
+        is moved. Close the client yourself, when you need neither the ensemble nor what was fitted to it any more.
+
+        Parameters
+        ----------
+        parts : Dask array of shape (n_objects, n_partitions), or sequence of delayed matrices, futures or arrays
+            Cut by rows. What a task made can be made again when a worker is lost; arrays are sent to the workers once.
+        client : distributed.Client
+        names, missing
+            As in `Ensemble`.
+
+        Returns
+        -------
+        Ensemble
+
+        Raises
+        ------
+        ValueError
+            If the parts do not have the same number of columns, or are cut by columns.
+
+        Notes
+        -----
+        Workers hold the codes, n p bytes while every partition has at most 255 clusters, their distinct rows, and 16
+        bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
+        """
+        from ensemblage._stored._dask import ensemble_on_cluster
+
+        return ensemble_on_cluster(parts, client, names, missing)
+
 
 def _check_names(names: Sequence[str], p: int) -> list[str]:
     checked = [str(name) for name in names]

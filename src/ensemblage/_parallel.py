@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
@@ -23,6 +24,9 @@ BLOCK_ROWS = 16_384
 
 SUM_ROWS = 16_384
 """Rows of one partial float sum. Results do depend on it: it never changes."""
+
+LEAST_ROWS = 8_192
+"""Rows below which a thread is not worth totals of its own."""
 
 _executor: ThreadPoolExecutor | None = None
 
@@ -98,8 +102,58 @@ def map_rows(
 
     ``arrays`` share their first axis. ``function`` may write to the blocks it is given.
     """
+    remote = _remote(arrays)
+    if remote is not None:
+        results: list[R] = remote.map_blocks(function, arrays, shared, size or BLOCK_ROWS)
+        return results
     blocks = row_blocks(len(arrays[0]), size)
     return parallel_map(lambda block: function(*(a[block] for a in arrays), *shared), blocks, n_jobs)
+
+
+def add_rows(
+    function: Callable[..., object],
+    arrays: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+    *shared: Any,
+    n_jobs: int | None = None,
+) -> list[NDArray[np.int64]]:
+    """Sums of whole numbers over rows: ``function(*(a[block] for a in arrays), *totals, *shared)`` adds to ``totals``.
+
+    ``shapes`` are those of the totals; each thread has its own, so that they may be large, and threads are few.
+    """
+    remote = _remote(arrays)
+    if remote is not None:
+        return sum_of(remote.add_blocks(function, arrays, shapes, shared, BLOCK_ROWS))
+    n_rows = len(arrays[0])
+
+    def add(chunk: slice) -> list[NDArray[np.int64]]:
+        totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+        for part in parts_of(chunk):
+            function(*(a[part] for a in arrays), *totals, *shared)
+        return totals
+
+    chunks = row_blocks(n_rows, max(-(-n_rows // thread_count(n_jobs)), LEAST_ROWS))
+    return sum_of(parallel_map(add, chunks, n_jobs))
+
+
+def sum_of(parts: list[list[NDArray[np.int64]]]) -> list[NDArray[np.int64]]:
+    """Add up the totals of several threads or workers, in the first ones."""
+    first, *rest = parts
+    for totals in rest:
+        for total, more in zip(first, totals, strict=True):
+            total += more
+    return first
+
+
+def _remote(arrays: Sequence[Any]) -> Any:
+    """The array whose blocks lie on the workers of a cluster, if there is one: the work goes to them."""
+    return next((a for a in arrays if hasattr(a, "map_blocks")), None)
+
+
+def row_state(codes: Any, dtype: Any, fill: Any) -> Any:
+    """An array with one number per row of ``codes``, for `map_rows` to read and write: it lies where the rows lie."""
+    remote = _remote([codes])
+    return np.full(len(codes), fill, dtype=dtype) if remote is None else remote.state(dtype, fill)
 
 
 class _BlasLimit:

@@ -76,6 +76,18 @@ class BlockRows:
     def _rows_at_once(self) -> int:
         return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
 
+    def first(self, n_rows: int) -> BlockRows:
+        """The first rows."""
+        return FirstRows(self, n_rows)
+
+    def columns(self, index: NDArray[np.intp]) -> BlockRows:
+        """Some columns."""
+        return SelectedColumns(self, index)
+
+    def looked_up(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> BlockRows:
+        """Each column looked up in a table."""
+        return RecodedRows(self, tables, dtype)
+
     def _refuse(self) -> ValueError:
         n, p = self.shape
         return ValueError(
@@ -200,7 +212,7 @@ class RecodedRows(BlockRows):
 def recoded(codes: Any, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> Any:
     """Codes looked up in one table per column; those on disk are looked up when they are read."""
     if isinstance(codes, BlockRows):
-        return RecodedRows(codes, tables, dtype)
+        return codes.looked_up(tables, dtype)
     if codes.dtype == dtype and all(np.array_equal(table, np.arange(len(table))) for table in tables):
         return codes
     new = np.empty(codes.shape, dtype=dtype)
@@ -211,13 +223,13 @@ def recoded(codes: Any, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) ->
 
 def first_rows(codes: Any, n_rows: int) -> Any:
     """The first rows of a code matrix in memory or on disk."""
-    return FirstRows(codes, n_rows) if isinstance(codes, BlockRows) else codes[:n_rows]
+    return codes.first(n_rows) if isinstance(codes, BlockRows) else codes[:n_rows]
 
 
 def take_columns(codes: Any, columns: ArrayLike) -> Any:
     """Some columns of a code matrix in memory or on disk."""
     index = np.asarray(columns, dtype=np.intp)
-    return SelectedColumns(codes, index) if isinstance(codes, BlockRows) else np.ascontiguousarray(codes[:, index])
+    return codes.columns(index) if isinstance(codes, BlockRows) else np.ascontiguousarray(codes[:, index])
 
 
 def take_rows(codes: Any, rows: NDArray[np.intp], most_bytes: int = 2**24) -> Any:

@@ -34,27 +34,28 @@ def _categories(source: Source, missing: int | None, rows_at_once: int) -> tuple
     found: list[NDArray[Any] | None] = [None] * source.shape[1]
     for batch in source.read(rows_at_once):
         for j, labels in enumerate(code_labels(batch, None).categories):
-            found[j] = _union(found[j], labels, source, j)
-    return tuple(_without_missing(labels, missing) for labels in found if labels is not None)
+            found[j] = union(found[j], labels, f"{(source.names[j] if source.names else j)!r} of {str(source.path)!r}")
+    return tuple(without_missing(labels, missing) for labels in found if labels is not None)
 
 
-def _union(known: NDArray[Any] | None, new: NDArray[Any], source: Source, j: int) -> NDArray[Any]:
+def union(known: NDArray[Any] | None, new: NDArray[Any], title: str) -> NDArray[Any]:
+    """The labels of two parts of a column."""
     if known is None or not len(known):
         return new
     if not len(new) or np.array_equal(known, new):
         return known
     if "U" in (known.dtype.kind, new.dtype.kind) and known.dtype.kind != new.dtype.kind:
-        title = source.names[j] if source.names else j
         raise ValueError(
-            f"Labels of one partition must be all numbers or all text. Got both in partition {title!r} of "
-            f"{str(source.path)!r}. Write that column as text in every part."
+            f"Labels of one partition must be all numbers or all text. Got both in partition {title}. "
+            "Write that column as text in every part."
         )
     if "u" in (known.dtype.kind, new.dtype.kind):
         known, new = known.astype(np.uint64), new.astype(np.uint64)
     return np.union1d(known, new)
 
 
-def _without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:
+def without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:
+    """The labels of a whole column without the one that means missing, if they are whole numbers."""
     if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
         labels = labels.astype(np.int64) if (np.abs(labels) < 2**53).all() else labels
     elif labels.dtype.kind not in "iu":

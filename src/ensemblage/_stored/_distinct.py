@@ -92,12 +92,12 @@ def pieces_of_runs(runs: list[Run], most: int) -> Iterator[list[slice]]:
     step = max(1, most // (2 * len(runs)))
     samples = sorted(tuple(row) for run in runs for row in run.rows[::step].tolist())
     cuts = samples[len(runs) :: len(runs)]
-    bounds = [[0, *(_first_at_least(run.rows, cut) for cut in cuts), len(run.rows)] for run in runs]
+    bounds = [[0, *(first_at_least(run.rows, cut) for cut in cuts), len(run.rows)] for run in runs]
     for i in range(len(cuts) + 1):
         yield [slice(bound[i], bound[i + 1]) for bound in bounds]
 
 
-def _first_at_least(rows: Any, cut: tuple[int, ...]) -> int:
+def first_at_least(rows: Any, cut: tuple[int, ...]) -> int:
     return bisect_left(range(len(rows)), cut, key=lambda i: tuple(rows[i].tolist()))
 
 
@@ -106,7 +106,14 @@ def merged_piece(
 ) -> tuple[NDArray[Any], NDArray[np.int64], list[NDArray[Any]]]:
     """Distinct rows of a piece, their counts, and the place of each run's rows among them."""
     parts = [run.rows[part] for run, part in zip(runs, piece, strict=True)]
+    return merged(radices, parts, [run.counts[part] for run, part in zip(runs, piece, strict=True)])
+
+
+def merged(
+    radices: NDArray[np.int64], parts: list[NDArray[Any]], counts_of_parts: list[NDArray[Any]]
+) -> tuple[NDArray[Any], NDArray[np.int64], list[NDArray[Any]]]:
+    """Distinct rows of several matrices whose rows have counts, their counts, and the place of each matrix's rows."""
     rows, _, inverse = distinct_rows(np.concatenate(parts), radices)
-    weights = np.concatenate([run.counts[part] for run, part in zip(runs, piece, strict=True)])
+    weights = np.concatenate(counts_of_parts)
     counts = np.bincount(inverse, weights=weights, minlength=len(rows)).astype(np.int64)  # exact below 2⁵³
     return rows, counts, np.split(inverse, np.cumsum([len(part) for part in parts])[:-1])

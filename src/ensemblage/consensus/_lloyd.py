@@ -54,7 +54,7 @@ def seed_far_apart(
     """
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
-    nearest = np.full(len(rows), np.inf, dtype=np.float32)
+    nearest = _parallel.row_state(rows.codes, np.float32, np.inf)
     base = base_of_rows(rows, utility, n_jobs)
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
@@ -67,9 +67,9 @@ def seed_far_apart(
     return profile_of_rows(rows, np.array(chosen))
 
 
-def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> NDArray[np.float32]:
+def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
     """(m,) the utility's `base` of every row."""
-    base = np.empty(len(rows), dtype=np.float32)
+    base = _parallel.row_state(rows.codes, np.float32, 0)
 
     def fill(codes: Any, base: Any) -> None:
         base[:] = utility.base(codes)
@@ -99,11 +99,12 @@ def _best_candidate(
     """The candidate that leaves the least total distance, every row's distance with it, and its sums over blocks."""
     lanes = np.resize(candidates, LANES)
     table = utility.distances(utility.centroids(profile_of_rows(rows, lanes)))
-    distances = np.empty((len(candidates), len(rows)), dtype=np.float32)
+    distances = [_parallel.row_state(rows.codes, np.float32, 0) for _ in candidates]
+    offsets = rows.offsets
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
         totals, of_lanes = np.empty(LANES), np.empty((len(codes), LANES), dtype=np.float32)
-        limit_distances(codes, base, nearest, counts, of_lanes, rows.offsets, table, totals)
+        limit_distances(codes, base, nearest, counts, of_lanes, offsets, table, totals)
         for kept, lane in zip(of_candidates, of_lanes.T, strict=False):
             kept[:] = lane
         return totals
@@ -111,7 +112,7 @@ def _best_candidate(
     arrays = [rows.codes, base, nearest, rows.counts, *distances]
     totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
-    return int(lanes[best]), distances[best].copy(), totals[:, best]
+    return int(lanes[best]), distances[best], totals[:, best]
 
 
 def lloyd(
@@ -130,8 +131,8 @@ def lloyd(
     and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
     bounds = bounds and utility.bounded
-    clusters = np.full(len(rows), -1, dtype=np.int32)
-    slack = np.zeros(len(rows), dtype=np.float32)
+    clusters = _parallel.row_state(rows.codes, np.int32, -1)
+    slack = _parallel.row_state(rows.codes, np.float32, 0)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
     base, centroids, loss, n_iter = base_of_rows(rows, utility, n_jobs), utility.centroids(seeds), np.inf, 0
@@ -147,7 +148,7 @@ def lloyd(
         if n_iter < max_iter:
             previous, centroids = centroids, utility.centroids(profile)
             drift = _drift(utility.shifts(previous, centroids)) if bounds else drift
-    return Start(clusters, profile, centroids, loss, n_iter)
+    return Start(np.asarray(clusters), profile, centroids, loss, n_iter)
 
 
 def nearest_centroids(
@@ -186,14 +187,15 @@ def _assign(
     n_jobs: int | None,
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
+    offsets, shape = rows.offsets, profile.shape
 
     def step(codes: Any, base: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
-        moved = assign_rows(codes, base, clusters, slack, rows.offsets, table, drift, rounding)
+        moved = assign_rows(codes, base, clusters, slack, offsets, table, drift, rounding)
         if not moved:
             return 0, None
-        change = np.zeros_like(profile)
-        move_rows(codes, before, clusters, counts, rows.offsets, change)
+        change = np.zeros(shape, dtype=np.int64)
+        move_rows(codes, before, clusters, counts, offsets, change)
         return moved, change
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
@@ -219,20 +221,21 @@ def _fill_empty(
     empty = np.flatnonzero(~profile.any(axis=1))
     if not len(empty):
         return 0
-    sizes = np.bincount(clusters, minlength=len(profile))
-    distance = base.copy()
+    near, distance, offsets = np.array(clusters), np.array(base), rows.offsets
+    sizes = np.bincount(near, minlength=len(profile))
 
     def add(codes: Any, clusters: Any, distance: Any) -> None:
-        for j, offset in enumerate(rows.offsets[:-1]):
+        for j, offset in enumerate(offsets[:-1]):
             distance += table[offset + codes[:, j], clusters]
 
-    _parallel.map_rows(add, [rows.codes, clusters, distance], n_jobs=n_jobs)
+    _parallel.map_rows(add, [rows.codes, near, distance], n_jobs=n_jobs)
     for c in empty:
-        row = int(np.argmax(np.where(sizes[clusters] > 1, distance, -np.inf)))
+        row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]
-        profile[clusters[row], labels] -= rows.counts[row]
+        profile[near[row], labels] -= rows.counts[row]
         profile[c, labels] += rows.counts[row]
-        sizes[clusters[row]] -= 1
+        sizes[near[row]] -= 1
         sizes[c] += 1
-        clusters[row], slack[row], distance[row] = c, 0, 0
+        clusters[row] = near[row] = c
+        slack[row] = distance[row] = 0
     return len(empty)

@@ -39,9 +39,12 @@ class AssociationUtility:
         sizes = label_profile(rows.codes, everything, rows.counts, rows.offsets, 1, n_jobs)[0]
         weights = np.repeat(rows.weights, np.diff(rows.offsets))
         weights[rows.offsets[1:] - 1] = 0
-        blocks = _parallel.row_blocks(len(rows), _parallel.SUM_ROWS)
         first_terms = cls(rows.offsets, weights, sizes, 0.0).first_terms
-        spread = sum(float((first_terms(rows.codes[block]) * rows.counts[block]).sum()) for block in blocks)
+
+        def spread_of(codes: Any, counts: Any) -> float:
+            return float((first_terms(codes) * counts).sum())
+
+        spread = sum(_parallel.map_rows(spread_of, [rows.codes, rows.counts], n_jobs=n_jobs, size=_parallel.SUM_ROWS))
         return cls(rows.offsets, weights, sizes, spread)
 
     def first_terms(self, codes: NDArray[Any]) -> NDArray[np.float64]:

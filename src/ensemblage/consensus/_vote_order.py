@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map, parts_of, row_blocks, thread_count
+from ensemblage._parallel import add_rows
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.kernels._votes import count_beside
@@ -78,21 +78,13 @@ def tables_beside(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | No
     O(n) per partition; memory one such table per thread.
     """
 
-    def count(block: slice) -> NDArray[np.int64]:
-        table = np.zeros((rows.offsets[-1], rows.n_clusters[j] + 1), dtype=np.int64)
-        for part in parts_of(block):
-            count_beside(rows.codes[part], rows.counts[part], j, others, rows.offsets, table)
-        return table
-
-    total, *rest = parallel_map(count, thread_blocks(len(rows), n_jobs), n_jobs)
-    for table in rest:
-        total += table
-    return total
+    shape = (int(rows.offsets[-1]), int(rows.n_clusters[j]) + 1)
+    (table,) = add_rows(_add_beside, [rows.codes, rows.counts], [shape], j, others, rows.offsets, n_jobs=n_jobs)
+    return table
 
 
-def thread_blocks(n_rows: int, n_jobs: int | None) -> list[slice]:
-    """One block of rows per thread: each costs a table."""
-    return row_blocks(n_rows, max(-(-n_rows // thread_count(n_jobs)), 8_192))
+def _add_beside(codes: Any, counts: Any, table: Any, j: int, others: Any, offsets: Any) -> None:
+    count_beside(codes, counts, j, others, offsets, table)
 
 
 def _squared_tables(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | None) -> NDArray[np.int64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -11,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage._parallel import parallel_map, parts_of, row_blocks
+from ensemblage._parallel import add_rows, row_blocks
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside, thread_blocks
+from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
 from ensemblage.kernels._votes import add_pairs, add_votes, mean_votes, sum_by_label, sum_entropies
 
@@ -169,18 +168,15 @@ def by_mass(votes: Votes, masses: NDArray[np.float64]) -> Votes:
 
 def sum_labels(rows: Rows, votes: Votes, n_jobs: int | None = None) -> LabelSums:
     """Sum the rows of Ū over the objects of every label, none of them stored: O(n p k), one table per thread."""
-    d, k = votes.table.shape
-    scale = _scale(rows)
-
-    def add(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        sums, squares = np.zeros((d, k), dtype=np.int64), np.zeros(d, dtype=np.int64)
-        for codes, counts in _parts(rows, block, 1_024):
-            sum_by_label(codes, votes.means(codes), counts, rows.offsets, scale, sums, squares)
-        return sums, squares
-
-    found = parallel_map(add, thread_blocks(len(rows), n_jobs), n_jobs)
-    sums, squares = (np.sum(parts, axis=0) for parts in zip(*found, strict=True))
+    (d, k), scale = votes.table.shape, _scale(rows)
+    arrays, shapes = [rows.codes, rows.counts], [(d, k), (d,)]
+    sums, squares = add_rows(_add_labels, arrays, shapes, votes, scale, n_jobs=n_jobs)
     return LabelSums(sums / scale, squares / scale, sums[: rows.offsets[1]].sum(axis=0) / scale)
+
+
+def _add_labels(codes: Any, counts: Any, sums: Any, squares: Any, votes: Votes, scale: float) -> None:
+    for few in row_blocks(len(codes), 1_024):
+        sum_by_label(codes[few], votes.means(codes[few]), counts[few], votes.offsets, scale, sums, squares)
 
 
 def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -188,34 +184,24 @@ def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDA
 
     O(n k²) logarithms for n objects; memory one (k, k) table per thread.
     """
-    k = votes.table.shape[1]
-    scale, n_pairs = _scale(rows), k * (k + 1) // 2
-
-    def add(block: slice) -> NDArray[np.int64]:
-        sums = np.zeros((k, k), dtype=np.int64)
-        for codes, counts in _parts(rows, block, max(1, _PAIRS_AT_ONCE // n_pairs)):
-            means = votes.means(codes)
-            logarithms = np.empty((len(means), n_pairs))
-            add_pairs(means, logarithms)
-            np.log(logarithms, out=logarithms)
-            sum_entropies(means, logarithms, counts, scale, sums)
-        return sums
-
-    sums: NDArray[np.int64] = np.sum(parallel_map(add, thread_blocks(len(rows), n_jobs), n_jobs), axis=0)
+    k, scale = votes.table.shape[1], _scale(rows)
+    (sums,) = add_rows(_add_entropies, [rows.codes, rows.counts], [(k, k)], votes, scale, n_jobs=n_jobs)
     return sums / scale
+
+
+def _add_entropies(codes: Any, counts: Any, sums: Any, votes: Votes, scale: float) -> None:
+    n_pairs = len(sums) * (len(sums) + 1) // 2
+    for few in row_blocks(len(codes), max(1, _PAIRS_AT_ONCE // n_pairs)):
+        means = votes.means(codes[few])
+        logarithms = np.empty((len(means), n_pairs))
+        add_pairs(means, logarithms)
+        np.log(logarithms, out=logarithms)
+        sum_entropies(means, logarithms, counts[few], scale, sums)
 
 
 def _scale(rows: Rows) -> float:
     """The power of two that makes terms up to 1, summed over all objects, fill an int64."""
     return float(2.0 ** (62 - int(rows.counts.sum()).bit_length()))
-
-
-def _parts(rows: Rows, block: slice, size: int) -> Iterator[tuple[NDArray[Any], NDArray[np.int64]]]:
-    """Codes and counts of few rows at a time, read from the disk many at a time."""
-    for part in parts_of(block):
-        codes, counts = rows.codes[part], rows.counts[part]
-        for few in row_blocks(len(codes), size):
-            yield codes[few], counts[few]
 
 
 def cumulative_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLosses:

@@ -114,10 +114,10 @@ class VotingConsensus(BaseConsensus):
 
     def _most_likely(self, codes: Any) -> NDArray[np.int32]:
         """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
-        group = np.empty(len(codes), dtype=np.int32)
+        group, groups = np.empty(len(codes), dtype=np.int32), self._groups
 
         def place(codes: NDArray[Any], group: NDArray[np.int32]) -> None:
-            means = self._groups.means(codes)
+            means = groups.means(codes)
             group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
 
         map_rows(place, [codes, group], n_jobs=self.n_jobs)

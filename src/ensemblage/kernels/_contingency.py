@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-from ensemblage._parallel import parallel_map, parts_of, row_blocks, thread_count
+from ensemblage._parallel import add_rows, parallel_map
 from ensemblage._rows import BlockRows
 
 
@@ -173,19 +173,14 @@ def _tables_by_rows(
     n_jobs: int | None,
 ) -> NDArray[np.int64]:
     """Tables of some pairs, flat, in one pass over the rows."""
-    n_threads = thread_count(n_jobs) if begins[-1] <= CELLS else 1
+    one_set = begins[-1] > CELLS
+    shape = (int(begins[-1]),)
+    (flat,) = add_rows(_add_pairs, [codes, counts], [shape], pairs, begins, n_clusters, n_jobs=1 if one_set else n_jobs)
+    return flat
 
-    def count(rows: slice) -> NDArray[np.int64]:
-        flat = np.zeros(begins[-1], dtype=np.int64)
-        for part in parts_of(rows):
-            columns = np.ascontiguousarray(codes[part].T)
-            contingency_of_pairs(columns, counts[part], pairs, begins, n_clusters, flat)
-        return flat
 
-    total, *others = parallel_map(count, row_blocks(len(codes), -(-len(codes) // n_threads)), n_jobs)
-    for other in others:
-        total += other
-    return total
+def _add_pairs(codes: Any, counts: Any, flat: Any, pairs: Any, begins: Any, n_clusters: Any) -> None:
+    contingency_of_pairs(np.ascontiguousarray(codes.T), counts, pairs, begins, n_clusters, flat)
 
 
 def pair_sums_by_rows(

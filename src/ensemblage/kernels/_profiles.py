@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-from ensemblage._parallel import parallel_map, parts_of, row_blocks, thread_count
+from ensemblage._parallel import add_rows
 
 
 @jit
@@ -52,16 +52,10 @@ def label_profile(
     The column ``offsets[j + 1] - 1`` counts the objects that partition j does not label. O(n p) time; memory one
     profile per thread.
     """
-    n_threads = thread_count(n_jobs)
-    chunks = row_blocks(len(codes), max(-(-len(codes) // n_threads), 8_192))
+    shape = (n_clusters, int(offsets[-1]))
+    (profile,) = add_rows(_add_labels, [codes, clusters, counts], [shape], offsets, n_jobs=n_jobs)
+    return profile
 
-    def count(rows: slice) -> NDArray[np.int64]:
-        profile = np.zeros((n_clusters, offsets[-1]), dtype=np.int64)
-        for part in parts_of(rows):
-            add_labels(codes[part], clusters[part], counts[part], offsets, profile)
-        return profile
 
-    total, *others = parallel_map(count, chunks, n_jobs)
-    for other in others:
-        total += other
-    return total
+def _add_labels(codes: Any, clusters: Any, counts: Any, profile: Any, offsets: Any) -> None:
+    add_labels(codes, clusters, counts, offsets, profile)

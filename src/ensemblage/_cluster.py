@@ -1,0 +1,273 @@
+"""Rows on the workers of a Dask cluster: the work goes to the rows, and only what is summed comes back.
+
+Of Dask, only ``Client.submit``, ``scatter`` and ``gather`` are used. Every block is the result of a task, and so is
+every state that belongs to it: when a worker is lost, the scheduler makes its blocks again.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._parallel import row_blocks
+from ensemblage._rows import BlockRows, recoded
+
+ATTEMPTS = 3
+"""How often work is given out when workers are lost together with data that only they had."""
+
+
+class Blocks:
+    """Consecutive blocks of rows on the workers."""
+
+    def __init__(self, client: Any, futures: list[Any], edges: NDArray[np.int64]) -> None:
+        self.client, self.futures, self.edges = client, futures, edges
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False)
+
+    def rows(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows ``start`` to ``stop - 1``, brought here."""
+        parts = []
+        for future, begin, end in self._overlapping(start, stop):
+            parts.append(self.submit(part_of, future, begin, end))
+        return np.concatenate(self.client.gather(parts)) if parts else np.empty(0)
+
+    def _overlapping(self, start: int, stop: int) -> list[tuple[Any, int, int]]:
+        found = []
+        for future, a, b in zip(self.futures, self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True):
+            if max(a, start) < min(b, stop):
+                found.append((future, max(a, start) - a, min(b, stop) - a))
+        return found
+
+    def aligned(self, size: int) -> Blocks:
+        """The same rows in blocks of ``size`` rows; only the last one has fewer."""
+        edges = np.append(np.arange(0, self.edges[-1], size), self.edges[-1])
+        blocks = []
+        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            pieces = [self.submit(part_of, *piece) for piece in self._overlapping(a, b)]
+            blocks.append(self.submit(joined, *pieces))
+        return Blocks(self.client, blocks, edges)
+
+
+class RemoteRows(BlockRows):
+    """A code matrix on the workers."""
+
+    def __init__(self, blocks: Blocks, n_columns: int, dtype: np.dtype[Any]) -> None:
+        self.blocks = blocks
+        self.shape, self.dtype = (int(blocks.edges[-1]), n_columns), dtype
+        self._sent: dict[int, tuple[Any, list[Any]]] = {}
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        return self.blocks.rows(start, stop) if start < stop else np.empty((0, self.shape[1]), self.dtype)
+
+    def _column(self, rows: Any, column: int) -> NDArray[Any]:
+        if rows != slice(None):
+            return super()._column(rows, column)
+        columns = [self.blocks.submit(column_of, future, column) for future in self.blocks.futures]
+        return np.concatenate(self.blocks.client.gather(columns))
+
+    def _take(self, index: NDArray[Any]) -> NDArray[Any]:
+        index = np.where(index < 0, index + len(self), index)
+        block = np.searchsorted(self.blocks.edges, index, side="right") - 1
+        taken = np.empty((len(index), self.shape[1]), dtype=self.dtype)
+        wanted = {b: np.flatnonzero(block == b) for b in np.unique(block).tolist()}
+        futures = self.blocks.futures
+        parts = [
+            self.blocks.submit(itemgetter(index[places] - self.blocks.edges[b]), futures[b])
+            for b, places in wanted.items()
+        ]
+        for places, part in zip(wanted.values(), self.blocks.client.gather(parts), strict=True):
+            taken[places] = part
+        return taken
+
+    def changed(
+        self, function: Callable[..., Any], n_columns: int, dtype: np.dtype[Any], *arguments: Any
+    ) -> RemoteRows:
+        """The matrix with a function applied to every block, on the workers."""
+        futures = [self.blocks.submit(function, future, *arguments) for future in self.blocks.futures]
+        return RemoteRows(Blocks(self.blocks.client, futures, self.blocks.edges), n_columns, dtype)
+
+    def first(self, n_rows: int) -> RemoteRows:
+        if n_rows == len(self):
+            return self
+        edges = np.append(self.blocks.edges[self.blocks.edges < n_rows], n_rows)
+        *futures, last = self.blocks.futures[: len(edges) - 1]
+        last = self.blocks.submit(part_of, last, 0, int(edges[-1] - edges[-2]))
+        return RemoteRows(Blocks(self.blocks.client, [*futures, last], edges), self.shape[1], self.dtype)
+
+    def columns(self, index: NDArray[np.intp]) -> RemoteRows:
+        return self.changed(columns_of, len(index), self.dtype, index)
+
+    def looked_up(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> RemoteRows:
+        return self.changed(recoded, self.shape[1], dtype, tables, dtype)
+
+    def state(self, dtype: Any, fill: Any) -> RemoteState:
+        sizes = np.diff(self.blocks.edges).tolist()
+        futures = [self.blocks.submit(np.full, size, fill, np.dtype(dtype)) for size in sizes]
+        return RemoteState(Blocks(self.blocks.client, futures, self.blocks.edges), np.dtype(dtype))
+
+    def map_blocks(
+        self, function: Callable[..., Any], arrays: Sequence[Any], shared: Sequence[Any], size: int
+    ) -> list[Any]:
+        """`map_rows` on the workers. Arrays here are sent, and what changed in them comes back; states stay there."""
+        results: list[Any] = []
+        for part in self._done(call_by_rows, arrays, function, tuple(shared), size):
+            results.extend(part)
+        return results
+
+    def add_blocks(
+        self,
+        function: Callable[..., Any],
+        arrays: Sequence[Any],
+        shapes: Sequence[tuple[int, ...]],
+        shared: Sequence[Any],
+        size: int,
+    ) -> list[Any]:
+        """The totals of `add_rows`, one set per block."""
+        return self._done(add_by_rows, arrays, function, list(shapes), tuple(shared), size)
+
+    def _done(self, work: Callable[..., Any], arrays: Sequence[Any], *arguments: Any) -> list[Any]:
+        for left in range(ATTEMPTS - 1, -1, -1):
+            try:
+                return self._given_out(work, arrays, *arguments)
+            except Exception as error:
+                # Data sent from here are lost with the worker that has them: they are sent again.
+                if not left or type(error).__name__ not in LOST:
+                    raise
+                self._sent.clear()
+        raise AssertionError
+
+    def _given_out(self, work: Callable[..., Any], arrays: Sequence[Any], *arguments: Any) -> list[Any]:
+        client, edges = self.blocks.client, self.blocks.edges
+        slices = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+        places = [self._places(array, slices) for array in arrays]
+        kinds = [_kind(array) for array in arrays]
+        tasks = [
+            self.blocks.submit(work, *arguments, kinds, *(place[i] for place in places)) for i in range(len(slices))
+        ]
+        results = [self.blocks.submit(itemgetter(0), task) for task in tasks]
+        local = [self.blocks.submit(itemgetter(1), task) for task in tasks] if "local" in kinds else []
+        found, back = client.gather(results), client.gather(local)
+        for j, (array, kind) in enumerate(zip(arrays, kinds, strict=True)):
+            if kind == "state":
+                array.blocks.futures = [self.blocks.submit(new_state, task, j) for task in tasks]
+            for rows, new in zip(slices, back, strict=False):
+                if j in new:
+                    array[rows] = new[j]
+        return list(found)
+
+    def _places(self, array: Any, slices: list[slice]) -> list[Any]:
+        """The blocks of an array on the workers; one that nobody can write to is sent once."""
+        if isinstance(array, RemoteRows | RemoteState):
+            return array.blocks.futures
+        client = self.blocks.client
+        if array.flags.writeable:
+            return [client.scatter(array[rows], hash=False) for rows in slices]
+        known = self._sent.get(id(array))
+        if known is None or known[0]() is not array:
+            known = weakref.ref(array), [client.scatter(array[rows], hash=False) for rows in slices]
+            self._sent[id(array)] = known
+        return known[1]
+
+
+LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError")
+
+
+class RemoteState:
+    """One number per row, on the workers."""
+
+    def __init__(self, blocks: Blocks, dtype: np.dtype[Any]) -> None:
+        self.blocks, self.dtype = blocks, dtype
+        self.shape = (int(blocks.edges[-1]),)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: slice) -> NDArray[Any]:
+        start, stop, _ = rows.indices(len(self))
+        return self.blocks.rows(start, stop)
+
+    def __setitem__(self, row: int, value: Any) -> None:
+        block = int(np.searchsorted(self.blocks.edges, row, side="right")) - 1
+        futures = list(self.blocks.futures)
+        futures[block] = self.blocks.submit(with_value, futures[block], row - int(self.blocks.edges[block]), value)
+        self.blocks.futures = futures
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        values = np.concatenate(self.blocks.client.gather(self.blocks.futures))
+        return values if dtype is None else values.astype(dtype)
+
+    def copy(self) -> RemoteState:
+        """The same state: what is changed later gets blocks of its own."""
+        return RemoteState(Blocks(self.blocks.client, list(self.blocks.futures), self.blocks.edges), self.dtype)
+
+
+def _kind(array: Any) -> str:
+    if isinstance(array, RemoteRows):
+        return "rows"
+    if isinstance(array, RemoteState):
+        return "state"
+    return "local" if array.flags.writeable else "rows"
+
+
+# -- What workers do --------------------------------------------------------------------------------------------------
+
+
+def call_by_rows(
+    function: Callable[..., Any], shared: tuple[Any, ...], size: int, kinds: list[str], *arrays: Any
+) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
+    """Results by blocks of rows; the arrays from the client that changed; the states."""
+    # What a worker holds must not change: another task may need it, or the same one again.
+    own = [np.array(a) if kind != "rows" else a for a, kind in zip(arrays, kinds, strict=True)]
+    results = [function(*(a[block] for a in own), *shared) for block in row_blocks(len(own[0]), size)]
+    changed = {
+        j: new
+        for j, (new, old, kind) in enumerate(zip(own, arrays, kinds, strict=True))
+        if kind == "local" and new.tobytes() != np.asarray(old).tobytes()
+    }
+    return results, changed, {j: a for j, (a, kind) in enumerate(zip(own, kinds, strict=True)) if kind == "state"}
+
+
+def add_by_rows(
+    function: Callable[..., Any],
+    shapes: list[tuple[int, ...]],
+    shared: tuple[Any, ...],
+    size: int,
+    kinds: list[str],
+    *arrays: Any,
+) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
+    totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    for block in row_blocks(len(arrays[0]), size):
+        function(*(a[block] for a in arrays), *totals, *shared)
+    return totals, {}, {j: a for j, (a, kind) in enumerate(zip(arrays, kinds, strict=True)) if kind == "state"}
+
+
+def new_state(done: tuple[Any, Any, dict[int, Any]], j: int) -> Any:
+    return done[2][j]
+
+
+def part_of(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
+    return array[start:stop]
+
+
+def joined(*arrays: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate(arrays)
+
+
+def column_of(array: NDArray[Any], column: int) -> NDArray[Any]:
+    return array[:, column].copy()
+
+
+def columns_of(array: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
+    return np.ascontiguousarray(array[:, columns])
+
+
+def with_value(array: NDArray[Any], place: int, value: Any) -> NDArray[Any]:
+    new = array.copy()
+    new[place] = value
+    return new

@@ -1,0 +1,196 @@
+"""Labels on a Dask cluster: the same bits as in memory, and a worker that is lost costs its blocks only."""
+
+import os
+
+import numpy as np
+import pytest
+from strategies import planted_labels, random_labels, twins
+
+from ensemblage import AverageAgreement, Discotec, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage._cluster import RemoteRows
+from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
+
+distributed = pytest.importorskip("distributed")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def on_workers(monkeypatch):
+    """No distinct rows are few enough to come here; float sums have several blocks."""
+    monkeypatch.setattr("ensemblage._stored._dask.HELD_BYTES", 0)
+
+
+def parts_of(labels, n_parts=5):
+    return np.array_split(labels, n_parts)
+
+
+def spread(labels, client, **options):
+    return Ensemble.from_dask(parts_of(labels), client=client, **options)
+
+
+def same_ensemble(found, expected):
+    np.testing.assert_array_equal(found.codes[:], expected.codes)
+    for a, b in zip(found.categories, expected.categories, strict=True):
+        np.testing.assert_array_equal(a, b)
+    for name in ("codes", "counts", "inverse"):
+        a, b = getattr(found.distinct, name)[:], getattr(expected.distinct, name)
+        np.testing.assert_array_equal(a, b)
+        assert a.dtype == b.dtype
+
+
+def test_coding_and_distinct_rows(client, on_workers, missing):
+    labels = twins(random_labels(300, 4, 5, missing), 500)
+    E, M = spread(labels, client), Ensemble(labels)
+    same_ensemble(E, M)
+    assert isinstance(E.distinct.codes, RemoteRows)
+    assert (E.n_missing, E.shape) == (M.n_missing, M.shape)
+    same_ensemble(E[[3, 400, 3]], M[[3, 400, 3]])
+    same_ensemble(E.select([2, 0]), M.select([2, 0]))
+    np.testing.assert_array_equal(E.codes[:, 1], M.codes[:, 1])
+
+
+@pytest.mark.parametrize("metric", [density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari])
+def test_metrics(client, on_workers, missing, metric):
+    labels, truth = planted_labels(200, 5, 4, 0.3, missing)
+    np.testing.assert_array_equal(metric(spread(labels, client), truth), metric(labels, truth))
+
+
+def test_average_agreement(client, on_workers, missing):
+    labels = random_labels(150, 5, 6, missing)
+    found = AverageAgreement("nmi").fit(spread(labels, client))
+    np.testing.assert_array_equal(found.agreement_, AverageAgreement("nmi").fit(labels).agreement_)
+
+
+def test_discotec(client, on_workers, missing):
+    labels = random_labels(150, 5, 4, missing)
+    options = {"distance": "tv", "max_pairs": 0, "n_sampled_pairs": 5_000, "random_state": 0}
+    found, expected = Discotec(**options).fit(spread(labels, client)), Discotec(**options).fit(labels)
+    np.testing.assert_array_equal(found.scores_, expected.scores_)
+
+
+METHODS = {
+    "km": {"random_state": 0, "n_init": 2},
+    "ecc": {"random_state": 2, "n_init": 1},
+    "sec": {"random_state": 0, "n_init": 1},
+    "h-km": {"random_state": 0, "n_init": 1},
+    "acv": {},
+    "bv": {"random_state": 0, "n_passes": 2},
+    "mcla": {"partitioner": "spectral", "random_state": 0},
+    "majority": {},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_consensus(client, on_workers, missing, name):
+    labels = planted_labels(200, 5, 4, 0.4, missing, seed=5)[0]
+    expected = make_consensus(name, 4, **METHODS[name]).fit(labels)
+    E = spread(labels, client)
+    found = make_consensus(name, 4, **METHODS[name]).fit(E)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)
+    if hasattr(found, "objective_"):
+        assert found.objective_ == expected.objective_
+    if hasattr(found, "predict"):
+        np.testing.assert_array_equal(found.predict(E), expected.predict(labels))
+
+
+def test_several_blocks_of_float_sums(client, on_workers):
+    labels = random_labels(70_000, 6, 12, 0.1)
+    expected = KMeansConsensus(5, n_init=1, random_state=0).fit(labels)
+    E = spread(labels, client)
+    assert len(E.distinct.codes.blocks.futures) > 2
+    found = KMeansConsensus(5, n_init=1, random_state=0).fit(E)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    assert found.objective_ == expected.objective_
+
+
+def test_empty_clusters_take_rows(client, on_workers):
+    labels = planted_labels(120, 4, 4, 0.1)[0]
+    init = np.zeros(120, dtype=int)
+    init[:3] = [1, 2, 3]
+    labels[:4] = labels[0]
+    found = KMeansConsensus(4, init=init).fit(spread(labels, client))
+    np.testing.assert_array_equal(found.labels_, KMeansConsensus(4, init=init).fit(labels).labels_)
+
+
+def test_delayed_parts_and_dask_arrays(client, on_workers):
+    dask = pytest.importorskip("dask")
+    labels = random_labels(60, 3, 4, 0.1)
+    delayed = [dask.delayed(np.array)(part) for part in parts_of(labels)]
+    same_ensemble(Ensemble.from_dask(delayed, client=client), Ensemble(labels))
+    futures = [client.submit(np.array, part) for part in parts_of(labels)]
+    same_ensemble(Ensemble.from_dask(futures, client=client), Ensemble(labels))
+    da = pytest.importorskip("dask.array")
+    same_ensemble(Ensemble.from_dask(da.from_array(labels, chunks=(25, 3)), client=client), Ensemble(labels))
+    with pytest.raises(ValueError, match="must be cut by rows only"):
+        Ensemble.from_dask(da.from_array(labels, chunks=(25, 2)), client=client)
+
+
+def test_few_distinct_rows_come_here(client):
+    labels = random_labels(60, 4)
+    found = EvidenceAccumulation(3).fit(spread(labels, client))
+    np.testing.assert_array_equal(found.labels_, EvidenceAccumulation(3).fit(labels).labels_)
+
+
+def test_what_does_not_work_there_says_why(client, on_workers):
+    with pytest.raises(ValueError, match="compares every row with every other"):
+        EvidenceAccumulation(2).fit(spread(random_labels(60, 4), client))
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([np.zeros((3, 2), int), np.zeros((3, 4), int)], "Got 2 and 4 columns"),
+        ([np.zeros(3, int)], "a part that is no matrix"),
+        ([], "at least one"),
+    ],
+)
+def test_bad_parts(client, parts, message):
+    with pytest.raises(ValueError, match=message):
+        Ensemble.from_dask(parts, client=client)
+
+
+def test_no_client():
+    with pytest.raises(ValueError, match="client of from_dask must be a Client"):
+        Ensemble.from_dask([random_labels()], client=None)
+
+
+def part_number(i):
+    return random_labels(8_000, 6, 12, 0.1, seed=i)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_lost_worker_costs_its_blocks(on_workers):
+    labels = np.concatenate([part_number(i) for i in range(5)])
+    expected = KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(labels)
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        E = Ensemble.from_dask([client.submit(part_number, i) for i in range(5)], client=client)
+        workers_before = client.run(os.getpid)
+        assert len(E.distinct.counts) > 30_000
+        lose = iter([False, False, True])
+        given_out = RemoteRows._given_out
+
+        def sometimes(self, *arguments):
+            if next(lose, False):
+                workers = list(client.scheduler_info()["workers"])
+                client.submit(os._exit, 1, workers=workers[:1], retries=0, pure=False)
+            return given_out(self, *arguments)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(RemoteRows, "_given_out", sometimes)
+            found = KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(E)
+        assert set(client.run(os.getpid).values()) != set(workers_before.values())
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,30 +28,30 @@ class Blocks:
     def __init__(self, client: Any, futures: list[Any], edges: NDArray[np.int64]) -> None:
         self.client, self.futures, self.edges = client, futures, edges
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self.client.submit(function, *arguments, pure=False)
+    def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        return self.client.submit(function, *arguments, pure=False, **options)
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1``, brought here."""
-        parts = []
-        for future, begin, end in self._overlapping(start, stop):
-            parts.append(self.submit(part_of, future, begin, end))
+        parts = [self.submit(part_of, *piece) for piece in self.overlapping(slice(start, stop))]
         return np.concatenate(self.client.gather(parts)) if parts else np.empty(0)
 
-    def _overlapping(self, start: int, stop: int) -> list[tuple[Any, int, int]]:
-        found = []
+    def overlapping(self, rows: slice) -> list[tuple[Any, int, int]]:
+        """The blocks that hold some rows, and which of their own rows these are."""
+        (start, stop, _), found = rows.indices(int(self.edges[-1])), []
         for future, a, b in zip(self.futures, self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True):
             if max(a, start) < min(b, stop):
                 found.append((future, max(a, start) - a, min(b, stop) - a))
         return found
 
     def aligned(self, size: int) -> Blocks:
-        """The same rows in blocks of ``size`` rows; only the last one has fewer."""
+        """The same rows in blocks of ``size`` rows, dealt out to the workers; only the last one has fewer."""
+        workers = cycle([address for address, threads in self.client.nthreads().items() for _ in range(threads)])
         edges = np.append(np.arange(0, self.edges[-1], size), self.edges[-1])
         blocks = []
         for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            pieces = [self.submit(part_of, *piece) for piece in self._overlapping(a, b)]
-            blocks.append(self.submit(joined, *pieces))
+            pieces = [self.submit(part_of, *piece) for piece in self.overlapping(slice(a, b))]
+            blocks.append(self.submit(joined, *pieces, workers=[next(workers)], allow_other_workers=True))
         return Blocks(self.client, blocks, edges)
 
 
@@ -108,8 +109,7 @@ class RemoteRows(BlockRows):
 
     def state(self, dtype: Any, fill: Any) -> RemoteState:
         sizes = np.diff(self.blocks.edges).tolist()
-        futures = [self.blocks.submit(np.full, size, fill, np.dtype(dtype)) for size in sizes]
-        return RemoteState(Blocks(self.blocks.client, futures, self.blocks.edges), np.dtype(dtype))
+        return RemoteState(self.blocks, [Fill(size, fill, np.dtype(dtype)) for size in sizes], np.dtype(dtype))
 
     def map_blocks(
         self, function: Callable[..., Any], arrays: Sequence[Any], shared: Sequence[Any], size: int
@@ -155,7 +155,7 @@ class RemoteRows(BlockRows):
         found, back = client.gather(results), client.gather(local)
         for j, (array, kind) in enumerate(zip(arrays, kinds, strict=True)):
             if kind == "state":
-                array.blocks.futures = [self.blocks.submit(new_state, task, j) for task in tasks]
+                array.places = [(task, j) for task in tasks]
             for rows, new in zip(slices, back, strict=False):
                 if j in new:
                     array[rows] = new[j]
@@ -163,8 +163,10 @@ class RemoteRows(BlockRows):
 
     def _places(self, array: Any, slices: list[slice]) -> list[Any]:
         """The blocks of an array on the workers; one that nobody can write to is sent once."""
-        if isinstance(array, RemoteRows | RemoteState):
+        if isinstance(array, RemoteRows):
             return array.blocks.futures
+        if isinstance(array, RemoteState):
+            return array.places
         client = self.blocks.client
         if array.flags.writeable:
             return [client.scatter(array[rows], hash=False) for rows in slices]
@@ -178,33 +180,44 @@ class RemoteRows(BlockRows):
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError")
 
 
-class RemoteState:
-    """One number per row, on the workers."""
+class Fill(NamedTuple):
+    """A block of a state that nobody has written to yet."""
 
-    def __init__(self, blocks: Blocks, dtype: np.dtype[Any]) -> None:
-        self.blocks, self.dtype = blocks, dtype
+    size: int
+    value: Any
+    dtype: np.dtype[Any]
+
+
+class RemoteState:
+    """One number per row, on the workers: a block is a `Fill`, or what a task left, or one of the things it left."""
+
+    def __init__(self, blocks: Blocks, places: list[Any], dtype: np.dtype[Any]) -> None:
+        self.blocks, self.places, self.dtype = blocks, places, dtype
         self.shape = (int(blocks.edges[-1]),)
 
     def __len__(self) -> int:
         return self.shape[0]
 
+    def _blocks(self) -> Blocks:
+        return Blocks(self.blocks.client, self.places, self.blocks.edges)
+
+    def several(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
+        """Several short slices in one go."""
+        pieces = [[self._blocks().submit(part_of, *p) for p in self._blocks().overlapping(s)] for s in slices]
+        return [np.concatenate(parts) for parts in self.blocks.client.gather(pieces)]
+
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        start, stop, _ = rows.indices(len(self))
-        return self.blocks.rows(start, stop)
+        return self.several([rows])[0]
 
     def __setitem__(self, row: int, value: Any) -> None:
         block = int(np.searchsorted(self.blocks.edges, row, side="right")) - 1
-        futures = list(self.blocks.futures)
-        futures[block] = self.blocks.submit(with_value, futures[block], row - int(self.blocks.edges[block]), value)
-        self.blocks.futures = futures
+        place = row - int(self.blocks.edges[block])
+        self.places = list(self.places)
+        self.places[block] = self.blocks.submit(with_value, self.places[block], place, value)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        values = np.concatenate(self.blocks.client.gather(self.blocks.futures))
+        values = self._blocks().rows(0, len(self))
         return values if dtype is None else values.astype(dtype)
-
-    def copy(self) -> RemoteState:
-        """The same state: what is changed later gets blocks of its own."""
-        return RemoteState(Blocks(self.blocks.client, list(self.blocks.futures), self.blocks.edges), self.dtype)
 
 
 def _kind(array: Any) -> str:
@@ -223,7 +236,10 @@ def call_by_rows(
 ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
     """Results by blocks of rows; the arrays from the client that changed; the states."""
     # What a worker holds must not change: another task may need it, or the same one again.
-    own = [np.array(a) if kind != "rows" else a for a, kind in zip(arrays, kinds, strict=True)]
+    own = [
+        a if kind == "rows" else content(a) if isinstance(a, Fill) else np.array(content(a))
+        for a, kind in zip(arrays, kinds, strict=True)
+    ]
     results = [function(*(a[block] for a in own), *shared) for block in row_blocks(len(own[0]), size)]
     changed = {
         j: new
@@ -241,18 +257,24 @@ def add_by_rows(
     kinds: list[str],
     *arrays: Any,
 ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
-    totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
-    for block in row_blocks(len(arrays[0]), size):
-        function(*(a[block] for a in arrays), *totals, *shared)
-    return totals, {}, {j: a for j, (a, kind) in enumerate(zip(arrays, kinds, strict=True)) if kind == "state"}
+    own, totals = [content(array) for array in arrays], [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    for block in row_blocks(len(own[0]), size):
+        function(*(a[block] for a in own), *totals, *shared)
+    return totals, {}, {j: a for j, (a, kind) in enumerate(zip(own, kinds, strict=True)) if kind == "state"}
 
 
-def new_state(done: tuple[Any, Any, dict[int, Any]], j: int) -> Any:
-    return done[2][j]
+def content(block: Any) -> Any:
+    """The array that a block of a state stands for; an array stands for itself."""
+    if isinstance(block, Fill):
+        return np.full(block.size, block.value, dtype=block.dtype)
+    if isinstance(block, tuple):
+        done, j = block
+        return done[2][j]
+    return block
 
 
-def part_of(array: NDArray[Any], start: int, stop: int) -> NDArray[Any]:
-    return array[start:stop]
+def part_of(block: Any, start: int, stop: int) -> Any:
+    return content(block)[start:stop]
 
 
 def joined(*arrays: NDArray[Any]) -> NDArray[Any]:
@@ -267,7 +289,7 @@ def columns_of(array: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
     return np.ascontiguousarray(array[:, columns])
 
 
-def with_value(array: NDArray[Any], place: int, value: Any) -> NDArray[Any]:
-    new = array.copy()
+def with_value(block: Any, place: int, value: Any) -> NDArray[Any]:
+    new: NDArray[Any] = np.array(content(block))
     new[place] = value
     return new

@@ -150,6 +150,12 @@ def _remote(arrays: Sequence[Any]) -> Any:
     return next((a for a in arrays if hasattr(a, "map_blocks")), None)
 
 
+def slices_of(array: Any, slices: Sequence[slice]) -> list[NDArray[Any]]:
+    """Several slices of an array, here; those of a state on workers are brought at once."""
+    found: list[NDArray[Any]] = array.several(slices) if hasattr(array, "several") else [array[s] for s in slices]
+    return found
+
+
 def row_state(codes: Any, dtype: Any, fill: Any) -> Any:
     """An array with one number per row of ``codes``, for `map_rows` to read and write: it lies where the rows lie."""
     remote = _remote([codes])

@@ -59,7 +59,7 @@ def seed_far_apart(
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
         if totals.any():
-            candidates = [_draw(rows, nearest, totals, share) for share in random.uniform(size=n_candidates)]
+            candidates = _draw(rows, nearest, totals, random.uniform(size=n_candidates))
         else:  # Only with partitions of weight 0: every row left is at distance 0 from a seed.
             candidates = list(np.setdiff1d(np.arange(len(rows)), chosen)[:1])
         best, nearest, totals = _best_candidate(rows, utility, base, candidates, nearest, n_jobs)
@@ -78,14 +78,17 @@ def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
     return base
 
 
-def _draw(rows: Rows, nearest: NDArray[np.float32], totals: NDArray[np.float64], share: float) -> int:
-    """The row at a share of the total distance; ``totals`` are the sums over blocks of ``SUM_ROWS`` rows."""
-    ends = np.cumsum(totals)
-    block = min(int(np.searchsorted(ends, share * ends[-1], side="right")), int(np.flatnonzero(totals)[-1]))
-    inside = _parallel.row_blocks(len(rows), _parallel.SUM_ROWS)[block]
-    potential = nearest[inside] * rows.counts[inside]
-    place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
-    return int(inside.start) + min(int(place), int(np.flatnonzero(potential)[-1]))
+def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray[np.float64]) -> list[int]:
+    """The rows at shares of the total distance; ``totals`` are the sums over blocks of ``SUM_ROWS`` rows."""
+    ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
+    blocks = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
+    inside = [_parallel.row_blocks(len(rows), _parallel.SUM_ROWS)[block] for block in blocks]
+    drawn = []
+    for part, block, share, near in zip(inside, blocks, shares, _parallel.slices_of(nearest, inside), strict=True):
+        potential = near * rows.counts[part]
+        place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
+        drawn.append(int(part.start) + min(int(place), int(np.flatnonzero(potential)[-1])))
+    return drawn
 
 
 def _best_candidate(

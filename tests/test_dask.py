@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
@@ -174,7 +174,7 @@ def part_number(i):
 def test_a_lost_worker_costs_its_blocks(on_workers):
     labels = np.concatenate([part_number(i) for i in range(5)])
     expected = KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(labels)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         E = Ensemble.from_dask([client.submit(part_number, i) for i in range(5)], client=client)
         workers_before = client.run(os.getpid)

@@ -1,6 +1,6 @@
 """Does the default KMeansConsensus find planted clusters? Five sizes, 20 seeds each, beside a single start.
 
-    python benchmarks/bench_recovery.py [--small]
+python benchmarks/bench_recovery.py [--small]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Draw README's picture: the wine example, its consensus matrix and how sure each cluster is.
 
-    python docs/make_picture.py
+python docs/make_picture.py
 """
 
 from pathlib import Path

@@ -144,5 +144,5 @@ def test_n_clusters_is_a_whole_number(name, labels, bad):
 
 
 def test_more_clusters_than_rows(name):
-    with pytest.raises(ValueError, match="n_clusters of .* must be"):
+    with pytest.raises(ValueError, match=r"n_clusters of .* must be"):
         method_of(name, 5).fit([[0, 0], [0, 0], [1, 1], [1, 0]])

@@ -288,7 +288,10 @@ BAD = {
     "no parts": (lambda d: d, "must hold .parquet files. Got none"),
     "other columns": (lambda d: parts(d, {"a": [1], "b": [2]}, {"a": [1]}), "Got 1 columns instead of 2 in 'part-1"),
     "other names": (lambda d: parts(d, {"a": [1], "b": [2]}, {"a": [1], "c": [2]}), "Got other column names in"),
-    "other types": (lambda d: parts(d, {"a": [1]}, {"a": ["x"]}), "must be all numbers or all text. Got both in partition 'a' of"),
+    "other types": (
+        lambda d: parts(d, {"a": [1]}, {"a": ["x"]}),
+        "must be all numbers or all text. Got both in partition 'a' of",
+    ),
     "broken part": (lambda d: truncated(parts(d, {"a": [1]}) / "part-0.parquet").parent, "not a .whole. Parquet file"),
     "another suffix": (lambda d: named(d / "x.csv"), "must be a .npy file, a .parquet file or a folder"),
 }

@@ -1,7 +1,7 @@
 """The only place that calls numba's compiler."""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 
@@ -15,7 +15,7 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     numba refuses to cache when neither the package's folder nor the user's home can be written;
     the kernel is then compiled anew in every process.
     """
-    options = {"nogil": True, "error_model": "numpy"}
+    options: Any = {"nogil": True, "error_model": "numpy"}
     try:
         compiled: Callable[P, R] = numba.njit(cache=True, **options)(function)
     except RuntimeError:

@@ -83,7 +83,8 @@ def _clusters(path: Path, members: Members) -> NDArray[np.int64]:
     number = np.empty(len(sizes) + 1, dtype=np.int64)
     number[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     number[-1] = -1
-    return number[codes]
+    numbers: NDArray[np.int64] = number[codes]
+    return numbers
 
 
 def _rows(table: Table, members: Members) -> NDArray[np.intp]:

@@ -91,7 +91,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
-class BaseConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class BaseConsensus(ClusterMixin, BaseEstimator):
     """A clusterer whose input is a label matrix.
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering

@@ -23,7 +23,7 @@ def _can_predict(self: ConsensusClustering) -> bool:
     return hasattr(self._consensus(0), "predict")
 
 
-class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class ConsensusClustering(ClusterMixin, BaseEstimator):
     """Cluster features by the consensus of many clusterings.
 
     Parameters
@@ -128,7 +128,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags = get_tags(generator).input_tags
         return tags
 
-    @available_if(_can_predict)
+    @available_if(_can_predict)  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 

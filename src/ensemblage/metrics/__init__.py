@@ -7,8 +7,8 @@ from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._kmeans_loss import kmeans_loss
-from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._membership import membership_entropy
+from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
 from ensemblage.metrics._threshold import weak_association_threshold
 
@@ -27,8 +27,8 @@ __all__ = [
     "internal_index",
     "item_consensus",
     "kmeans_loss",
-    "mm_index",
     "membership_entropy",
+    "mm_index",
     "pac",
     "weak_association_threshold",
 ]

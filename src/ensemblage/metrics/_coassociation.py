@@ -13,7 +13,6 @@ from ensemblage._parallel import map_rows
 from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import associate, pair_histogram
 
-
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "
     "max_bytes."

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._minimax import point_weights, strongest_bridges, weakest_link
-from ensemblage.kernels._rows import distinct_rows
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import associations
 
@@ -56,7 +55,7 @@ def mm_index(
     -----
     The paper cuts each cluster in two by Ncut and takes the least robust similarity across. Robust similarity is an
     ultrametric, so that is the least one in the cluster whatever the cut: the weakest edge of a maximum spanning tree.
-    For the same reason the cohesion is the strongest edge that leaves the cluster. No cut, no paths: O(m² (p + k)) time.
+    For the same reason the cohesion is the strongest edge that leaves the cluster. No cut, no paths: O(m² (p + k)).
 
     References
     ----------

@@ -93,7 +93,7 @@ def measure(folder, sizes):
             found = json.loads(in_fresh_process(__file__, "--run", str(path), method, "disk"))
             row = {"n": f"{n:.0e}", "method": method, "distinct": f"{found.get('share', float('nan')):.0%}"}
             row |= {stage: f"{found[stage]:.1f} s" if stage in found else "–" for stage in STAGES}
-            row["in all"] = f"{sum(found.get(stage, 0) for stage in STAGES):.1f} s"
+            row["in all"] = f"{sum(found.get(stage, 0) for stage in STAGES):.2f} s"
             row["peak"] = f"{found['peak']:.0f} MB"
             memory = json.loads(in_fresh_process(__file__, "--run", str(path), method, "memory"))
             row["in memory"] = f"{sum(memory.get(stage, 0) for stage in STAGES):.1f} s, {memory['peak']:.0f} MB"

@@ -101,6 +101,8 @@ def test_consensus(client, on_workers, missing, name):
     np.testing.assert_array_equal(found.confidence_, expected.confidence_)
     if hasattr(found, "objective_"):
         assert found.objective_ == expected.objective_
+    if hasattr(found, "membership_"):
+        np.testing.assert_array_equal(found.membership_, expected.membership_)
     if hasattr(found, "predict"):
         np.testing.assert_array_equal(found.predict(E), expected.predict(labels))
 

@@ -60,9 +60,10 @@ class BaseKMeans(BaseConsensus):
         if not isinstance(self.init, str):
             return [self._lloyd(rows, self._given(ensemble, k))]
         seeds = task_seeds(self.random_state, self.n_init)
-        # Few rows: one start per thread. Many: every start uses all threads, and one start's memory is enough.
-        n_jobs = self.n_jobs if len(rows) <= BLOCK_ROWS else 1
-        return parallel_map(lambda seed: self._start(rows, k, int(seed)), seeds, n_jobs)
+        # Few rows: one start per thread. Many: every start uses all threads, and only the best is kept.
+        if len(rows) <= BLOCK_ROWS:
+            return parallel_map(lambda seed: self._start(rows, k, int(seed)), seeds, self.n_jobs)
+        return [min((self._start(rows, k, int(seed)) for seed in seeds), key=lambda start: start.loss)]
 
     def _start(self, rows: Rows, k: int, seed: int) -> Start:
         random = np.random.RandomState(seed)

@@ -2,10 +2,13 @@
 
 import doctest
 import inspect
+import subprocess
+import sys
 import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -173,13 +176,20 @@ class Threads(ClusterMixin, BaseEstimator):
         return self
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_base_clusterings_have_one_native_thread_each(n_jobs):
+def check_native_threads(n_jobs):
     before = [pool["num_threads"] for pool in threadpool_info()]
     generator = RandomKPartitions(8, estimator=Threads(), n_jobs=n_jobs).fit(np.zeros((9, 1)))
     assert {pool for e in generator.estimators_ for pool in e.native_ if pool[1] != 1} == set()
     assert (threading.get_ident() in {e.thread_ for e in generator.estimators_}) == (n_jobs == 1)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_base_clusterings_have_one_native_thread_each(n_jobs):
+    # In a process of its own: the pools are the process's, and other tests use them too.
+    code = f"from test_generation import check_native_threads; check_native_threads({n_jobs})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_joblib_may_choose_the_number_of_threads():

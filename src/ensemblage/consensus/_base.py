@@ -158,7 +158,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         clusters = np.append(number, -1).astype(np.int32)[clusters]
         self.n_clusters_ = len(number)
         profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
-        confidence = confidence_of_rows(rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights)
+        confidence = confidence_of_rows(
+            rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights, self.n_jobs
+        )
         self._number, self._profile = number, profile
         self.labels_ = rows.of_objects(clusters, -1)
         self.confidence_ = rows.of_objects(confidence, np.nan)

@@ -574,3 +574,8 @@ def association_with_parts(labels, parts):
     """(n, k) mean indicator of the clusters of each part."""
     H = one_hot(labels)
     return np.column_stack([H[:, parts == g].mean(axis=1) for g in range(parts.max() + 1)])
+
+
+def two_least(values):
+    """The least value and the least of the others."""
+    return tuple(sorted(values.tolist())[:2])

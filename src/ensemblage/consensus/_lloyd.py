@@ -11,10 +11,7 @@ from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
-
-LANES = 8
-"""Candidates that one pass over the rows can judge."""
-
+from ensemblage.kernels._lanes import LANES, whole_lanes
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
@@ -159,7 +156,7 @@ def nearest_centroids(
 ) -> NDArray[np.int32]:
     """Nearest centroid of each row of codes, the first one on ties; -1 for a row that no partition labels."""
     nearest = np.full(len(codes), -1, dtype=np.int32)
-    table, nothing = utility.distances(centroids), np.zeros(len(centroids), dtype=np.float32)
+    table, nothing = whole_lanes(utility.distances(centroids)), np.zeros(len(centroids), dtype=np.float32)
 
     def assign(codes: Any, nearest: Any) -> None:
         slack = np.empty(len(codes), dtype=np.float32)
@@ -190,7 +187,7 @@ def _assign(
     n_jobs: int | None,
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
-    offsets, shape = rows.offsets, profile.shape
+    offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table)
 
     def step(codes: Any, base: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()

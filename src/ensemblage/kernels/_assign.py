@@ -9,6 +9,19 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._lanes import LANES, add_table_rows, two_least
+
+
+@jit
+def find_rows(
+    codes: Any,  # IN (n, p)
+    i: int,  # IN
+    offsets: Any,  # IN (p + 1,)
+    width: int,  # IN columns of the table
+    starts: Any,  # OUT (p,) uint64, where row i's rows of a flat table begin
+) -> None:
+    for j in range(codes.shape[1]):
+        starts[j] = np.uint64(offsets[j] + codes[i, j]) * np.uint64(width)
 
 
 @jit
@@ -18,7 +31,7 @@ def assign_rows(
     labels: Any,  # IN/OUT (n,) int32, -1 before the first call
     slack: Any,  # IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
     offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (d, k) float32, squared distances to the centres, partition by partition
+    table: Any,  # IN (d, k or more) float32, squared distances to the centres, partition by partition; `whole_lanes`
     shift: Any,  # IN (k,) float32, how far each centre moved since the last call, plus how far any other one did
     rounding: Any,  # IN float32, error bound of a row's squared distance; negative = no bounds, look at every row
 ) -> int:
@@ -28,9 +41,8 @@ def assign_rows(
     nearest centre cannot have changed: the labels are the same without them.
     """
     n, p = codes.shape
-    k = table.shape[1]
-    score = np.empty(k, np.float32)
-    infinity = np.float32(np.inf)
+    starts, score = np.empty(p, np.uint64), np.empty(table.shape[1], np.float32)
+    columns = table.reshape(-1)
     moved = 0
     for i in range(n):
         before = labels[i]
@@ -38,37 +50,11 @@ def assign_rows(
             slack[i] -= shift[before]
             if slack[i] > 0:
                 continue
-        for c in range(k):
-            score[c] = 0
-        j = 0
-        while j + 4 <= p:
-            row_0 = table[offsets[j] + codes[i, j]]
-            row_1 = table[offsets[j + 1] + codes[i, j + 1]]
-            row_2 = table[offsets[j + 2] + codes[i, j + 2]]
-            row_3 = table[offsets[j + 3] + codes[i, j + 3]]
-            for c in range(k):
-                score[c] += (row_0[c] + row_1[c]) + (row_2[c] + row_3[c])
-            j += 4
-        while j < p:
-            row_0 = table[offsets[j] + codes[i, j]]
-            for c in range(k):
-                score[c] += row_0[c]
-            j += 1
-        first = infinity
-        for c in range(k):
-            first = min(first, score[c])
-        # Most rows stay, and a search whose length the processor can foresee costs a quarter less.
+        find_rows(codes, i, offsets, table.shape[1], starts)
+        add_table_rows(columns, starts, score)
+        first, second = two_least(score)
         nearest = before
-        if before < 0 or score[before] != first:
-            nearest = 0
-            while score[nearest] != first:
-                nearest += 1
-        score[nearest] = infinity
-        second = infinity
-        for c in range(k):
-            second = min(second, score[c])
-        if second == first:
-            score[nearest] = first
+        if before < 0 or score[before] != first or second == first:
             nearest = 0
             while score[nearest] != first:
                 nearest += 1
@@ -107,38 +93,20 @@ def limit_distances(
     base: Any,  # IN (n,) float32, part of the row's distance to every candidate that the table does not hold
     nearest: Any,  # IN (n,) float32, squared distance of each row to its nearest seed so far
     counts: Any,  # IN (n,) objects with that row
-    distances: Any,  # OUT (n, 8) float32, the same with each candidate as one seed more
+    distances: Any,  # OUT (n, LANES) float32, the same with each candidate as one seed more
     offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (d, 8) float32, squared distances to 8 candidates, partition by partition
-    totals: Any,  # OUT (8,) float64, sums of `distances` over the objects
+    table: Any,  # IN (d, LANES) float32, squared distances to LANES candidates, partition by partition
+    totals: Any,  # OUT (LANES,) float64, sums of `distances` over the objects
 ) -> None:
-    # Eight accumulators by hand: they stay in one vector register, which a loop over a variable width does not.
     zero = np.float32(0)
+    starts, score = np.empty(codes.shape[1], np.uint64), np.empty(LANES, np.float32)
+    columns = table.reshape(-1)
+    totals[:] = 0
     for i in range(codes.shape[0]):
-        d0 = d1 = d2 = d3 = d4 = d5 = d6 = d7 = base[i]
-        for j in range(codes.shape[1]):
-            row = table[offsets[j] + codes[i, j]]
-            d0 += row[0]
-            d1 += row[1]
-            d2 += row[2]
-            d3 += row[3]
-            d4 += row[4]
-            d5 += row[5]
-            d6 += row[6]
-            d7 += row[7]
-        limit = nearest[i]
-        out = distances[i]
-        out[0] = min(d0, limit)
-        out[1] = min(d1, limit)
-        out[2] = min(d2, limit)
-        out[3] = min(d3, limit)
-        out[4] = min(d4, limit)
-        out[5] = min(d5, limit)
-        out[6] = min(d6, limit)
-        out[7] = min(d7, limit)
-    for c in range(8):
-        totals[c] = 0
-    for i in range(codes.shape[0]):
-        for c in range(8):
-            distances[i, c] = max(distances[i, c], zero)
-            totals[c] += np.float64(distances[i, c]) * counts[i]
+        find_rows(codes, i, offsets, LANES, starts)
+        add_table_rows(columns, starts, score)
+        limit, count = nearest[i], np.float64(counts[i])
+        for c in range(LANES):
+            distance = max(min(base[i] + score[c], limit), zero)
+            distances[i, c] = distance
+            totals[c] += distance * count

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from numba import types
 from numba.core import cgutils
-from numba.core.types import UniTuple, float32, void
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -60,7 +60,7 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
                     builder.store(builder.load(register), place, align=4)
         return context.get_dummy_value()
 
-    return void(table, starts, sums), generate
+    return types.void(table, starts, sums), generate
 
 
 @intrinsic
@@ -85,7 +85,7 @@ def two_least(typing_context: Any, values: Any) -> Any:
         pair = [builder.extract_element(vector, ir.IntType(32)(0)) for vector in (first, second)]
         return context.make_tuple(builder, signature.return_type, pair)
 
-    return UniTuple(float32, 2)(values), generate
+    return types.UniTuple(types.float32, 2)(values), generate
 
 
 def _vector(builder: Any, data: Any, place: Any) -> Any:

@@ -192,13 +192,17 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
 @feature_options
 @repeat_options
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .npz or .csv file."
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .npz, .csv or .npy file."
 )
 @overwrite_option
 def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
     """Cluster a table many times and keep the clusterings.
 
     A .npz file keeps labels exactly; a .csv file has one column per clustering, and the ids in an unnamed first one.
+
+    A .npy file is for many objects: it is written clustering by clustering, and the same command again goes on where it
+    was stopped. DATA may be a .npy file as well then, of features that stay on the disk and are used as they are; the
+    clusterings are by mini-batch k-means.
     """
     from ensemblage._cli._members import generate_members
 

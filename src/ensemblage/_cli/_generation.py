@@ -53,6 +53,16 @@ class Generation:
         chosen = {} if self.generator == "random-k" else {"generator": self.generator}
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
 
+    def independent(self, estimator: Any = None) -> Any:
+        """The generator, if its partitions do not depend on each other."""
+        if self.generator not in INDEPENDENT:
+            raise ValueError(
+                f"The generator for a .npy file of labels must be one of {', '.join(INDEPENDENT)}. "
+                f"Got {self.generator}. Choose one of these, or a .npz file."
+            )
+        make = INDEPENDENT[self.generator]
+        return make(self.partitions, estimator=estimator, random_state=self.seed, n_jobs=self.n_jobs)
+
     def ensemble(self, X: NDArray[np.float64]) -> Ensemble:
         """Make it; every base clustering is told where each takes its time."""
         generator: Any
@@ -65,8 +75,7 @@ class Generation:
             with progress_bar("base clusterings", N_ALGORITHMS) as callback, progress(callback):
                 labels = generator.fit_transform(X)
         else:
-            make = INDEPENDENT[self.generator]
-            generator = make(self.partitions, random_state=self.seed, n_jobs=self.n_jobs)
+            generator = self.independent()
             with progress_bar("base clusterings", self.partitions) as callback, progress(callback):
                 labels = generator.fit_transform(X)
         return Ensemble(labels, names=list(generator.get_feature_names_out()))

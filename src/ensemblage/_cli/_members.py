@@ -15,6 +15,7 @@ from ensemblage._cli._analysis import generated
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._generation import Generation
+from ensemblage._cli._generation_disk import generate_on_disk
 from ensemblage._cli._source import Source
 from ensemblage._cli._tell import tell_notes
 from ensemblage._files import written_whole
@@ -35,6 +36,9 @@ def generate_members(
     """Do what ``ensemblage generate`` does."""
     generation = Generation(generator, partitions, k, seed, n_jobs)
     generation.check()
+    if ".npy" in (data.suffix.lower(), output.suffix.lower()):
+        generate_on_disk(data, output, overwrite, generation, settings)
+        return
     check_suffix(output, ".npz", ".csv")
     check_free(output, overwrite)
     source = Source.of(data, settings, "impute", "standardize")

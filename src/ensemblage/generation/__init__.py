@@ -7,6 +7,7 @@ from ensemblage.generation._projection import ProjectionPartitions
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.generation._resampled import ResampledPartitions
 from ensemblage.generation._subspace import SubspacePartitions
+from ensemblage.generation._write import write_partitions
 
 __all__ = [
     "GreedyPartitions",
@@ -17,4 +18,5 @@ __all__ = [
     "ResampledPartitions",
     "SubspacePartitions",
     "make_pool",
+    "write_partitions",
 ]

@@ -1,0 +1,71 @@
+"""Labels that are written partition by partition: a .npy file of any size, of features that may lie on disk too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from click.core import ParameterSource
+
+from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._generation import Generation
+from ensemblage._cli._source import Source
+from ensemblage._cli._tell import progress_bar, tell, tell_notes
+from ensemblage.generation import write_partitions
+
+
+def generate_on_disk(
+    data: Path, output: Path, overwrite: bool, generation: Generation, settings: dict[str, Any]
+) -> None:
+    """Do what ``ensemblage generate`` does with a .npy file."""
+    if output.suffix.lower() != ".npy":
+        raise ValueError(
+            f"The labels of a .npy file must go to a .npy file, partition by partition. Got {output}. Name it so."
+        )
+    X, estimator = (_mapped(data, settings), _mini_batch()) if data.suffix.lower() == ".npy" else _table(data, settings)
+    generator = generation.independent(estimator)
+    try:
+        with progress_bar("base clusterings", generation.partitions) as callback:
+            names = write_partitions(generator, X, output, overwrite=overwrite, callback=callback)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"Interrupted. {output}.parts keeps the clusterings that are finished: the same command goes on from there."
+        ) from None
+    click.echo(f"{output}: {X.shape[0]:,} objects, {len(names)} partitions")
+
+
+def _table(data: Path, settings: dict[str, Any]) -> tuple[Any, None]:
+    source = Source.of(data, settings, "impute", "standardize")
+    features = source.features(source.read())
+    tell_notes(data.name, features.notes)
+    return features.X, None
+
+
+def _mapped(data: Path, settings: dict[str, Any]) -> Any:
+    """The features where they lie; options about tables are refused."""
+    source_of = click.get_current_context().get_parameter_source
+    for name in settings:
+        if source_of(name) is ParameterSource.COMMANDLINE:
+            option = "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
+            raise ValueError(f"{option} is for tables. {data} is used as it is. Leave it out, or give a .csv file.")
+    try:
+        X = np.load(data, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise ValueError(
+            f"A .npy file of features must be one that numpy.save wrote. Got {data} ({error}). Save it again."
+        ) from None
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"A .npy file of features must be a matrix of numbers, objects by features. Got {X.dtype} of shape "
+            f"{X.shape} in {data}. Save one row per object."
+        )
+    tell(f"{data.name}: features as they are, mini-batch k-means")
+    return X
+
+
+def _mini_batch() -> Any:
+    from sklearn.cluster import MiniBatchKMeans
+
+    return MiniBatchKMeans(n_init=1)

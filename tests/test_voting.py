@@ -1,5 +1,6 @@
 """Voting: relabelling, aggregation, JS-ALink, the number of clusters."""
 
+import math
 import tracemalloc
 from dataclasses import replace
 from itertools import combinations
@@ -27,6 +28,7 @@ from ensemblage.consensus._votes import (
     sum_labels,
 )
 from ensemblage.datasets import make_2d2k, make_8d5k
+from ensemblage.kernels._votes import log_of, whole
 
 # Ayad & Kamel, Sec. 2.4: the reference and the partition to relabel.
 EXAMPLE = np.array([[0, 0, 1, 1, 2, 3, 4, 2, 3, 4], [0, 0, 0, 0, 1, 1, 1, 1, 1, 1]]).T
@@ -345,7 +347,7 @@ def test_threads_and_blocks_do_not_matter(method, monkeypatch):
     labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]
     one = method(3, n_jobs=1).fit(labels)
     monkeypatch.setattr(_parallel, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(_votes, "_PAIRS_AT_ONCE", 40)
+    monkeypatch.setattr(_votes, "_ROWS_AT_ONCE", 40)
     monkeypatch.setattr(_parallel, "LEAST_ROWS", 11)
     other = method(3, n_jobs=2).fit(labels)
     for name in ("labels_", "aggregate_", "membership_", "linkage_matrix_"):
@@ -458,3 +460,13 @@ def test_a_column_of_names(estimator):
 def test_bad_parameters(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(EXAMPLE)
+
+
+@given(st.floats(1e-300, 1e300))
+def test_logarithm_to_a_few_units_in_the_last_place(x):
+    assert abs(log_of(x) - math.log(x)) <= 4 * math.ulp(math.log(x))
+
+
+@given(st.floats(-(2.0**51) + 1, 2.0**51 - 1))
+def test_rounding_to_whole_numbers(x):
+    assert whole(x) == round(x)

@@ -51,7 +51,7 @@ def seed_far_apart(
     """
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
-    nearest = _parallel.row_state(rows.codes, np.float32, np.inf)
+    nearest = _parallel.finished(_parallel.row_state(rows.codes, np.float32, np.inf))
     base = base_of_rows(rows, utility, n_jobs)
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
@@ -72,7 +72,7 @@ def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
         base[:] = utility.base(codes)
 
     _parallel.map_rows(fill, [rows.codes, base], n_jobs=n_jobs)
-    return base
+    return _parallel.finished(base)
 
 
 def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray[np.float64]) -> list[int]:
@@ -112,7 +112,7 @@ def _best_candidate(
     arrays = [rows.codes, base, nearest, rows.counts, *distances]
     totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
-    return int(lanes[best]), distances[best], totals[:, best]
+    return int(lanes[best]), _parallel.finished(distances[best]), totals[:, best]
 
 
 def lloyd(
@@ -156,7 +156,7 @@ def nearest_centroids(
 ) -> NDArray[np.int32]:
     """Nearest centroid of each row of codes, the first one on ties; -1 for a row that no partition labels."""
     nearest = np.full(len(codes), -1, dtype=np.int32)
-    table, nothing = whole_lanes(utility.distances(centroids)), np.zeros(len(centroids), dtype=np.float32)
+    table, nothing = whole_lanes(utility.distances(centroids), np.inf), np.zeros(len(centroids), dtype=np.float32)
 
     def assign(codes: Any, nearest: Any) -> None:
         slack = np.empty(len(codes), dtype=np.float32)
@@ -187,7 +187,7 @@ def _assign(
     n_jobs: int | None,
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
-    offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table)
+    offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table, np.inf)
 
     def step(codes: Any, base: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -14,9 +15,10 @@ from ensemblage._parallel import add_rows, row_blocks
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
-from ensemblage.kernels._votes import add_pairs, add_votes, mean_votes, sum_by_label, sum_entropies
+from ensemblage.kernels._lanes import whole_lanes
+from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
 
-_PAIRS_AT_ONCE = 2**16  # half a megabyte of logarithms stays in the cache of a core
+_ROWS_AT_ONCE = 1_024  # their memberships stay in the cache of a core
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,14 @@ class Votes:
     def means(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """(n, k) rows of Ū; NaN where no partition votes. O(n p k)."""
         out = np.empty((len(codes), self.table.shape[1]))
-        mean_votes(codes, self.order, self.offsets, self.table, self.weights, out)
+        mean_votes(codes, self.order, self.offsets, self._padded, out)
         return out
+
+    @cached_property
+    def _padded(self) -> NDArray[np.float64]:
+        weights = np.repeat(self.weights, np.diff(self.offsets))
+        weights[self.offsets[1:] - 1] = 0
+        return whole_lanes(np.column_stack([self.table, weights]), 0)
 
     def merged(self, groups: NDArray[Any]) -> Votes:
         """The votes for groups of clusters: memberships add up."""
@@ -175,7 +183,7 @@ def sum_labels(rows: Rows, votes: Votes, n_jobs: int | None = None) -> LabelSums
 
 
 def _add_labels(codes: Any, counts: Any, sums: Any, squares: Any, votes: Votes, scale: float) -> None:
-    for few in row_blocks(len(codes), 1_024):
+    for few in row_blocks(len(codes), _ROWS_AT_ONCE):
         sum_by_label(codes[few], votes.means(codes[few]), counts[few], votes.offsets, scale, sums, squares)
 
 
@@ -186,22 +194,19 @@ def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDA
     """
     k, scale = votes.table.shape[1], _scale(rows)
     (sums,) = add_rows(_add_entropies, [rows.codes, rows.counts], [(k, k)], votes, scale, n_jobs=n_jobs)
-    return sums / scale
+    own = np.diag(sums).copy()
+    np.fill_diagonal(sums, 0)
+    return (np.tril(sums - own[:, None] - own, -1) - np.diag(own)) / scale
 
 
 def _add_entropies(codes: Any, counts: Any, sums: Any, votes: Votes, scale: float) -> None:
-    n_pairs = len(sums) * (len(sums) + 1) // 2
-    for few in row_blocks(len(codes), max(1, _PAIRS_AT_ONCE // n_pairs)):
-        means = votes.means(codes[few])
-        logarithms = np.empty((len(means), n_pairs))
-        add_pairs(means, logarithms)
-        np.log(logarithms, out=logarithms)
-        sum_entropies(means, logarithms, counts[few], scale, sums)
+    for few in row_blocks(len(codes), _ROWS_AT_ONCE):
+        sum_entropies(votes.means(codes[few]), counts[few], scale, sums)
 
 
 def _scale(rows: Rows) -> float:
-    """The power of two that makes terms up to 1, summed over all objects, fill an int64."""
-    return float(2.0 ** (62 - int(rows.counts.sum()).bit_length()))
+    """The power of two that makes terms up to 1, summed over all objects, fill an int64, and one term 50 bits."""
+    return float(2.0 ** min(62 - int(rows.counts.sum()).bit_length(), 50))
 
 
 def cumulative_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLosses:

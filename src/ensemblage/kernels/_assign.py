@@ -9,19 +9,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
-from ensemblage.kernels._lanes import LANES, add_table_rows, two_least
-
-
-@jit
-def find_rows(
-    codes: Any,  # IN (n, p)
-    i: int,  # IN
-    offsets: Any,  # IN (p + 1,)
-    width: int,  # IN columns of the table
-    starts: Any,  # OUT (p,) uint64, where row i's rows of a flat table begin
-) -> None:
-    for j in range(codes.shape[1]):
-        starts[j] = np.uint64(offsets[j] + codes[i, j]) * np.uint64(width)
+from ensemblage.kernels._lanes import LANES, add_table_rows, find_rows, first_rows, two_least
 
 
 @jit
@@ -41,8 +29,9 @@ def assign_rows(
     nearest centre cannot have changed: the labels are the same without them.
     """
     n, p = codes.shape
-    starts, score = np.empty(p, np.uint64), np.empty(table.shape[1], np.float32)
-    columns = table.reshape(-1)
+    width = table.shape[1]
+    firsts, columns = first_rows(np.arange(p), offsets, width), table.reshape(-1)
+    starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
     moved = 0
     for i in range(n):
         before = labels[i]
@@ -50,7 +39,7 @@ def assign_rows(
             slack[i] -= shift[before]
             if slack[i] > 0:
                 continue
-        find_rows(codes, i, offsets, table.shape[1], starts)
+        find_rows(codes[i], firsts, width, starts)
         add_table_rows(columns, starts, score)
         first, second = two_least(score)
         nearest = before
@@ -99,11 +88,12 @@ def limit_distances(
     totals: Any,  # OUT (LANES,) float64, sums of `distances` over the objects
 ) -> None:
     zero = np.float32(0)
-    starts, score = np.empty(codes.shape[1], np.uint64), np.empty(LANES, np.float32)
-    columns = table.reshape(-1)
+    p = codes.shape[1]
+    firsts, columns = first_rows(np.arange(p), offsets, LANES), table.reshape(-1)
+    starts, score = np.empty(p, np.uint64), np.empty(LANES, np.float32)
     totals[:] = 0
     for i in range(codes.shape[0]):
-        find_rows(codes, i, offsets, LANES, starts)
+        find_rows(codes[i], firsts, LANES, starts)
         add_table_rows(columns, starts, score)
         limit, count = nearest[i], np.float64(counts[i])
         for c in range(LANES):

@@ -1,4 +1,4 @@
-"""Rows of float32 tables in vector registers, eight columns at a time.
+"""Rows of tables of floats in vector registers, eight columns at a time.
 
 Written as LLVM instructions: from a loop over the columns the compiler makes code with three to four times the run
 time, for it does not keep sums over columns in registers. A table's width must be a multiple of ``LANES``.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -17,23 +17,55 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ensemblage._jit import jit
+
+Floats = TypeVar("Floats", np.float32, np.float64)
+
 LANES = 8
 """Columns that are added at once."""
 
-SIZE, VECTOR = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
+SIZE = ir.IntType(64)
 
 
-def whole_lanes(table: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The table with columns of infinity up to a multiple of ``LANES``; they are never the least."""
+def whole_lanes(table: NDArray[Floats], filled_with: float) -> NDArray[Floats]:
+    """The table, C-contiguous, with columns of one value up to a multiple of ``LANES``."""
     padding = -table.shape[1] % LANES
-    return np.pad(table, ((0, 0), (0, padding)), constant_values=np.inf)
+    return np.pad(np.ascontiguousarray(table), ((0, 0), (0, padding)), constant_values=filled_with)
+
+
+@jit
+def first_rows(
+    partitions: Any,  # IN
+    offsets: Any,  # IN (p + 1,)
+    width: int,  # IN columns of the table
+) -> Any:
+    """For `find_rows`: the partitions and where their rows begin in the flat table, both uint64.
+
+    An index without a sign needs no test for negative ones, which would take as long as the look-up itself.
+    """
+    firsts = np.empty((2, partitions.shape[0]), np.uint64)
+    for t in range(partitions.shape[0]):
+        firsts[0, t] = partitions[t]
+        firsts[1, t] = offsets[partitions[t]] * width
+    return firsts
+
+
+@jit
+def find_rows(
+    labels: Any,  # IN (p,) codes of one row
+    firsts: Any,  # IN of `first_rows`
+    width: int,  # IN columns of the table
+    starts: Any,  # OUT, where the rows of its labels begin in the flat table
+) -> None:
+    for t in range(firsts.shape[1]):
+        starts[t] = firsts[1, t] + np.uint64(labels[firsts[0, t]]) * np.uint64(width)
 
 
 @intrinsic
 def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> Any:
     """``sums[c]`` = the sum of ``table[s + c]`` over s in ``starts``, added in their order, for every c.
 
-    ``table`` is flat and C-contiguous, ``starts`` uint64 places in it; neither is checked.
+    ``table`` is flat and C-contiguous, of the type of ``sums``; ``starts`` are uint64 places in it. Nothing is checked.
     """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -41,22 +73,24 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
             cgutils.create_struct_proxy(kind)(context, builder, value)
             for kind, value in zip(signature.args, values, strict=True)
         ]
+        vector = ir.VectorType(context.get_value_type(table.dtype), LANES)
         data, places, out = (array.data for array in arrays)
         n_starts, width = (cgutils.unpack_tuple(builder, array.shape, 1)[0] for array in arrays[1:])
         column = cgutils.alloca_once_value(builder, SIZE(0))
         # Four vectors at once while there are four, so that each start is read once for 32 columns; then what is left.
         for n_vectors in (4, 3, 2, 1):
-            registers = [cgutils.alloca_once(builder, VECTOR) for _ in range(n_vectors)]
+            registers = [cgutils.alloca_once(builder, vector) for _ in range(n_vectors)]
             with _while_there_are(builder, column, SIZE(n_vectors * LANES), width) as first:
                 for register in registers:
-                    builder.store(VECTOR([0.0] * LANES), register)
+                    builder.store(vector([0.0] * LANES), register)
                 with cgutils.for_range(builder, n_starts) as loop:
                     start = builder.add(builder.load(builder.gep(places, [loop.index])), first)
                     for v, register in enumerate(registers):
-                        row = builder.load(_vector(builder, data, builder.add(start, SIZE(v * LANES))), align=4)
+                        place = builder.add(start, SIZE(v * LANES))
+                        row = builder.load(_vectors(builder, data, place, vector), align=4)
                         builder.store(builder.fadd(builder.load(register), row), register)
                 for v, register in enumerate(registers):
-                    place = _vector(builder, out, builder.add(first, SIZE(v * LANES)))
+                    place = _vectors(builder, out, builder.add(first, SIZE(v * LANES)), vector)
                     builder.store(builder.load(register), place, align=4)
         return context.get_dummy_value()
 
@@ -65,14 +99,15 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
 
 @intrinsic
 def two_least(typing_context: Any, values: Any) -> Any:
-    """The least of ``values`` and the least of the others (C-contiguous float32, a multiple of ``LANES``, no NaN)."""
+    """The least of ``values`` and the least of the others (C-contiguous, a multiple of ``LANES``, no NaN)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = cgutils.create_struct_proxy(signature.args[0])(context, builder, arguments[0])
         n_vectors = builder.udiv(cgutils.unpack_tuple(builder, array.shape, 1)[0], SIZE(LANES))
-        least, next_least = (cgutils.alloca_once_value(builder, VECTOR([np.inf] * LANES)) for _ in range(2))
+        vectors = ir.VectorType(context.get_value_type(values.dtype), LANES)
+        least, next_least = (cgutils.alloca_once_value(builder, vectors([np.inf] * LANES)) for _ in range(2))
         with cgutils.for_range(builder, n_vectors) as loop:
-            vector = builder.load(_vector(builder, array.data, builder.mul(loop.index, SIZE(LANES))), align=4)
+            vector = builder.load(_vectors(builder, array.data, builder.mul(loop.index, SIZE(LANES)), vectors), align=4)
             lower, higher = _sorted(builder, builder.load(least), vector)
             builder.store(lower, least)
             builder.store(_sorted(builder, builder.load(next_least), higher)[0], next_least)
@@ -85,11 +120,11 @@ def two_least(typing_context: Any, values: Any) -> Any:
         pair = [builder.extract_element(vector, ir.IntType(32)(0)) for vector in (first, second)]
         return context.make_tuple(builder, signature.return_type, pair)
 
-    return types.UniTuple(types.float32, 2)(values), generate
+    return types.UniTuple(values.dtype, 2)(values), generate
 
 
-def _vector(builder: Any, data: Any, place: Any) -> Any:
-    return builder.bitcast(builder.gep(data, [place]), VECTOR.as_pointer())
+def _vectors(builder: Any, data: Any, place: Any, kind: Any) -> Any:
+    return builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
 
 
 @contextmanager
@@ -116,4 +151,4 @@ def _sorted(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 def _rotated(builder: Any, vector: Any, step: int) -> Any:
     order = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [(lane + step) % LANES for lane in range(LANES)])
-    return builder.shuffle_vector(vector, ir.Constant(VECTOR, ir.Undefined), order)
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), order)

@@ -9,9 +9,20 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._lanes import add_table_rows, find_rows, first_rows
 
 TINY = 1e-300
 """Stands for 0 under a logarithm; a sum with it is exact."""
+
+TILE = 64
+"""Rows whose logarithms are taken together."""
+
+SQRT_HALF, BIAS = np.float64(2**-0.5).view(np.uint64), np.uint64(1024 << 52)
+EXPONENT_OF_2_52 = np.float64(2.0**52).view(np.uint64)
+LN2 = np.log(2.0)
+ROUNDING = 1.5 * 2.0**52
+"""A number plus this has no digits after the point."""
+ROUNDING_BITS = np.float64(ROUNDING).view(np.int64)
 
 
 @jit
@@ -23,11 +34,12 @@ def count_beside(
     offsets: Any,  # IN (p + 1,)
     table: Any,  # IN/OUT (offsets[p], k_j + 1) int64, objects by (label, code of partition j)
 ) -> None:
+    width, cells = np.uint64(table.shape[1]), table.reshape(-1)
+    firsts = first_rows(others, offsets, width)
     for i in range(codes.shape[0]):
-        c = codes[i, j]
-        for t in range(others.shape[0]):
-            o = others[t]
-            table[offsets[o] + codes[i, o], c] += counts[i]
+        c, count = np.uint64(codes[i, j]), counts[i]
+        for t in range(firsts.shape[1]):
+            cells[firsts[1, t] + np.uint64(codes[i, firsts[0, t]]) * width + c] += count
 
 
 @jit
@@ -55,24 +67,18 @@ def mean_votes(
     codes: Any,  # IN (n, p)
     order: Any,  # IN partitions that vote, in the order in which to add
     offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (offsets[p], k) float64, votes of each label times the partition's weight
-    weights: Any,  # IN (p,) float64
+    table: Any,  # IN (offsets[p], k + 1 or more) weighted votes of each label, then the weight; `whole_lanes`
     out: Any,  # OUT (n, k) float64, NaN where no partition votes
 ) -> None:
-    k = table.shape[1]
+    width, k = table.shape[1], out.shape[1]
+    firsts, columns = first_rows(order, offsets, width), table.reshape(-1)
+    starts, sums = np.empty(order.shape[0], np.uint64), np.empty(width)
     for i in range(codes.shape[0]):
+        find_rows(codes[i], firsts, width, starts)
+        add_table_rows(columns, starts, sums)
+        total = sums[k]
         for c in range(k):
-            out[i, c] = 0
-        total = 0.0
-        for t in range(order.shape[0]):
-            j = order[t]
-            f = offsets[j] + codes[i, j]
-            if f < offsets[j + 1] - 1:
-                total += weights[j]
-                for c in range(k):
-                    out[i, c] += table[f, c]
-        for c in range(k):
-            out[i, c] /= total
+            out[i, c] = sums[c] / total
 
 
 @jit
@@ -85,8 +91,8 @@ def sum_by_label(
     sums: Any,  # IN/OUT (offsets[p], k) int64, rows of the label's objects
     squares: Any,  # IN/OUT (offsets[p],) int64, their squared lengths
 ) -> None:
-    k = means.shape[1]
-    share = np.empty(k, np.int64)
+    p, k = codes.shape[1], means.shape[1]
+    labels, starts, share = first_rows(np.arange(p), offsets, 1), np.empty(p, np.uint64), np.empty(k, np.int64)
     for i in range(codes.shape[0]):
         if np.isnan(means[i, 0]):
             continue
@@ -96,49 +102,59 @@ def sum_by_label(
             length += u * u
             share[c] = np.int64(np.rint(u * scale)) * counts[i]
         square = np.int64(np.rint(length * scale)) * counts[i]
-        for j in range(codes.shape[1]):
-            f = offsets[j] + codes[i, j]
+        find_rows(codes[i], labels, 1, starts)
+        for f in starts:
             squares[f] += square
             for c in range(k):
                 sums[f, c] += share[c]
 
 
 @jit
-def add_pairs(
-    means: Any,  # IN (n, k) rows of the aggregated partition
-    pairs: Any,  # OUT (n, k (k + 1) / 2) u_a + u_b for b < a, then u_a itself, for a = 0, 1, …; never 0
-) -> None:
-    for i in range(means.shape[0]):
-        start = 0
-        for a in range(means.shape[1]):
-            u = means[i, a]
-            for b in range(a):
-                pairs[i, start + b] = max(u + means[i, b], TINY)
-            pairs[i, start + a] = max(u, TINY)
-            start += a + 1
+def log_of(x: Any) -> Any:
+    """Natural logarithm of a positive normal number, to 2 units in the last place; a loop of it is vectorised."""
+    bits = np.float64(x).view(np.uint64)
+    # x = 2^e m with m from √½ to √2; e + 1024 without a sign, for there is no vector shift with one.
+    exponent = (bits - SQRT_HALF + BIAS) >> np.uint64(52)
+    m = np.uint64(bits - (exponent << np.uint64(52)) + BIAS).view(np.float64)
+    e = np.uint64(exponent | EXPONENT_OF_2_52).view(np.float64) - (2.0**52 + 1024)
+    # log m = 2 artanh s; the polynomial is Chebyshev's of (2 artanh(s) / s - 2) / s², off by 5e-18 / s².
+    s = (m - 1) / (m + 1)
+    z = s * s
+    tail = 0.14616585424888621974
+    tail = tail * z + 0.15331710618210771569
+    tail = tail * z + 0.18182889455674946038
+    tail = tail * z + 0.22222211130259877029
+    tail = tail * z + 0.28571428626003268742
+    tail = tail * z + 0.39999999999899443233
+    tail = tail * z + 0.66666666666666696883
+    return e * LN2 + s * (2 + z * tail)
+
+
+@jit
+def whole(x: Any) -> Any:
+    """The nearest whole number, for |x| < 2^51; a loop of it is vectorised."""
+    return np.float64(x + ROUNDING).view(np.int64) - ROUNDING_BITS
 
 
 @jit
 def sum_entropies(
     means: Any,  # IN (n, k) rows of the aggregated partition
-    logarithms: Any,  # IN (n, k (k + 1) / 2) of `add_pairs`
     counts: Any,  # IN (n,) objects with that row
-    scale: float,  # IN
-    entropies: Any,  # IN/OUT (k, k) int64, on the diagonal -u log u; below it (u + v) log(u + v) - u log u - v log v
+    scale: float,  # IN, at most 2^51
+    sums: Any,  # IN/OUT (k, k) int64, on the diagonal u log u; below it (u + v) log(u + v)
 ) -> None:
-    k = means.shape[1]
-    product = np.empty(k)
-    for i in range(means.shape[0]):
-        if np.isnan(means[i, 0]):
-            continue
-        start = 0
+    n, k = means.shape
+    columns, weights = np.ones((k, TILE)), np.zeros(TILE, np.int64)
+    for start in range(0, n, TILE):
+        for r in range(TILE):
+            known = start + r < n and not np.isnan(means[start + r, 0])
+            weights[r] = counts[start + r] if known else 0
+            for c in range(k):
+                columns[c, r] = max(means[start + r, c], TINY) if known else 1
         for a in range(k):
-            u = means[i, a]
-            logs = logarithms[i, start : start + a + 1]
-            row = entropies[a]
-            product[a] = u * logs[a]
-            row[a] -= np.int64(np.rint(product[a] * scale)) * counts[i]
-            for b in range(a):
-                gain = (u + means[i, b]) * logs[b] - product[a] - product[b]
-                row[b] += np.int64(np.rint(gain * scale)) * counts[i]
-            start += a + 1
+            for b in range(a + 1):
+                total = np.int64(0)
+                for r in range(TILE):
+                    u = columns[a, r] + columns[b, r] if b < a else columns[a, r]
+                    total += whole(u * log_of(u) * scale) * weights[r]
+                sums[a, b] += total

@@ -17,7 +17,8 @@ import toy_paper
 from click.testing import CliRunner
 
 from ensemblage import cli, consensus
-from ensemblage.reproduce import PAPERS, Request, _reproduce, load_paper, reproduce, status
+from ensemblage.datasets import Dataset
+from ensemblage.reproduce import PAPERS, Request, _reproduce, load_paper, reproduce, sinorina, status
 from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
 from ensemblage.reproduce._runs import Progress
@@ -353,6 +354,30 @@ def test_every_published_cell_has_its_place():
             for c in t.cells(results)
         )
         assert shown - own == lines, name
+
+
+def test_sinorinas_amis_are_read_as_geometric_nmi():
+    truth = np.repeat([0, 1], 50)
+    fine = np.arange(100) // 5
+    scores = sinorina.own_scores(truth, fine)
+    # H(truth) = ln 2 is all shared; H(fine) = ln 20.
+    assert scores["nmi"] == pytest.approx(math.sqrt(math.log(2) / math.log(20)))
+    assert scores["ami"] < scores["nmi"] - 0.05
+    results = Results({experiment.name: experiment for experiment in sinorina.PAPER.experiments}, {})
+    cells = {(c.row, c.column): c for c in sinorina.table(sinorina.SETUPS[1], results)}
+    assert cells["Jain", "AvgBase NMI"].published == cells["Jain", "AvgBase AMI"].published == 0.46
+    assert not cells["Jain", "AvgBase NMI"].is_alternative
+    assert cells["Jain", "AvgBase AMI"].is_alternative
+    assert cells["Glass without its Id", "AvgBase ARI"].is_alternative
+
+
+def test_sinorinas_glass_has_its_id_sorted_by_class():
+    glass = Dataset("glass", np.zeros((4, 1)), np.array([1, 0, 1, 0]), "made")
+    with_id = sinorina.features_of(sinorina.SETUPS[0], sinorina.GLASS, glass)
+    np.testing.assert_array_equal(with_id[:, 0], [3, 1, 4, 2])
+    assert sinorina.features_of(sinorina.SETUPS[0], sinorina.PLAIN_GLASS, glass).shape == (4, 1)
+    scaled = sinorina.features_of(sinorina.SCALED, sinorina.GLASS, glass)
+    np.testing.assert_allclose(scaled[:, 0].std(), 1)
 
 
 def invoke(*arguments):

@@ -2,6 +2,7 @@
 
 import collections
 import csv
+import gzip
 import math
 import os
 import signal
@@ -18,7 +19,7 @@ from click.testing import CliRunner
 
 from ensemblage import cli, consensus
 from ensemblage.datasets import Dataset
-from ensemblage.reproduce import PAPERS, Request, _reproduce, load_paper, reproduce, sinorina, status
+from ensemblage.reproduce import PAPERS, Request, _reproduce, _store, load_paper, reproduce, sinorina, status
 from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
 from ensemblage.reproduce._runs import Progress
@@ -35,6 +36,15 @@ from ensemblage.reproduce import _reproduce
 _reproduce.load_paper = lambda name: toy_paper.PAPER
 _reproduce.PAPERS = ("ayad",)
 _reproduce.reproduce(_reproduce.Request(("ayad",), Path({output!r}), n_jobs=1), print)
+"""
+
+
+HOLDER = """
+import sqlite3, sys
+file = sqlite3.connect(sys.argv[1], isolation_level=None)
+file.execute("begin exclusive")
+print("held", flush=True)
+sys.stdin.read()
 """
 
 
@@ -397,6 +407,70 @@ def test_command_line_errors_are_one_sentence(tmp_path):
         assert result.exit_code == 2, result.output
         assert told in result.output
         assert result.output.count("\n") == 1
+
+
+def refused(told, folder, *arguments):
+    """The command ends with one sentence and exit code 2."""
+    result = invoke("reproduce", *(arguments or ("ohl", "--figure", "2", "--quick")), "--runs", "1", "-o", folder)
+    assert result.exit_code == 2, result.output
+    assert told in result.output
+    assert result.output.count("\n") == 1
+    assert result.output.startswith("error: ")
+
+
+def test_a_results_file_that_another_process_holds(tmp_path, monkeypatch):
+    monkeypatch.setattr(_store, "SECONDS_TO_WAIT", 0.05)
+    Store(tmp_path / "results.sqlite", "1").close()
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, tmp_path / "results.sqlite"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout.readline().strip() == b"held"
+        refused("It cannot: database is locked. End what else uses it, or name another folder with -o.", tmp_path)
+    finally:
+        process.communicate(b"enough")
+
+
+def test_a_results_file_of_another_version(tmp_path):
+    with sqlite3.connect(tmp_path / "results.sqlite") as file:
+        file.execute("pragma user_version = 7")
+    file.close()
+    refused("must be a results file of format 1. Got format 7, of another version of ensemblage.", tmp_path)
+
+
+def test_a_results_file_that_is_none(tmp_path):
+    (tmp_path / "results.sqlite").mkdir()
+    refused("must be a results file that can be written. It cannot: unable to open database file.", tmp_path)
+
+
+def test_an_output_that_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    refused("The output must be a folder that can be written.", tmp_path / "file")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    refused("The output must be a folder that can be written.", tmp_path / "out")
+
+
+def write_set(folder, name, text):
+    with gzip.open(folder / f"{name}.csv.gz", "wt") as file:
+        file.write(text)
+
+
+def test_a_data_file_of_another_shape_is_used_and_named_on_the_page(tmp_path):
+    write_set(tmp_path, "ecoli", "f0,label\n" + "".join(f"{i},{i % 3}\n" for i in range(30)))
+    asked = ("ayad", "--table", "1", "--runs", "1", "--data", tmp_path, "-o", tmp_path / "out")
+    result = invoke("reproduce", *asked)
+    assert result.exit_code == 0, result.output
+    cells = {row["row"]: row for row in rows_of(tmp_path / "out" / "ayad" / "table1.csv")}
+    assert cells["E.coli proteins"]["ours"] != ""
+    assert cells["Landsat (Statlog)"]["why_not"] == "no data"
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "This copy is 30 × 1 of 3 classes." in page
+
+
+def test_a_data_file_of_another_form_ends_the_run(tmp_path):
+    write_set(tmp_path, "ecoli", "f0,f1\n1,2\n")
+    told = "ecoli.csv.gz must have columns of numbers and one named label."
+    refused(told, tmp_path / "out", "ayad", "--table", "1", "--data", tmp_path)
 
 
 def test_a_tiny_run_of_a_paper(tmp_path):

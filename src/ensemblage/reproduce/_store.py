@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 FORMAT = 1
 """Of the file: another is refused. Rows of other versions of ensemblage stay in it and are not used."""
+SECONDS_TO_WAIT = 10.0
+"""For another process that writes to the file."""
 _TABLES = """
 create table if not exists results (
     experiment text, dataset text, method text, seed integer, version text, data text,
@@ -63,7 +65,7 @@ class Store:
         self.version = version
         self._lock = threading.Lock()
         with self._one_voice():
-            self._file = sqlite3.connect(path, check_same_thread=False, timeout=10)
+            self._file = sqlite3.connect(path, check_same_thread=False, timeout=SECONDS_TO_WAIT)
             self._check_format()
             # A commit is safe from a kill and costs no wait for the disk.
             self._file.execute("pragma journal_mode = wal")

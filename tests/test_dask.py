@@ -111,7 +111,7 @@ def test_several_blocks_of_float_sums(client, on_workers):
     labels = random_labels(70_000, 6, 12, 0.1)
     expected = KMeansConsensus(5, n_init=1, random_state=0).fit(labels)
     E = spread(labels, client)
-    assert len(E.distinct.codes.blocks.futures) > 2
+    assert len(E.distinct.codes.blocks.futures) > 1
     found = KMeansConsensus(5, n_init=1, random_state=0).fit(E)
     np.testing.assert_array_equal(found.labels_, expected.labels_)
     assert found.objective_ == expected.objective_

@@ -6,6 +6,7 @@ every state that belongs to it: when a worker is lost, the scheduler makes its b
 
 from __future__ import annotations
 
+import pickle
 import weakref
 from collections.abc import Callable, Sequence
 from itertools import cycle
@@ -115,10 +116,8 @@ class RemoteRows(BlockRows):
         self, function: Callable[..., Any], arrays: Sequence[Any], shared: Sequence[Any], size: int
     ) -> list[Any]:
         """`map_rows` on the workers. Arrays here are sent, and what changed in them comes back; states stay there."""
-        results: list[Any] = []
-        for part in self._done(call_by_rows, arrays, function, tuple(shared), size):
-            results.extend(part)
-        return results
+        parts = self._done(call_by_rows, arrays, (function, tuple(shared), size))
+        return [result for part in parts for result in part]
 
     def add_blocks(
         self,
@@ -129,12 +128,12 @@ class RemoteRows(BlockRows):
         size: int,
     ) -> list[Any]:
         """The totals of `add_rows`, one set per block."""
-        return self._done(add_by_rows, arrays, function, list(shapes), tuple(shared), size)
+        return self._done(add_by_rows, arrays, (function, list(shapes), tuple(shared), size))
 
-    def _done(self, work: Callable[..., Any], arrays: Sequence[Any], *arguments: Any) -> list[Any]:
+    def _done(self, work: Callable[..., Any], arrays: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
         for left in range(ATTEMPTS - 1, -1, -1):
             try:
-                return self._given_out(work, arrays, *arguments)
+                return self._given_out(work, arrays, arguments)
             except Exception as error:
                 # Data sent from here are lost with the worker that has them: they are sent again.
                 if not left or type(error).__name__ not in LOST:
@@ -142,14 +141,16 @@ class RemoteRows(BlockRows):
                 self._sent.clear()
         raise AssertionError
 
-    def _given_out(self, work: Callable[..., Any], arrays: Sequence[Any], *arguments: Any) -> list[Any]:
+    def _given_out(self, work: Callable[..., Any], arrays: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
+        # Dask would pickle the function once per task, and results array by array: that takes longer than the rest.
+        import cloudpickle  # type: ignore[import-untyped]
+
+        packed = cloudpickle.dumps(arguments)
         client, edges = self.blocks.client, self.blocks.edges
         slices = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         places = [self._places(array, slices) for array in arrays]
         kinds = [_kind(array) for array in arrays]
-        tasks = [
-            self.blocks.submit(work, *arguments, kinds, *(place[i] for place in places)) for i in range(len(slices))
-        ]
+        tasks = [self.blocks.submit(work, packed, kinds, *(place[i] for place in places)) for i in range(len(slices))]
         results = [self.blocks.submit(itemgetter(0), task) for task in tasks]
         local = [self.blocks.submit(itemgetter(1), task) for task in tasks] if "local" in kinds else []
         found, back = client.gather(results), client.gather(local)
@@ -159,7 +160,7 @@ class RemoteRows(BlockRows):
             for rows, new in zip(slices, back, strict=False):
                 if j in new:
                     array[rows] = new[j]
-        return list(found)
+        return [pickle.loads(result) for result in found]
 
     def _places(self, array: Any, slices: list[slice]) -> list[Any]:
         """The blocks of an array on the workers; one that nobody can write to is sent once."""
@@ -194,6 +195,7 @@ class RemoteState:
     def __init__(self, blocks: Blocks, places: list[Any], dtype: np.dtype[Any]) -> None:
         self.blocks, self.places, self.dtype = blocks, places, dtype
         self.shape = (int(blocks.edges[-1]),)
+        self.finished = False  # nobody writes to it any more
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -221,46 +223,43 @@ class RemoteState:
 
 
 def _kind(array: Any) -> str:
-    if isinstance(array, RemoteRows):
-        return "rows"
+    """What becomes of an array: rows stay as they are, a state stays with them, local arrays come back."""
     if isinstance(array, RemoteState):
-        return "state"
-    return "local" if array.flags.writeable else "rows"
+        return "rows" if array.finished else "state"
+    return "local" if isinstance(array, np.ndarray) and array.flags.writeable else "rows"
 
 
 # -- What workers do --------------------------------------------------------------------------------------------------
 
 
-def call_by_rows(
-    function: Callable[..., Any], shared: tuple[Any, ...], size: int, kinds: list[str], *arrays: Any
-) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
+def call_by_rows(packed: bytes, kinds: list[str], *arrays: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
     """Results by blocks of rows; the arrays from the client that changed; the states."""
+    function, shared, size = pickle.loads(packed)
     # What a worker holds must not change: another task may need it, or the same one again.
     own = [
-        a if kind == "rows" else content(a) if isinstance(a, Fill) else np.array(content(a))
+        content(a) if kind == "rows" or isinstance(a, Fill) else np.array(content(a))
         for a, kind in zip(arrays, kinds, strict=True)
     ]
     results = [function(*(a[block] for a in own), *shared) for block in row_blocks(len(own[0]), size)]
     changed = {
         j: new
         for j, (new, old, kind) in enumerate(zip(own, arrays, kinds, strict=True))
-        if kind == "local" and new.tobytes() != np.asarray(old).tobytes()
+        if kind == "local" and not np.array_equal(new.view(np.uint8), np.asarray(old).view(np.uint8))
     }
-    return results, changed, {j: a for j, (a, kind) in enumerate(zip(own, kinds, strict=True)) if kind == "state"}
+    return pickle.dumps(results), changed, _states(own, kinds)
 
 
-def add_by_rows(
-    function: Callable[..., Any],
-    shapes: list[tuple[int, ...]],
-    shared: tuple[Any, ...],
-    size: int,
-    kinds: list[str],
-    *arrays: Any,
-) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
+def add_by_rows(packed: bytes, kinds: list[str], *arrays: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
+    """Totals; nothing that changed; the states."""
+    function, shapes, shared, size = pickle.loads(packed)
     own, totals = [content(array) for array in arrays], [np.zeros(shape, dtype=np.int64) for shape in shapes]
     for block in row_blocks(len(own[0]), size):
         function(*(a[block] for a in own), *totals, *shared)
-    return totals, {}, {j: a for j, (a, kind) in enumerate(zip(own, kinds, strict=True)) if kind == "state"}
+    return pickle.dumps(totals), {}, _states(own, kinds)
+
+
+def _states(own: list[Any], kinds: list[str]) -> dict[int, Any]:
+    return {j: array for j, (array, kind) in enumerate(zip(own, kinds, strict=True)) if kind == "state"}
 
 
 def content(block: Any) -> Any:

@@ -162,6 +162,21 @@ def row_state(codes: Any, dtype: Any, fill: Any) -> Any:
     return np.full(len(codes), fill, dtype=dtype) if remote is None else remote.state(dtype, fill)
 
 
+def finished(state: Any) -> Any:
+    """The `row_state`, that nobody writes to any more: where workers keep it, no task needs a copy of it."""
+    if hasattr(state, "finished"):
+        state.finished = True
+    return state
+
+
+def only_read(array: NDArray[Any], codes: Any) -> NDArray[Any]:
+    """The array, that nobody writes to any more: workers that keep ``codes`` are sent it once."""
+    if _remote([codes]) is not None:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
 class _BlasLimit:
     """BLAS held to one thread from the first user's entry to the last one's exit, in whatever order they leave.
 

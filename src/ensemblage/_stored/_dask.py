@@ -21,8 +21,8 @@ from ensemblage.kernels._rows import distinct_rows
 
 HELD_BYTES = 2**24
 """Distinct rows are brought here if they take at most so much."""
-MOST_ROWS = 2**22
-"""Rows of the largest block of distinct rows. Few blocks, for every call costs some tasks per block."""
+MOST_ROWS = 2**23
+"""Rows of the largest block of distinct rows. Few blocks, for every call costs two tasks per block."""
 
 
 class DaskEnsemble(Ensemble):
@@ -153,7 +153,7 @@ def distinct_rows_on_workers(
         for r in range(n_runs)
     ]
     inverse = np.concatenate([place[i] for place, i in zip(of_runs, inverses, strict=True)]).astype(index)
-    n_blocks = 2 * sum(client.nthreads().values())
+    n_blocks = sum(client.nthreads().values())
     rows = Blocks(client, [blocks.submit(itemgetter(0), piece) for piece in pieces], edges)
     size = max(1, -(-min(-(-int(edges[-1]) // n_blocks), MOST_ROWS) // SUM_ROWS)) * SUM_ROWS
     return RemoteRows(rows.aligned(size), codes.shape[1], codes.dtype), np.concatenate(counts), inverse

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._labels import Coding, code_labels
-from ensemblage._parallel import map_rows
+from ensemblage._parallel import map_rows, only_read
 from ensemblage._rows import BlockRows, first_rows, take_columns, take_rows
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._profiles import label_profile, tally_clusters
@@ -155,7 +155,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         number = self._numbers(rows, clusters)
-        clusters = np.append(number, -1).astype(np.int32)[clusters]
+        clusters = only_read(np.append(number, -1).astype(np.int32)[clusters], rows.codes)
         self.n_clusters_ = len(number)
         profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
         confidence = confidence_of_rows(

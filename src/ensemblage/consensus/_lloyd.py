@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ from ensemblage.kernels._lanes import LANES, whole_lanes
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
+
+_of_thread = threading.local()
 
 
 class Start(NamedTuple):
@@ -103,7 +106,7 @@ def _best_candidate(
     offsets = rows.offsets
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
-        totals, of_lanes = np.empty(LANES), np.empty((len(codes), LANES), dtype=np.float32)
+        totals, of_lanes = np.empty(LANES), _scratch(len(codes))
         limit_distances(codes, base, nearest, counts, of_lanes, offsets, table, totals)
         for kept, lane in zip(of_candidates, of_lanes.T, strict=False):
             kept[:] = lane
@@ -113,6 +116,14 @@ def _best_candidate(
     totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
     return int(lanes[best]), _parallel.finished(distances[best]), totals[:, best]
+
+
+def _scratch(n_rows: int) -> NDArray[np.float32]:
+    """Room for a block's distances, the same for every block of a thread: new memory costs as much as filling it."""
+    if not hasattr(_of_thread, "distances"):
+        _of_thread.distances = np.empty((_parallel.SUM_ROWS, LANES), dtype=np.float32)
+    room: NDArray[np.float32] = _of_thread.distances[:n_rows]
+    return room
 
 
 def lloyd(

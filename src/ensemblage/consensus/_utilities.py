@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from ensemblage._parallel import row_state
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._density import labelled_members
@@ -69,7 +70,7 @@ class CategoryUtility:
 
     @classmethod
     def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: float) -> Self:
-        everything = np.zeros(len(rows), dtype=np.int32)
+        everything = row_state(rows.codes, np.int32, 0)
         counts = label_profile(rows.codes, everything, rows.counts, rows.offsets, 1, n_jobs)[0]
         return cls(rows.offsets, rows.weights, counts, **parameters)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._parallel import map_rows
+from ensemblage._parallel import map_rows, row_state
 from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import agreement_of_rows, label_count_squares
 from ensemblage.kernels._profiles import label_profile
@@ -121,10 +121,10 @@ def confidence_of_rows(
     if profile is None:
         profile = label_profile(codes, clusters, counts, offsets, int(clusters.max(initial=0)) + 1, n_jobs)
     w = np.ones(codes.shape[1]) if weights is None else weights
-    confidence = np.empty(len(codes))
+    confidence = row_state(codes, np.float64, 0)
     shared = (profile, labelled_members(profile, offsets), offsets, w)
     map_rows(_confidence_of_block, (codes, clusters, confidence), *shared, n_jobs=n_jobs)
-    return confidence
+    return np.asarray(confidence)
 
 
 def _confidence_of_block(

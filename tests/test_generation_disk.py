@@ -303,7 +303,8 @@ def test_generate_on_the_command_line(tmp_path, X):
     code, out, err = call(*command)
     assert (code, out) == (0, f"{labels}: 2,500 objects, 4 partitions\n")
     assert "features as they are, mini-batch k-means" in err
-    expected = RandomKPartitions(4, estimator=MiniBatchKMeans(n_init=1), random_state=0).fit_transform(X)
+    estimator = MiniBatchKMeans(n_init=1, batch_size=10_000)
+    expected = RandomKPartitions(4, estimator=estimator, random_state=0).fit_transform(X)
     np.testing.assert_array_equal(np.load(labels), expected)
     assert call(*command)[0] == 0
     code, _, err = call(*command, "--seed", 1)

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import parallel_map, row_blocks
 from ensemblage._validation import check_choice, check_number, check_whole
-from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
-from ensemblage.consensus._partition_graph import Cutter, without_gaps
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, without_gaps
 from ensemblage.kernels._neighbours import find_neighbours
 from ensemblage.metrics._threshold import weak_association_threshold
 
@@ -22,7 +22,7 @@ NEIGHBORS = 100
 ROUNDING = 1e-12
 
 
-class CSPA(BaseConsensus):
+class CSPA(ObjectGraph):
     """Cut of the graph whose edges are the co-associations, into parts of like size.
 
     Parameters
@@ -118,11 +118,6 @@ class CSPA(BaseConsensus):
 
     def _holds_rows(self) -> str:
         return "compares every object with every other"
-
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-        if self.distinct or self.partitioner == "spectral":
-            return super()._make_rows(ensemble, weights)
-        return object_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))

@@ -11,9 +11,9 @@ from scipy.sparse.linalg import LinearOperator
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import SUM_ROWS, map_rows, one_native_thread
-from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
+from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
-from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, without_gaps
+from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, check_enough_labels, without_gaps
 from ensemblage.kernels._contingency import contingency_tables
 from ensemblage.kernels._embed import embed_rows, move_points
 
@@ -24,7 +24,7 @@ SMALLEST = 1e-10
 MOST_STEPS = 100
 
 
-class HBGF(BaseConsensus):
+class HBGF(ObjectGraph):
     """Hybrid bipartite graph: objects are joined to their clusters, and both are cut together.
 
     Parameters
@@ -110,14 +110,6 @@ class HBGF(BaseConsensus):
         self.weights = weights
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def _holds_rows(self) -> str:
-        return "cuts a graph of all objects"
-
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-        if self.distinct or self.partitioner == "spectral":
-            return super()._make_rows(ensemble, weights)
-        return object_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))

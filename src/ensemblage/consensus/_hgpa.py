@@ -11,12 +11,12 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import one_native_thread
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number
-from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
+from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
-from ensemblage.consensus._partition_graph import check_enough_labels, needed, whole_weights, without_gaps
+from ensemblage.consensus._partition_graph import ObjectGraph, check_enough_labels, needed, whole_weights, without_gaps
 
 
-class HGPA(BaseConsensus):
+class HGPA(ObjectGraph):
     """Partition of the hypergraph whose hyperedges are the clusters of all partitions.
 
     Parameters
@@ -103,14 +103,6 @@ class HGPA(BaseConsensus):
         self.weights = weights
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def _holds_rows(self) -> str:
-        return "cuts a graph of all objects"
-
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-        if self.distinct or self.partitioner == "spectral":
-            return super()._make_rows(ensemble, weights)
-        return object_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))

@@ -14,14 +14,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import one_native_thread
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number
-from ensemblage.consensus._base import Rows
+from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut
 
 WHOLE = 10**8
 """What the whole edge weights of a graph add up to (Strehl & Ghosh's own code); more where there are more edges."""
+
+
+class ObjectGraph(BaseConsensus):
+    """A method that cuts a graph of the objects: a cut with parts of given sizes may part twins."""
+
+    partitioner: str
+    distinct: bool
+
+    def _holds_rows(self) -> str:
+        return "cuts a graph of all objects"
+
+    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+        if self.distinct or self.partitioner == "spectral":
+            return super()._make_rows(ensemble, weights)
+        return object_rows(ensemble, weights)
 
 
 class Cutter(NamedTuple):

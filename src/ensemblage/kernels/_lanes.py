@@ -37,7 +37,7 @@ def whole_lanes(table: NDArray[Floats], filled_with: float) -> NDArray[Floats]:
 def first_rows(
     partitions: Any,  # IN
     offsets: Any,  # IN (p + 1,)
-    width: int,  # IN columns of the table
+    width: Any,  # IN columns of the table
 ) -> Any:
     """For `find_rows`: the partitions and where their rows begin in the flat table, both uint64.
 
@@ -54,7 +54,7 @@ def first_rows(
 def find_rows(
     labels: Any,  # IN (p,) codes of one row
     firsts: Any,  # IN of `first_rows`
-    width: int,  # IN columns of the table
+    width: Any,  # IN columns of the table
     starts: Any,  # OUT, where the rows of its labels begin in the flat table
 ) -> None:
     for t in range(firsts.shape[1]):

@@ -84,7 +84,7 @@ def interrupt(monkeypatch):
 
     def leave(message):
         click.echo(message, err=True)
-        sys.exit(_errors.INTERRUPTED)
+        sys.exit(_errors.FAILED)
 
     monkeypatch.setattr(_errors, "_leave", leave)
     with monkeypatch.context() as patch:
@@ -182,7 +182,7 @@ def test_a_lost_file_is_made_again_from_the_ensemble(finished, tmp_path, no_gene
 def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
     command = run(tmp_path / "out", "--truth-column", "cultivar")
     stopped = call(*command)
-    assert stopped.exit_code == 130
+    assert stopped.exit_code == 2
     assert (
         "keeps ensemble.npz, summary.json" in stopped.stderr.splitlines()[-1] or "keeps ensemble.npz" in stopped.stderr
     )
@@ -198,12 +198,12 @@ def test_a_real_ctrl_c(tmp_path):
     """The process ends at once with one sentence, although base clusterings are running in other threads."""
     X = np.random.default_rng(0).normal(size=(20_000, 10)).round(3)
     np.savetxt(tmp_path / "x.csv", X, delimiter=",", header=",".join("abcdefghij"), comments="", fmt="%g")
-    command = [sys.executable, "-c", "from ensemblage.cli import main; main()", "run", "x.csv", "-k", "3", "-o", "out"]
+    command = [sys.executable, "-m", "ensemblage", "run", "x.csv", "-k", "3", "-o", "out"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         assert any(line.startswith("base clusterings") for line in iter(process.stderr.readline, ""))
         process.send_signal(signal.SIGINT)
         assert process.stderr.read() == "Interrupted. Nothing was written.\n"
-    assert process.returncode == 130
+    assert process.returncode == 2
     assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import click
 
 FAILED = 2
-INTERRUPTED = 130
 
 
 class Interrupted(Exception):
@@ -21,7 +20,7 @@ class Interrupted(Exception):
 
 
 class OneSentenceGroup(click.Group):
-    """A group of commands whose errors are one sentence and exit code 2, of Ctrl-C 130; no arguments show the help."""
+    """A group of commands whose errors are one sentence and exit code 2, Ctrl-C too; no arguments show the help."""
 
     def main(
         self,
@@ -65,7 +64,7 @@ def _leave(message: str) -> None:
     """Exit at once: a usual exit takes the memory away under base clusterings that still run in other threads."""
     click.echo(one_line(message), err=True)
     sys.stdout.flush()
-    os._exit(INTERRUPTED)
+    os._exit(FAILED)
 
 
 def _accept_any_console() -> None:

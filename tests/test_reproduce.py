@@ -17,9 +17,10 @@ import pytest
 import toy_paper
 from click.testing import CliRunner
 
-from ensemblage import cli, consensus
+from ensemblage import Ensemble, cli, consensus
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce import PAPERS, Request, _reproduce, _store, load_paper, reproduce, sinorina, status
+from ensemblage.reproduce._experiment import Run
 from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
 from ensemblage.reproduce._runs import Progress
@@ -373,6 +374,11 @@ def test_sinorinas_amis_are_read_as_geometric_nmi():
     # H(truth) = ln 2 is all shared; H(fine) = ln 20.
     assert scores["nmi"] == pytest.approx(math.sqrt(math.log(2) / math.log(20)))
     assert scores["ami"] < scores["nmi"] - 0.05
+    data = Dataset("made", np.zeros((100, 1)), truth, "made")
+    labels = np.column_stack([fine, truth, np.arange(100) % 3])
+    members = sinorina.scores_of_members(Run(sinorina.PLAIN_GLASS, data, Ensemble(labels), {}, 0))
+    for name, mean in members.items():
+        assert mean == pytest.approx(np.mean([sinorina.own_scores(truth, z)[name] for z in labels.T]))
     results = Results({experiment.name: experiment for experiment in sinorina.PAPER.experiments}, {})
     cells = {(c.row, c.column): c for c in sinorina.table(sinorina.SETUPS[1], results)}
     assert cells["Jain", "AvgBase NMI"].published == cells["Jain", "AvgBase AMI"].published == 0.46

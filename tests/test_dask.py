@@ -4,9 +4,20 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from strategies import planted_labels, random_labels, twins
 
-from ensemblage import AverageAgreement, Discotec, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage import (
+    HBGF,
+    AverageAgreement,
+    CumulativeVoting,
+    Discotec,
+    Ensemble,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    make_consensus,
+    parallel_backend,
+)
 from ensemblage._cluster import RemoteRows
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
 
@@ -166,6 +177,57 @@ def test_bad_parts(client, parts, message):
 def test_no_client():
     with pytest.raises(ValueError, match="client of from_dask must be a Client"):
         Ensemble.from_dask([random_labels()], client=None)
+
+
+def given_out(monkeypatch):
+    """Names of the functions that go to the workers."""
+    names, real = [], RemoteRows._given_out
+
+    def noted(self, work, arrays, arguments):
+        names.append(arguments[0].__qualname__)
+        return real(self, work, arrays, arguments)
+
+    monkeypatch.setattr(RemoteRows, "_given_out", noted)
+    return names
+
+
+def test_parallel_backend(client, monkeypatch):
+    E, names = Ensemble(random_labels(70_000, 6, 12, 0.1)), given_out(monkeypatch)
+    for model in (KMeansConsensus(5, n_init=1, max_iter=5, random_state=0), CumulativeVoting(4)):
+        expected = clone(model).fit(E)
+        assert not names
+        with parallel_backend(client=client):
+            found = clone(model).fit(E)
+        assert names
+        names.clear()
+        for attribute in ("labels_", "confidence_"):
+            np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
+        np.testing.assert_array_equal(found.predict(E), expected.predict(E))
+        assert not names
+
+
+def test_parallel_backend_sends_rows_once(client, monkeypatch):
+    E, sent = Ensemble(random_labels(40_000, 8, 9)), []
+    scatter = client.scatter
+    monkeypatch.setattr(client, "scatter", lambda data, **options: (sent.append(data), scatter(data, **options))[1])
+    with parallel_backend(client=client):
+        model = KMeansConsensus(3, n_init=1, max_iter=2, random_state=0).fit(E)
+        assert sum(part.ndim == 2 for part in sent) == 2
+        model.fit(E)
+    assert sum(part.ndim == 2 for part in sent) == 2
+
+
+def test_what_parallel_backend_leaves_here(client, monkeypatch):
+    names = given_out(monkeypatch)
+    few, many = Ensemble(random_labels(3_000, 4, 9)), Ensemble(random_labels(20_000, 6, 9, 0.1))
+    with parallel_backend(client=client):
+        KMeansConsensus(3, random_state=0).fit(few)
+        HBGF(2, partitioner="spectral", random_state=0).fit(few)
+        KMeansConsensus(3, refine="density", n_init=1, max_iter=2, random_state=0).fit(many)
+        density(many, np.arange(20_000) % 3)
+    assert not names
+    with pytest.raises(ValueError, match="client of parallel_backend must be a Client"), parallel_backend(client=None):
+        pass
 
 
 def part_number(i):

@@ -6,6 +6,7 @@ from ensemblage import plotting as plotting
 from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage._ensemble import Ensemble as Ensemble
+from ensemblage._parallel import parallel_backend as parallel_backend
 from ensemblage._version import __version__ as __version__
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF

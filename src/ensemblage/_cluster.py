@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import row_blocks
+from ensemblage._parallel import SUM_ROWS, row_blocks
 from ensemblage._rows import BlockRows, recoded
 
 ATTEMPTS = 3
@@ -176,6 +176,30 @@ class RemoteRows(BlockRows):
             known = weakref.ref(array), [client.scatter(array[rows], hash=False) for rows in slices]
             self._sent[id(array)] = known
         return known[1]
+
+
+class SentRows:
+    """Code matrices that are here and were sent to the workers, each of them once."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._sent: list[tuple[NDArray[Any], RemoteRows]] = []
+
+    def of(self, codes: NDArray[Any]) -> Any:
+        """The matrix on the workers, in one block per thread; a small one stays here."""
+        n_rows, n_columns = codes.shape
+        if n_rows <= SUM_ROWS:
+            return codes
+        for known, rows in self._sent:
+            if known.__array_interface__ == codes.__array_interface__:
+                return rows
+        # Float sums are cut as here.
+        size = -(-n_rows // (SUM_ROWS * sum(self.client.nthreads().values()))) * SUM_ROWS
+        slices = row_blocks(n_rows, size)
+        futures = [self.client.scatter(codes[rows], hash=False) for rows in slices]
+        edges = np.array([0, *(rows.stop for rows in slices)])
+        self._sent.append((codes, RemoteRows(Blocks(self.client, futures, edges), n_columns, codes.dtype)))
+        return self._sent[-1][1]
 
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError")

@@ -1,4 +1,4 @@
-"""Threads over blocks of rows: the only module that knows about them.
+"""Threads over blocks of rows, or the workers of a cluster: the only module that knows about them.
 
 Kernels are serial and release the GIL. Sums over rows are integers and may be cut into blocks of any size;
 where a float sum cannot be avoided, it goes in fixed blocks of ``SUM_ROWS`` rows, added in order.
@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ LEAST_ROWS = 8_192
 """Rows below which a thread is not worth totals of its own."""
 
 _executor: ThreadPoolExecutor | None = None
+_workers: ContextVar[Any] = ContextVar("workers", default=None)
 
 
 def available_cores() -> int:
@@ -134,6 +136,56 @@ def add_rows(
 
     chunks = row_blocks(n_rows, max(-(-n_rows // thread_count(n_jobs)), LEAST_ROWS))
     return sum_of(parallel_map(add, chunks, n_jobs))
+
+
+@contextmanager
+def parallel_backend(client: Any) -> Iterator[None]:
+    """Let the workers of a Dask cluster do the work of the consensus estimators that are fitted in the block.
+
+    For label matrices that fit the memory here. Their distinct rows are found here and sent to the workers once; then
+    every pass over them runs there. The result is the same, bit by bit, and ``n_jobs`` has no effect. Labels that do
+    not fit the memory, or lie on the cluster already, are for `Ensemble.from_dask`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Yours to open and to close. Only its ``submit``, ``scatter``, ``gather`` and ``nthreads`` are used.
+
+    Raises
+    ------
+    ValueError
+        If ``client`` is not a client.
+
+    Notes
+    -----
+    Methods that must see all rows at once (docs/SCALE.md) and ensembles of at most 16,384 distinct rows stay here, and
+    so do metrics, rankers, base clusterings and ``predict``. What was sent lives as long as the block. If a worker is
+    lost, the fit fails and has to be done again: nothing else has the rows, unlike those of `Ensemble.from_dask`.
+
+    Examples
+    --------
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> with Client() as client, ensemblage.parallel_backend(client=client):  # doctest: +SKIP
+    ...     labels = KMeansConsensus(20).fit_predict(ensemble)
+    """
+    if not all(hasattr(client, name) for name in ("submit", "scatter", "gather", "nthreads")):
+        raise ValueError(
+            f"client of parallel_backend must be a Client of dask.distributed. Got {client!r}. "
+            "Give the one you work with."
+        )
+    from ensemblage._cluster import SentRows
+
+    token = _workers.set(SentRows(client))
+    try:
+        yield
+    finally:
+        _workers.reset(token)
+
+
+def placed(codes: Any) -> Any:
+    """A code matrix that nobody writes to: on the workers, inside `parallel_backend`."""
+    workers = _workers.get()
+    return codes if workers is None or not isinstance(codes, np.ndarray) else workers.of(codes)
 
 
 def sum_of(parts: list[list[NDArray[np.int64]]]) -> list[NDArray[np.int64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._labels import Coding, code_labels
-from ensemblage._parallel import map_rows, only_read
+from ensemblage._parallel import map_rows, only_read, placed
 from ensemblage._rows import BlockRows, first_rows, take_columns, take_rows
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._profiles import label_profile, tally_clusters
@@ -123,6 +123,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         rows = self._make_rows(ensemble, weights)
         self._check_memory(rows)
+        if not self._holds_rows():
+            rows = replace(rows, codes=placed(rows.codes))
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
 from ensemblage.datasets import Dataset
-from ensemblage.reproduce import PAPERS, Request, _reproduce, _store, load_paper, reproduce, sinorina, status
+from ensemblage.reproduce import PAPERS, Request, _page, _reproduce, _store, load_paper, reproduce, sinorina, status
 from ensemblage.reproduce._experiment import Run
 from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
@@ -287,6 +287,23 @@ def test_store_gives_back_what_it_was_given(tmp_path):
 )
 def test_noise(values, published_value, verdict):
     assert Cell("r", "c", estimate(values), published_value, published_n=3).verdict == verdict
+
+
+def test_the_overview_counts_published_numbers_only():
+    table = toy_paper.PAPER.tables[0]
+    ours = Estimate(1.0, 0.1, 4)
+    cells = [
+        Cell("a", "X", ours, 1.0, published_n=4),
+        Cell("a", "Y", None, 1.0),
+        Cell("a", "Y, otherwise", None, 1.0, is_alternative=True),
+        Cell("a", "Z", None),
+    ]
+    results = Results({experiment.name: experiment for experiment in toy_paper.PAPER.experiments}, {})
+    outcome = _page.Outcome(toy_paper.PAPER, results, [(table, cells)], [], [])
+    overview = _page._overview([outcome]).tables[0]
+    assert overview.rows[0][2:] == ["1", "0", "0", "1"]
+    assert overview.note == ""
+    assert not any("claims" in name or name == "figures" for name, _ in _reproduce._facts([outcome], 1.0))
 
 
 def test_noise_is_that_of_a_two_sample_interval():

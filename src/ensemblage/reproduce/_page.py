@@ -96,14 +96,15 @@ def _overview(outcomes: Sequence[Outcome]) -> Section:
     for outcome in outcomes:
         for table, cells in outcome.tables:
             count = counts(cells)
-            empty = sum(cell.ours is None for cell in cells)
+            empty = sum(c.ours is None and c.published is not None and not c.is_alternative for c in cells)
             link = _link(_table_id(outcome.paper, table), f"{outcome.paper.name.capitalize()}, Table {table.number}")
             rows.append([link, table.title, *(str(count[v]) for v in (WITHIN, DIFFERS, UNKNOWN)), str(empty)])
         rows += [_figure_row(outcome.paper, figure) for figure, panels in outcome.figures if panels]
         if outcome.claims:
             rows.append(_claims_row(outcome))
     columns = ["", "", WITHIN, DIFFERS, UNKNOWN, "without ours"]
-    note = "Claims: those that hold, fail, and cannot be tested here."
+    has_claims = any(outcome.claims for outcome in outcomes)
+    note = "Claims: those that hold, fail, and cannot be tested here." if has_claims else ""
     shown = Table("Published numbers beside ours", columns, rows, note, shown=len(rows), text=(0, 1), wide=True)
     return Section("Overview", [NOISE_RULE], tables=[shown])
 

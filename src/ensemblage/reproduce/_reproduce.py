@@ -262,10 +262,12 @@ def _facts(outcomes: Sequence[Outcome], seconds: float) -> list[tuple[str, str]]
     claims = [claim.verdict.verdict for outcome in outcomes for claim in outcome.claims]
     results = sum(len(found) for outcome in outcomes for found in outcome.results.found.values())
     work = sum(r.seconds for o in outcomes for found in o.results.found.values() for r in found)
+    judged = claims.count(HOLDS) + claims.count(FAILS)
+    n_figures = sum(len(outcome.figures) for outcome in outcomes)
     return [
         ("tables", str(sum(len(outcome.tables) for outcome in outcomes))),
-        ("figures", str(sum(len(outcome.figures) for outcome in outcomes))),
-        ("claims that hold", f"{claims.count(HOLDS)} of {claims.count(HOLDS) + claims.count(FAILS)}"),
+        *([("figures", str(n_figures))] if n_figures else []),
+        *([("claims that hold", f"{claims.count(HOLDS)} of {judged}")] if judged else []),
         ("results", f"{results:,}"),
         ("minutes of methods", f"{work / 60:.1f}"),
         ("minutes of this run", f"{seconds / 60:.1f}"),

@@ -754,7 +754,7 @@ def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr(_files.np, "savez_compressed", fail)
+    monkeypatch.setattr(_files, "_write_rows", fail)
     monkeypatch.setattr(_files.csv, "writer", fail)
     with pytest.raises(OSError, match="disk full"):
         Ensemble([[5], [6]]).save(path)

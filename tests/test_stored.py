@@ -213,10 +213,38 @@ def test_what_does_not_work_on_disk_says_why(tmp_path, small_room, monkeypatch, 
         model.fit(E)
 
 
-@pytest.mark.parametrize("call", [np.asarray, lambda E: E.one_hot(), lambda E: E.save("x.npz"), coassociation])
+@pytest.mark.parametrize("call", [np.asarray, lambda E: E.one_hot(), coassociation])
 def test_nothing_takes_all_labels_into_memory_unasked(tmp_path, small_room, call):
     with pytest.raises(ValueError, match="memory"):
         call(stored(random_labels(60, 4), tmp_path))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv"])
+def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
+    monkeypatch.setattr("ensemblage._files.WRITTEN_BYTES", 50)
+    labels = random_labels(80, 5, 4, missing)
+    stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
+    Ensemble(labels).save(tmp_path / f"y{suffix}")
+    assert (tmp_path / f"x{suffix}").read_bytes() == (tmp_path / f"y{suffix}").read_bytes()
+    same_ensemble(Ensemble.load(tmp_path / f"x{suffix}"), Ensemble(labels))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".csv"])
+def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypatch, suffix):
+    E, n_blocks = stored(random_labels(80, 5), tmp_path), []
+    read = type(E.codes)._read
+
+    def full(*rows):
+        n_blocks.append(1)
+        if len(n_blocks) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return read(*rows)
+
+    monkeypatch.setattr("ensemblage._files.WRITTEN_BYTES", 50)
+    monkeypatch.setattr(type(E.codes), "_read", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        E.save(tmp_path / f"x{suffix}")
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.npy"]
 
 
 # -- Parquet ----------------------------------------------------------------------------------------------------------

@@ -24,6 +24,8 @@ from ensemblage._labels import CodedColumns, code_dtype, code_objects
 from ensemblage._parallel import row_blocks
 
 FORMAT = 1
+WRITTEN_BYTES = 2**24
+"""Most bytes of codes that are written at once."""
 
 
 @contextmanager
@@ -71,8 +73,20 @@ def save_npz(ensemble: Ensemble, path: Path) -> None:
     arrays["ensemblage_format"] = np.array(FORMAT)
     arrays["names"] = np.array(ensemble.names, dtype=str)
     arrays["missing"] = np.array([] if ensemble.missing is None else [ensemble.missing], dtype=np.int64)
-    with written_whole(path, "wb") as file:
-        np.savez_compressed(file, codes=ensemble.codes, **arrays)
+    with written_whole(path, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+        with archive.open("codes.npy", "w", force_zip64=True) as member:
+            _write_rows(member, ensemble.codes)
+
+
+def _write_rows(file: IO[bytes], codes: Any) -> None:
+    """What numpy.save writes, of codes that are in memory block by block only."""
+    descr = np.lib.format.dtype_to_descr(codes.dtype)
+    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": codes.shape})
+    for rows in row_blocks(len(codes), max(1, WRITTEN_BYTES // (codes.shape[1] * codes.dtype.itemsize))):
+        file.write(np.ascontiguousarray(codes[rows]).data)
 
 
 def load_npz(path: Path) -> Ensemble:

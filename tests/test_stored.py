@@ -30,13 +30,19 @@ from ensemblage._stored._distinct import distinct_rows_on_disk
 from ensemblage._stored._ensemble import parse_memory
 from ensemblage.cli import main
 from ensemblage.metrics import (
+    association_counts,
+    cluster_consensus,
     cluster_density,
     coassociation,
     density,
     ensemble_ari,
     ensemble_baselines,
     ensemble_nmi,
+    item_consensus,
     kmeans_loss,
+    mm_index,
+    pac,
+    weak_association_threshold,
 )
 
 
@@ -88,6 +94,9 @@ METRICS = {
     "kmeans_loss": kmeans_loss,
     "ensemble_nmi": ensemble_nmi,
     "ensemble_ari": ensemble_ari,
+    "item_consensus": item_consensus,
+    "cluster_consensus": cluster_consensus,
+    "mm_index": mm_index,
     "baselines nmi": lambda E, z: ensemble_baselines(E, "nmi"),
     "baselines density": lambda E, z: ensemble_baselines(E, "density"),
 }
@@ -118,6 +127,8 @@ METHODS = {
     "km random": {"init": "random", "random_state": 1, "n_init": 3},
     "km normalized": {"normalized": True, "random_state": 1, "n_init": 2},
     "ecc": {"random_state": 2, "n_init": 3},
+    "km cosine": {"utility": "cosine", "random_state": 2, "n_init": 2},
+    "km lp": {"utility": "lp", "exponent": 8, "normalized": True, "random_state": 2, "n_init": 2},
     "acv": {},
     "mcla": {"partitioner": "spectral", "random_state": 0},
     "majority": {},
@@ -217,6 +228,29 @@ def test_what_does_not_work_on_disk_says_why(tmp_path, small_room, monkeypatch, 
 def test_nothing_takes_all_labels_into_memory_unasked(tmp_path, small_room, call):
     with pytest.raises(ValueError, match="memory"):
         call(stored(random_labels(60, 4), tmp_path))
+
+
+REFUSED = {
+    "coassociation must hold .*Use density or cluster_density": coassociation,
+    "association_counts must hold .*Use density or Discotec": association_counts,
+    "for consensus_cdf, pac and delta_area, must hold .*Use density": pac,
+    "weak_association_threshold must hold .*Use a max_pairs below": weak_association_threshold,
+    "max_pairs of Discotec must be below": lambda E: Discotec().fit(E),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_functions_that_are_refused_say_what_to_use(tmp_path, small_room, message):
+    with pytest.raises(ValueError, match=message):
+        REFUSED[message](stored(random_labels(60, 4), tmp_path))
+
+
+def test_what_to_use_instead_works(tmp_path, small_room):
+    labels = random_labels(60, 4)
+    E, options = stored(labels, tmp_path), {"max_pairs": 100, "random_state": 0}
+    assert weak_association_threshold(E, **options) == weak_association_threshold(labels, **options)
+    np.testing.assert_array_equal(coassociation(E, rows=[3, 1]), coassociation(labels, rows=[3, 1]))
+    assert pac(E[:30]) == pac(labels[:30])
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
@@ -358,6 +392,12 @@ def test_a_full_disk(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())
+    monkeypatch.undo()
+    E = Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
+    monkeypatch.setattr("ensemblage._stored._distinct.write_array", full)
+    with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
+        KMeansConsensus(2).fit(E)
+    assert [path.name for path in next((tmp_path / "s").iterdir()).iterdir()] == ["codes"]
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(ValueError, match=r"Got 0.0 GB free"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")

@@ -221,6 +221,16 @@ def recoded(codes: Any, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) ->
     return new
 
 
+def held(codes: Any, name: str, instead: str) -> Any:
+    """The codes, if they are in memory; an error that names the function and what to use instead, if they are not."""
+    if isinstance(codes, BlockRows):
+        raise ValueError(
+            f"{name} must hold all label rows in memory. Got {len(codes):,} rows of {codes.shape[1]} labels on disk or "
+            f"on a cluster. Use {instead}, or some of the objects: ensemble[rows]."
+        )
+    return codes
+
+
 def first_rows(codes: Any, n_rows: int) -> Any:
     """The first rows of a code matrix in memory or on disk."""
     return codes.first(n_rows) if isinstance(codes, BlockRows) else codes[:n_rows]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import as_ensemble
 from ensemblage._parallel import map_rows
+from ensemblage._rows import held
 from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import associate, pair_histogram
 
@@ -71,7 +72,9 @@ def coassociation(
     """
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
-    codes = ensemble.codes if rows is None else ensemble.codes[rows]
+    codes = (
+        held(ensemble.codes, "coassociation", "density or cluster_density") if rows is None else ensemble.codes[rows]
+    )
     association, n_unknown = associations(codes, ensemble.n_clusters, w, max_bytes, _ADVICE)
     if n_unknown:
         warnings.warn(
@@ -139,6 +142,7 @@ def association_counts(labels: ArrayLike | Any) -> NDArray[np.int64]:
     """
     ensemble = as_ensemble(labels)
     codes, counts, _ = ensemble.distinct
+    held(codes, "association_counts", "density or Discotec with max_pairs=0")
     complete = ensemble.n_missing == 0
     histogram = pair_histogram(codes, counts, ensemble.n_clusters, complete)
     labelled = np.count_nonzero(codes != ensemble.n_clusters, axis=1)

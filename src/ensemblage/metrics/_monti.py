@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._rows import held
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
@@ -54,7 +55,9 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
     >>> values, cdf.round(2)
     (array([0. , 0.5, 1. ]), array([0.  , 0.67, 1.  ]))
     """
-    table = association_counts(labels)
+    ensemble = as_ensemble(labels)
+    held(ensemble.distinct.codes, "The consensus CDF, for consensus_cdf, pac and delta_area,", "density")
+    table = association_counts(ensemble)
     p = len(table) - 1
     joined = np.arange(p + 1)
     shares = joined / p if table.ndim == 1 else joined[:, None] / np.maximum(joined, 1)
@@ -226,12 +229,15 @@ def _consensus_with(ensemble: Ensemble, clusters: NDArray[Any], profile: NDArray
     labelled = labelled_members(profile, ensemble.offsets)
     inside = clusters[:, None] == np.arange(len(profile))
     joined, pairs = np.zeros(inside.shape, dtype=np.int64), np.zeros(inside.shape, dtype=np.int64)
-    for t, codes in enumerate(ensemble.codes.T):
+    anywhere = np.zeros((len(clusters), 1), dtype=bool)
+    for t in range(ensemble.shape[1]):
+        codes = ensemble.codes[:, t]
         known = (codes < ensemble.n_clusters[t])[:, None]
+        anywhere |= known
         joined += known * (profile[:, ensemble.offsets[t] + codes].T - inside)
         pairs += known * (labelled[:, t] - inside)
     consensus = ratio(joined, pairs)
-    consensus[(ensemble.codes == ensemble.n_clusters).all(axis=1)] = np.nan
+    consensus[~anywhere[:, 0]] = np.nan
     return consensus
 
 

@@ -1,30 +1,34 @@
-"""A Dask cluster of two single-thread processes against two threads in memory, and what is moved.
+"""A Dask cluster of two single-thread processes against two threads in memory, in turn, and what is moved.
 
-python benchmarks/bench_dask.py [--n 1e6]
+python benchmarks/bench_dask.py [--n 1e6] [--rounds 3] [--quiet-malloc]
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
+import sys
 import tempfile
 import time
 from pathlib import Path
 
 import cloudpickle
+import dask
 import numpy as np
 from bench_stored import CLUSTERS, PARTITIONS, block, write_labels
 from common import table
 from distributed import Client, LocalCluster
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
+from ensemblage._stored import _dask
 from ensemblage.metrics import density
 
 PARTS = 10
 METHODS = {
     "distinct rows": lambda E: E.distinct,
-    "km": lambda E: KMeansConsensus(CLUSTERS, n_init=1, random_state=0).fit(E),
-    "acv": lambda E: CumulativeVoting(CLUSTERS).fit(E),
+    "km": lambda E: KMeansConsensus(CLUSTERS, n_init=1, random_state=0, n_jobs=2).fit(E),
+    "acv": lambda E: CumulativeVoting(CLUSTERS, n_jobs=2).fit(E),
     "density": lambda E: density(E, np.arange(len(E), dtype=np.int32) % CLUSTERS),
 }
 
@@ -65,51 +69,67 @@ def seconds(function, *arguments):
     return time.perf_counter() - start, result
 
 
-def in_memory(path):
-    """Seconds and labels with two threads; before there is a cluster, which sets OMP_NUM_THREADS."""
+def cpu_of_workers(client):
+    return sum(client.run(time.process_time).values())
+
+
+def warm_up(client):
+    """Compile or load the kernels, here and there: distinct rows stay on the workers however few they are."""
+    held, _dask.HELD_BYTES = _dask.HELD_BYTES, 0
     for method in METHODS.values():
         method(Ensemble(block(20_000, 0)))
-    took, ensemble = seconds(lambda: Ensemble(np.load(path)))
-    return {"read and code": (took, None)} | {name: seconds(method, ensemble) for name, method in METHODS.items()}
-
-
-def on_cluster(path, n, client):
-    """Seconds, labels, and bytes that were moved."""
-    for method in METHODS.values():
         method(Ensemble.from_dask(np.array_split(block(20_000, 0), 2), client=client))
-    moved = Moved(client)
-    futures = [client.submit(part_of_file, str(path), i, n) for i in range(PARTS)]
-    took, ensemble = seconds(lambda: Ensemble.from_dask(futures, client=client))
-    found = {"read and code": (took, None, moved.bytes)}
-    for name, method in METHODS.items():
-        moved.bytes = 0
-        found[name] = (*seconds(method, ensemble), moved.bytes)
-    return found
+    _dask.HELD_BYTES = held
+
+
+def compare(path, n, client, rounds):
+    """Rows of the table: every round does each work in memory and then on the cluster."""
+    warm_up(client)
+    moved, rows = Moved(client), []
+    for _ in range(rounds):
+        ensemble = Ensemble(np.load(path))
+        futures = [client.submit(part_of_file, str(path), i, n, pure=False) for i in range(PARTS)]
+        remote = Ensemble.from_dask(futures, client=client)
+        for name, method in METHODS.items():
+            moved.bytes, here = 0, time.process_time()
+            a, expected = seconds(method, ensemble)
+            here, there = time.process_time() - here, cpu_of_workers(client)
+            client_cpu = time.process_time()
+            b, found = seconds(method, remote)
+            client_cpu, there = time.process_time() - client_cpu, cpu_of_workers(client) - there
+            same = np.array_equal(getattr(found, "labels_", 0), getattr(expected, "labels_", 0))
+            row = {"work": name, "threads": f"{a:.1f} s", "processes": f"{b:.1f} s", "ratio": f"{b / a:.2f}"}
+            row |= {
+                "CPU of threads": f"{here:.1f} s",
+                "of workers": f"{there:.1f} s",
+                "of client": f"{client_cpu:.1f} s",
+            }
+            row |= {"moved": f"{moved.bytes / 1e6:.1f} MB", "same labels": "yes" if same else "NO"}
+            rows.append(row)
+            print(row, file=sys.stderr)
+    return rows
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--n", type=float, default=1e6)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder")
+    parser.add_argument("--quiet-malloc", action="store_true", help="workers keep the memory that they free")
     options = parser.parse_args()
     n = int(options.n)
     logging.getLogger("distributed").setLevel(logging.ERROR)
+    if options.quiet_malloc:
+        for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"):
+            dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": 2**30})
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(options.folder or temporary) / f"labels_{n}.npy"
         if not path.exists():
             write_labels(path, n)
-        threads = in_memory(path)
         with (
             LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
             Client(cluster) as client,
         ):
-            processes = on_cluster(path, n, client)
-    rows = []
-    for name, (a, expected) in threads.items():
-        b, found, size = processes[name]
-        same = "yes" if np.array_equal(getattr(found, "labels_", 0), getattr(expected, "labels_", 0)) else "NO"
-        ratio = f"{b / a:.2f}"
-        rows.append({"work": name, "threads": f"{a:.1f} s", "processes": f"{b:.1f} s", "ratio": ratio})
-        rows[-1] |= {"moved": f"{size / 1e6:.1f} MB", "same labels": same}
-    print("iterations of km:", threads["km"][1].n_iter_)
+            os.environ.pop("OMP_NUM_THREADS", None)  # LocalCluster sets it here too
+            rows = compare(path, n, client, options.rounds)
     table(f"Two threads in memory, two processes of Dask: {n:.0e} objects, {PARTITIONS} partitions", rows)

@@ -192,8 +192,8 @@ def given_out(monkeypatch):
 
 
 def test_parallel_backend(client, monkeypatch):
-    E, names = Ensemble(random_labels(70_000, 6, 12, 0.1)), given_out(monkeypatch)
-    for model in (KMeansConsensus(5, n_init=1, max_iter=5, random_state=0), CumulativeVoting(4)):
+    E, names = Ensemble(random_labels(40_000, 6, 12, 0.1)), given_out(monkeypatch)
+    for model in (KMeansConsensus(3, n_init=1, max_iter=4, random_state=0), CumulativeVoting(4)):
         expected = clone(model).fit(E)
         assert not names
         with parallel_backend(client=client):

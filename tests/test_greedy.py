@@ -300,13 +300,16 @@ def test_what_they_share_with_other_generators(generator, blobs):
 @pytest.mark.parametrize(
     ("generator", "message"),
     [
-        (SubspacePartitions(feature_fraction=0.0), r"feature_fraction of SubspacePartitions must be in \(0, 1\]"),
+        (
+            SubspacePartitions(feature_fraction=0.0),
+            "feature_fraction of SubspacePartitions must be a number > 0",
+        ),
         (
             ProjectionPartitions(n_components=5),
             "n_components of ProjectionPartitions must be ≤ the 4 features of X. Got 5",
         ),
-        (ProjectionPartitions(n_components=1.5), r"n_components of ProjectionPartitions must be in \(0, 1\]"),
-        (ProjectionPartitions(n_components=0), "n_components of ProjectionPartitions must be ≥ 1"),
+        (ProjectionPartitions(n_components=1.5), r"n_components of ProjectionPartitions must be a number > 0 and ≤ 1"),
+        (ProjectionPartitions(n_components=0), "n_components of ProjectionPartitions must be a whole number ≥ 1"),
     ],
 )
 def test_bad_subspaces(generator, message, blobs):

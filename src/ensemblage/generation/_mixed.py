@@ -22,8 +22,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, get_tags
 
 from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_fraction, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
-from ensemblage.generation._checks import check_choice, check_fraction, check_whole
 from ensemblage.generation._clusterers import Labels, k_parameter
 
 N_ALGORITHMS = 10
@@ -170,9 +170,9 @@ class MixedPartitions(BasePartitions):
                 )
             return None
         if isinstance(self.n_clusters, str):
-            check_choice(self, "n_clusters", ("sqrt",))
+            check_choice(self.n_clusters, "n_clusters of MixedPartitions", ("sqrt",))
             return min(math.isqrt(n_rows), MOST_CLUSTERS)
-        k = check_whole(self, "n_clusters", 1)
+        k = check_whole(self.n_clusters, "n_clusters of MixedPartitions", 1)
         if k > n_rows:
             raise ValueError(
                 f"n_clusters of MixedPartitions must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k}. "
@@ -181,10 +181,10 @@ class MixedPartitions(BasePartitions):
         return k
 
     def _check_radii(self) -> None:
-        check_whole(self, "min_samples", 1)
-        check_fraction(self, "eps_quantile")
+        check_whole(self.min_samples, "min_samples of MixedPartitions", 1)
+        check_fraction(self.eps_quantile, "eps_quantile of MixedPartitions")
         if self.bandwidth_quantile is not None:
-            check_fraction(self, "bandwidth_quantile")
+            check_fraction(self.bandwidth_quantile, "bandwidth_quantile of MixedPartitions")
 
 
 def _ten() -> list[Any]:

@@ -7,8 +7,8 @@ from typing import Any, Literal
 from sklearn.pipeline import make_pipeline
 from sklearn.random_projection import GaussianRandomProjection
 
+from ensemblage._validation import check_fraction, check_whole
 from ensemblage.generation._base import Recipe
-from ensemblage.generation._checks import check_fraction, check_whole
 from ensemblage.generation._random_k import RandomKPartitions
 
 
@@ -104,9 +104,9 @@ class ProjectionPartitions(RandomKPartitions):
 
     def _n_dimensions(self, n_features: int) -> int:
         if isinstance(self.n_components, float):
-            check_fraction(self, "n_components")
+            check_fraction(self.n_components, f"n_components of {type(self).__name__}")
             return max(1, round(self.n_components * n_features))
-        n_components = check_whole(self, "n_components", 1)
+        n_components = check_whole(self.n_components, f"n_components of {type(self).__name__}", 1)
         if n_components > n_features:
             raise ValueError(
                 f"n_components of ProjectionPartitions must be ≤ the {n_features} features of X. Got {n_components}. "

@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
-from ensemblage.generation._checks import check_choice, check_whole
 from ensemblage.generation._clusterers import k_parameter
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
@@ -117,7 +117,7 @@ class RandomKPartitions(BasePartitions):
         return unit_rows(X, type(self).__name__) if self.metric == "cosine" else X
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        n_partitions = check_whole(self, "n_partitions", 1)
+        n_partitions = check_whole(self.n_partitions, f"n_partitions of {type(self).__name__}", 1)
         (clusterer,) = self._clusterers()
         self._check_clusterer(clusterer)
         k_min, k_max = self._k_range(n_rows)
@@ -127,7 +127,7 @@ class RandomKPartitions(BasePartitions):
         return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
 
     def _check_clusterer(self, clusterer: Any) -> None:
-        check_choice(self, "metric", ("euclidean", "cosine"))
+        check_choice(self.metric, f"metric of {type(self).__name__}", ("euclidean", "cosine"))
         name = type(self).__name__
         if self.metric != "euclidean" and self.estimator is not None:
             raise ValueError(
@@ -156,7 +156,8 @@ class RandomKPartitions(BasePartitions):
         return k_min, k_max
 
     def _k(self, name: str, n_rows: int) -> int:
-        if isinstance(getattr(self, name), str):
-            check_choice(self, name, ("sqrt",))
-            return min(math.isqrt(n_rows), check_whole(self, "k_cap", 1))
-        return check_whole(self, name, 1)
+        k, owner = getattr(self, name), type(self).__name__
+        if isinstance(k, str):
+            check_choice(k, f"{name} of {owner}", ("sqrt",))
+            return min(math.isqrt(n_rows), check_whole(self.k_cap, f"k_cap of {owner}", 1))
+        return check_whole(k, f"{name} of {owner}", 1)

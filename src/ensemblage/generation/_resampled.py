@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._random import task_seeds
+from ensemblage._validation import check_fraction, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
-from ensemblage.generation._checks import check_fraction, check_whole
 from ensemblage.generation._clusterers import k_parameter
 
 
@@ -124,9 +124,10 @@ class ResampledPartitions(BasePartitions):
         return [KMeans(n_init=1) if self.estimator is None else self.estimator]
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        n_partitions = check_whole(self, "n_partitions", 1)
-        check_fraction(self, "fraction")
-        check_fraction(self, "feature_fraction")
+        name = type(self).__name__
+        n_partitions = check_whole(self.n_partitions, f"n_partitions of {name}", 1)
+        check_fraction(self.fraction, f"fraction of {name}")
+        check_fraction(self.feature_fraction, f"feature_fraction of {name}")
         (clusterer,) = self._clusterers()
         self._check_n_clusters(clusterer, n_rows)
         seeds = task_seeds(self.random_state, n_partitions).tolist()
@@ -135,8 +136,8 @@ class ResampledPartitions(BasePartitions):
     def _check_n_clusters(self, clusterer: Any, n_rows: int) -> None:
         if self.n_clusters is None:
             return
-        n_clusters, n_drawn = check_whole(self, "n_clusters", 1), _part(self.fraction, n_rows)
-        name = type(self).__name__
+        name, n_drawn = type(self).__name__, _part(self.fraction, n_rows)
+        n_clusters = check_whole(self.n_clusters, f"n_clusters of {name}", 1)
         if n_clusters > n_drawn:
             raise ValueError(
                 f"n_clusters of {name} must be ≤ the {n_drawn} rows it draws. Got {n_clusters} for "

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._validation import check_fraction
 from ensemblage.generation._base import Recipe, Sample
-from ensemblage.generation._checks import check_fraction
 from ensemblage.generation._random_k import RandomKPartitions
 
 
@@ -107,7 +107,7 @@ class SubspacePartitions(RandomKPartitions):
         return [self._sample(recipe.seed, self._n_rows, self.n_features_in_).columns for recipe in self._made]
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        check_fraction(self, "feature_fraction")
+        check_fraction(self.feature_fraction, f"feature_fraction of {type(self).__name__}")
         return super()._recipes(n_rows, n_features)
 
     def _sample(self, seed: int, n_rows: int, n_features: int) -> Sample:

@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ensemblage._files import written_whole
+from ensemblage._validation import check_choice
 from ensemblage._version import __version__
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
-from ensemblage.generation._checks import check_choice
 from ensemblage.generation._clusterers import check_clusterer
 from ensemblage.generation._run import folded_warnings, progress, run_all
 
@@ -129,7 +129,7 @@ def _checked(generator: Any) -> BasePartitions:
             f"random_state of {name} must be a whole number for write_partitions, which may have to go on another day. "
             f"Got {seed!r}. Give one, as random_state=0."
         )
-    check_choice(generator, "on_error", ("warn", "raise"))
+    check_choice(generator.on_error, f"on_error of {type(generator).__name__}", ("warn", "raise"))
     for clusterer in generator._clusterers():
         check_clusterer(name, clusterer)
     unfitted: BasePartitions = clone(generator)

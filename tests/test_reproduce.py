@@ -20,6 +20,7 @@ from click.testing import CliRunner
 from ensemblage import Ensemble, cli, consensus
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce import PAPERS, Request, _page, _reproduce, _store, load_paper, reproduce, sinorina, status
+from ensemblage.reproduce._claims import HOLDS
 from ensemblage.reproduce._experiment import Run
 from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
@@ -402,6 +403,21 @@ def test_sinorinas_amis_are_read_as_geometric_nmi():
     assert not cells["Jain", "AvgBase NMI"].is_alternative
     assert cells["Jain", "AvgBase AMI"].is_alternative
     assert cells["Glass without its Id", "AvgBase ARI"].is_alternative
+    assert cells["Wine", "AvgBase, K = classes ARI"].is_alternative
+    assert ("Iris", "AvgBase, K = classes ARI") not in cells
+
+
+def test_sinorinas_claims_are_judged_by_the_measure_they_name():
+    def run_of(ari, nmi):
+        return [Result({"ari": ari, "nmi": nmi}, None, 1.0)]
+
+    scores = {"NegMM": (0.7, 0.7), "NegMM-WAT(K)": (0.5, 0.69), "NegMM-WAT(GMM)": (0.8, 0.6)}
+    found = {(sinorina.SCALED, "Iris", m): run_of(*pair) for m, pair in scores.items()}
+    found |= {(sinorina.SCALED, "Glass", m): run_of(*pair) for m, pair in scores.items()}
+    results = Results({experiment.name: experiment for experiment in sinorina.PAPER.experiments}, found)
+    verdicts = sinorina.PAPER.claims(results)
+    assert [verdicts[i].verdict for i in (40, 41, 42)] == [HOLDS] * 3
+    assert verdicts[40].ours == "1 comparison"
 
 
 def test_sinorinas_glass_has_its_id_sorted_by_class():

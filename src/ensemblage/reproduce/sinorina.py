@@ -124,15 +124,16 @@ def scores_of_members(run: Run) -> Numbers:
 
 
 def measure(run: Run, method: str) -> Numbers:
-    """Sec. 5.1: agreement with the classes, the threshold, and the seconds."""
+    """Sec. 5.1: agreement with the classes, the threshold, and the seconds of processor time."""
     if method == BASE:
         return scores_of_members(run)
     if method == HISTOGRAM:
         return histogram(run)
     name, parameters = METHODS.get(method, (method, {}))
-    start = time.perf_counter()
+    # Of this thread, which does all the work: what else the machine does leaves it as it is.
+    start = time.thread_time()
     fitted = fit_consensus(name, run.ensemble, run.data.n_classes, run.seed, **parameters)
-    seconds = time.perf_counter() - start
+    seconds = time.thread_time() - start
     return {
         **own_scores(run.classes, fitted.labels_),
         "tau": getattr(fitted, "threshold_", math.nan),
@@ -268,7 +269,12 @@ def _time_panel(setup: str, results: Results) -> Panel | None:
         points = [(row[2], row[3]) for row in rows if row[1] == wat]
         ax.plot(*zip(*points, strict=True), "os"[i], color=PALETTE[i], label=wat)
     slope, ratio = slope_and_ratio(rows)
-    ax.set(xlabel="seconds of NegMM, every cut", ylabel="seconds of WAT", xlim=(0, None), ylim=(0, None))
+    ax.set(
+        xlabel="processor seconds of NegMM, every cut",
+        ylabel="processor seconds of WAT",
+        xlim=(0, None),
+        ylim=(0, None),
+    )
     ax.legend(frameon=False, fontsize=8)
     without_frame(ax)
     numbers = [dict(zip(("dataset", "method", "negmm", "wat"), row, strict=True)) for row in rows]
@@ -493,7 +499,7 @@ PAPER = Paper(
             CUTS,
             TIMED,
             ("NegMM, every cut", *COMPARED),
-            1,
+            2,
             _make_timed,
             measure,
             tuple(case.name for case in TIMED if case.dataset in QUICK),

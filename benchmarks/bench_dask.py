@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import cloudpickle
@@ -39,28 +40,33 @@ def part_of_file(path, i, n):
     return np.array(labels[edges[i] : edges[i + 1]])
 
 
-class Moved:
-    """Bytes that go to the workers and come back, between the client and them."""
+@contextmanager
+def counted(client):
+    """Count the bytes that go to the workers and come back, in a list of one; that pickles everything once more."""
+    moved, submit, gather, scatter = [0], client.submit, client.gather, client.scatter
 
-    def __init__(self, client):
-        self.bytes = 0
-        submit, gather, scatter = client.submit, client.gather, client.scatter
+    def counted_submit(function, *arguments, **options):
+        small = [a for a in (function, *arguments) if not hasattr(a, "key")]
+        moved[0] += len(cloudpickle.dumps(small))
+        return submit(function, *arguments, **options)
 
-        def counted_submit(function, *arguments, **options):
-            small = [a for a in (function, *arguments) if not hasattr(a, "key")]
-            self.bytes += len(cloudpickle.dumps(small))
-            return submit(function, *arguments, **options)
+    def counted_gather(futures, **options):
+        results = gather(futures, **options)
+        moved[0] += len(cloudpickle.dumps(results))
+        return results
 
-        def counted_gather(futures, **options):
-            results = gather(futures, **options)
-            self.bytes += len(cloudpickle.dumps(results))
-            return results
+    def counted_scatter(data, **options):
+        moved[0] += data.nbytes
+        return scatter(data, **options)
 
-        def counted_scatter(data, **options):
-            self.bytes += data.nbytes
-            return scatter(data, **options)
+    client.submit, client.gather, client.scatter = counted_submit, counted_gather, counted_scatter
+    yield moved
+    client.submit, client.gather, client.scatter = submit, gather, scatter
 
-        client.submit, client.gather, client.scatter = counted_submit, counted_gather, counted_scatter
+
+def remote_ensemble(path, n, client):
+    futures = [client.submit(part_of_file, str(path), i, n, pure=False) for i in range(PARTS)]
+    return Ensemble.from_dask(futures, client=client)
 
 
 def seconds(function, *arguments):
@@ -85,13 +91,15 @@ def warm_up(client):
 def compare(path, n, client, rounds):
     """Rows of the table: every round does each work in memory and then on the cluster."""
     warm_up(client)
-    moved, rows = Moved(client), []
+    moved, rows, remote = {}, [], remote_ensemble(path, n, client)
+    for name, method in METHODS.items():
+        with counted(client) as total:
+            method(remote)
+        moved[name] = f"{total[0] / 1e6:.1f} MB"
     for _ in range(rounds):
-        ensemble = Ensemble(np.load(path))
-        futures = [client.submit(part_of_file, str(path), i, n, pure=False) for i in range(PARTS)]
-        remote = Ensemble.from_dask(futures, client=client)
+        ensemble, remote = Ensemble(np.load(path)), remote_ensemble(path, n, client)
         for name, method in METHODS.items():
-            moved.bytes, here = 0, time.process_time()
+            here = time.process_time()
             a, expected = seconds(method, ensemble)
             here, there = time.process_time() - here, cpu_of_workers(client)
             client_cpu = time.process_time()
@@ -104,7 +112,7 @@ def compare(path, n, client, rounds):
                 "of workers": f"{there:.1f} s",
                 "of client": f"{client_cpu:.1f} s",
             }
-            row |= {"moved": f"{moved.bytes / 1e6:.1f} MB", "same labels": "yes" if same else "NO"}
+            row |= {"moved": moved[name], "same labels": "yes" if same else "NO"}
             rows.append(row)
             print(row, file=sys.stderr)
     return rows

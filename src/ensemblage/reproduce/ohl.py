@@ -33,7 +33,6 @@ FIXED, FREE, CONSTRAINED = "ohl/fixed k", "ohl/free k", "ohl/constraints"
 TEN_STARTS = "ohl/fixed k, ten starts"
 """k-means as scikit-learn started it until version 1.4; the paper tells neither version nor number of starts."""
 UNIFORM, HUBS, HUBS_OF_CODE, SCALING = "ohl/uniform", "ohl/hubs", "ohl/hubs of the code", "ohl/scaling"
-UNSCALED = "ohl/fixed k, as they are"
 ENSEMBLE_BASED = {
     "AARI": "aari",
     "ANMI": "anmi",
@@ -91,17 +90,18 @@ class Scored(NamedTuple):
         return {"kendall": float(kendalltau(scores, ari).statistic), "pearson": pearson, "ari": best}
 
 
-def features_of(case: Case, dataset: Dataset) -> NDArray[np.float64]:
+def features_of(dataset: Dataset) -> NDArray[np.float64]:
     """App. A and the released code: columns with missing values left out, then z-scores."""
-    X: NDArray[np.float64] = dataset.X[:, ~np.isnan(dataset.X).any(axis=0)]
-    return X if case.settings.get("as they are") else StandardScaler().fit_transform(X)
+    X = dataset.X[:, ~np.isnan(dataset.X).any(axis=0)]
+    scaled: NDArray[np.float64] = StandardScaler().fit_transform(X)
+    return scaled
 
 
 def make_members(case: Case, dataset: Dataset | None, seed: int) -> Made:
     """Sec. 4.3: the pool of the case, noise of DBSCAN as one cluster, members with a single cluster dropped."""
     assert dataset is not None
     k = dataset.n_classes if case.settings["fixed"] else None
-    pool = make_pool(features_of(case, dataset), "all", n_clusters=k, standardize=False, n_jobs=1, random_state=seed)
+    pool = make_pool(features_of(dataset), "all", n_clusters=k, standardize=False, n_jobs=1, random_state=seed)
     return Made(np.asarray(pool.ensemble), {"names": pool.ensemble.names, "dropped": len(pool.dropped)})
 
 
@@ -110,7 +110,7 @@ def make_ten_starts(case: Case, dataset: Dataset | None, seed: int) -> Made:
     assert dataset is not None
     k, base = dataset.n_classes, KMeans(n_init=10)
     generator = make_generator("RandomKPartitions", 50, seed=seed, k_min=k, k_max=k, estimator=base)
-    labels = generator.fit_transform(features_of(case, dataset))
+    labels = generator.fit_transform(features_of(dataset))
     return Made(labels, {"names": [f"kmeans_k{k}_{run}" for run in range(50)], "dropped": 0})
 
 
@@ -138,7 +138,7 @@ def measure_pools(run: Run, index: str) -> Numbers:
 
 def _internal(run: Run, index: str) -> NDArray[np.float64]:
     ranker = InternalIndex(DISTANCE_BASED[index], variant="ohl", n_jobs=1)
-    return _oriented(ranker, run.ensemble, features_of(run.case, run.data))
+    return _oriented(ranker, run.ensemble, features_of(run.data))
 
 
 def ranked(ensemble: Ensemble, index: str) -> NDArray[np.float64]:
@@ -213,13 +213,6 @@ def table(file: str, statistic: Statistic, regret: bool, fixed: bool, results: R
         ten = {suite: per_index(results, TEN_STARTS, suite, "kmeans", statistic, regret) for suite in ("fcps", "uci")}
         started = [_table_cell(row, ten[row["suite"]], TEN_STARTS, results) for row in rows if row["pool"] == "kmeans"]
         cells += [replace(cell, column=f"{cell.column}, ten starts", is_alternative=True) for cell in started]
-        for place in places:
-            if place[0] == "fcps":
-                raw = per_index(results, UNSCALED, *place, statistic, regret)
-                unscaled = [
-                    _table_cell(row, raw, UNSCALED, results) for row in rows if (row["suite"], row["pool"]) == place
-                ]
-                cells += [replace(cell, column=f"{cell.column}, as they are", is_alternative=True) for cell in unscaled]
     for method in results.extra(experiment):
         cells += [Cell(method, " ".join(place), estimate(_means(found[place].get(method)))) for place in places]
     return cells
@@ -325,15 +318,6 @@ def _sets(fixed: bool) -> tuple[Case, ...]:
     )
 
 
-def _unscaled_sets() -> tuple[Case, ...]:
-    """FCPS, whose features have like scales."""
-    return tuple(
-        replace(case, settings={**case.settings, "as they are": True})
-        for case in _sets(fixed=True)
-        if case.settings["suite"] == "fcps"
-    )
-
-
 def _constrained_sets() -> tuple[Case, ...]:
     """n/2 > 50, as in the released code."""
     large = {row["dataset"] for row in published("ohl_table6_datasets") if int(row["n"]) > 100}
@@ -355,7 +339,7 @@ def _group(setting: str, value: float) -> Callable[[Case], bool]:
 
 def _table(n: str, title: str, file: str, statistic: Statistic, regret: bool, fixed: bool) -> TableOf:
     cells = partial(table, file, statistic, regret, fixed)
-    return TableOf(n, title, {FIXED: (), TEN_STARTS: (), UNSCALED: ()} if fixed else {FREE: ()}, cells)
+    return TableOf(n, title, {FIXED: (), TEN_STARTS: ()} if fixed else {FREE: ()}, cells)
 
 
 def _tables() -> tuple[TableOf, ...]:
@@ -397,7 +381,6 @@ PAPER = Paper(
         "DBSCAN's noise is one cluster. Members with a single cluster are dropped. NMI is arithmetic, as in the code.",
         "With k fixed, UCI has the four agglomerative members that the released code kept of the seven in the text.",
         "k-means is started once, as scikit-learn does by default; columns marked ten starts have its former default.",
-        "Columns marked as they are have FCPS without standardisation.",
         "A correlation is that of the scores of a pool's members with their ARI (Kendall's τ-b, Pearson's).",
         "Scores to be minimised are negated. Regret is the best index's value minus this one's, on a set and a pool.",
         "Internal indices are those that the authors ran (permetrics 2.0.0, their notebook), not always as published.",
@@ -424,17 +407,6 @@ PAPER = Paper(
             make_ten_starts,
             measure_pools,
             quick_cases=QUICK_SETS,
-            quick_runs=1,
-            noise_is_cluster=True,
-        ),
-        Experiment(
-            UNSCALED,
-            _unscaled_sets(),
-            INDICES,
-            3,
-            make_members,
-            measure_pools,
-            quick_cases=QUICK_SETS[:4],
             quick_runs=1,
             noise_is_cluster=True,
         ),

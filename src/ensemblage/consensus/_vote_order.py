@@ -45,8 +45,9 @@ def ballot(rows: Rows, ensemble: Ensemble, n_jobs: int | None = None) -> Ballot:
     shared = Counter(entropies[j] for j in voting)
     labels, keys = [], []
     for j, s in enumerate(by_partition):
-        tied = len(np.unique(s)) < len(s) or shared[entropies[j]] > 1
-        squares = _squared_tables(rows, j, voting, n_jobs) if tied else np.zeros_like(s)
+        _, size, labels_of_size = np.unique(s, return_inverse=True, return_counts=True)
+        tied = (labels_of_size[size] > 1) | (shared[entropies[j]] > 1)
+        squares = _squared_tables(rows, j, voting, tied, n_jobs)
         labels.append(np.lexsort((-squares, -s)))
         keys.append((-entropies[j], tuple(squares[labels[-1]].tolist())))
     repeated = Counter(keys[j] for j in voting)
@@ -72,24 +73,33 @@ def entropy(masses: NDArray[Any]) -> float:
     return float(-(share * np.log(share)).sum()) + 0.0
 
 
-def tables_beside(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | None = None) -> NDArray[np.int64]:
+def tables_beside(
+    rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | None = None, counted: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
     """Contingency tables of partition j with others: objects by (label of the other, code of j), (offsets[p], k_j + 1).
 
-    O(n) per partition; memory one such table per thread.
+    Only the codes of j that are ``counted``, (k_j + 1,), by default all. O(n) per partition; memory one such table per
+    thread.
     """
-
     shape = (int(rows.offsets[-1]), int(rows.n_clusters[j]) + 1)
-    (table,) = add_rows(_add_beside, [rows.codes, rows.counts], [shape], j, others, rows.offsets, n_jobs=n_jobs)
+    counted = np.ones(shape[1], dtype=bool) if counted is None else counted
+    shared = (j, others, counted, rows.offsets)
+    (table,) = add_rows(_add_beside, [rows.codes, rows.counts], [shape], *shared, n_jobs=n_jobs)
     return table
 
 
-def _add_beside(codes: Any, counts: Any, table: Any, j: int, others: Any, offsets: Any) -> None:
-    count_beside(codes, counts, j, others, offsets, table)
+def _add_beside(codes: Any, counts: Any, table: Any, j: int, others: Any, counted: Any, offsets: Any) -> None:
+    count_beside(codes, counts, j, others, counted, offsets, table)
 
 
-def _squared_tables(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | None) -> NDArray[np.int64]:
-    """Per label of partition j: the sum of its squared counts with every label of the other partitions."""
-    squares: NDArray[np.int64] = np.square(tables_beside(rows, j, others, n_jobs)[:, :-1]).sum(axis=0)
+def _squared_tables(
+    rows: Rows, j: int, others: NDArray[np.intp], tied: NDArray[np.bool_], n_jobs: int | None
+) -> NDArray[np.int64]:
+    """Per tied label of partition j: the sum of its squared counts with every label of the others; 0 for the rest."""
+    if not tied.any():
+        return np.zeros(len(tied), dtype=np.int64)
+    tables = tables_beside(rows, j, others, n_jobs, np.append(tied, False))
+    squares: NDArray[np.int64] = np.square(tables[:, :-1]).sum(axis=0)
     return squares
 
 

@@ -26,7 +26,7 @@ from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
 from ensemblage.reproduce._runs import Progress
 from ensemblage.reproduce._store import Key, Made, Result, Store
-from ensemblage.reproduce._tables import DIFFERS, UNKNOWN, WITHIN, Cell, to_csv, to_markdown
+from ensemblage.reproduce._tables import DIFFERS, UNKNOWN, WITHIN, Cell, plot, to_csv, to_markdown
 
 TESTS = Path(__file__).parent
 KILLED = """
@@ -326,6 +326,17 @@ def test_tables_as_text():
         "| b | 1.00 |  |",
     ]
     assert to_csv(cells).splitlines()[1] == "a,X,2,1,0.05,4,-1,0.230033,differs,"
+
+
+def test_the_plot_leaves_other_readings_out():
+    ours = Estimate(1.0, 0.1, 4)
+    cells = [
+        Cell("a", "X", ours, 2.0),
+        Cell("a", "X, otherwise", ours, 2.0, is_alternative=True),
+        Cell("a", "Y", None, 2.0),
+    ]
+    assert [text.get_text() for text in plot(cells).get_legend().get_texts()] == ["X"]
+    assert plot(cells[1:]) is None
 
 
 def test_progress_knows_the_time_left():

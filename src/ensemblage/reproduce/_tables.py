@@ -146,8 +146,11 @@ def published_text(cell: Cell, digits: int) -> str:
 
 
 def plot(cells: Sequence[Cell]) -> Axes | None:
-    """Ours over published with our standard errors, one colour per column; None if there is nothing to compare."""
-    shown = [c for c in cells if c.difference is not None and c.ours is not None]
+    """Ours over published with our standard errors, one colour per column; None if there is nothing to compare.
+
+    Other readings of a number are in the table only.
+    """
+    shown = [c for c in cells if c.difference is not None and c.ours is not None and not c.is_alternative]
     if not shown:
         return None
     ax = new_axes(5.2, 4.4)

@@ -91,6 +91,9 @@ def _write_rows(file: IO[bytes], codes: Any) -> None:
 
 def load_npz(path: Path) -> Ensemble:
     try:
+        # NumPy would take a file that is no archive for a pickle, and say how to load one.
+        if path.stat().st_size and not zipfile.is_zipfile(path):
+            raise zipfile.BadZipFile("it is no .npz archive")
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             if int(archive["ensemblage_format"]) != FORMAT:
                 raise ValueError("written by another version")

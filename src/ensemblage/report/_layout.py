@@ -27,6 +27,8 @@ class Picture:
     title: str
     svg: Markup
     sentences: Sequence[str]
+    wide: bool = False
+    """Whether it takes the whole width of the page."""
 
 
 @dataclass

@@ -30,6 +30,8 @@ from ensemblage.reproduce._tables import (
 )
 
 COLORS = {WITHIN: "#009e73", DIFFERS: "#d55e00", UNKNOWN: "#8c8c8c", HOLDS: "#009e73", FAILS: "#d55e00"}
+WIDEST_COLUMN = 7.0
+"""Inches of a figure above which half the page is too narrow to read it."""
 
 
 @dataclass(frozen=True)
@@ -182,12 +184,14 @@ def _cell(cell: Cell | None, digits: int) -> ShownCell:
 
 def _figure_section(paper: Paper, figure: FigureOf, panels: Sequence[Panel]) -> Section:
     name = f"{paper.name}-figure-{figure.number}"
-    pictures = [
-        Picture(panel.title, to_svg(panel.ax, f"{name}-{i}"), [panel.sentence] if panel.sentence else [])
-        for i, panel in enumerate(panels)
-    ]
+    pictures = [_picture(panel, f"{name}-{i}") for i, panel in enumerate(panels)]
     title = _anchor(name, f"{paper.name.capitalize()}, Figure {figure.number}: {figure.title}")
     return Section(title, [figure.note] if figure.note else [], pictures)
+
+
+def _picture(panel: Panel, name: str) -> Picture:
+    wide = panel.ax.figure.get_window_extent().width > WIDEST_COLUMN * panel.ax.figure.dpi
+    return Picture(panel.title, to_svg(panel.ax, name), [panel.sentence] if panel.sentence else [], wide)
 
 
 def _claims_section(outcome: Outcome) -> Section:

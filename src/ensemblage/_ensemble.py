@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, code_matrix_of_codes, label_vector
+from ensemblage._parallel import map_rows
+from ensemblage._rows import take_columns
 from ensemblage.kernels._rows import distinct_rows
 
 if TYPE_CHECKING:
@@ -162,7 +164,8 @@ class Ensemble:
     @cached_property
     def n_missing(self) -> int:
         """Number of missing entries."""
-        return int(np.count_nonzero(self.codes == self.n_clusters.astype(self.codes.dtype)))
+        absent = self.n_clusters.astype(self.codes.dtype)
+        return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -228,7 +231,11 @@ class Ensemble:
         if len(index) == 0:
             raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
         names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
-        return Ensemble._of(CodedColumns(np.ascontiguousarray(self.codes[:, index]), categories, names), self.missing)
+        return self._with(CodedColumns(take_columns(self.codes, index), categories, names), self.missing)
+
+    def _with(self, coded: CodedColumns, missing: int | None) -> Ensemble:
+        """Other columns of the same objects, kept where these are."""
+        return Ensemble._of(coded, missing)
 
     def beside(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._generation import Generation
-from ensemblage._cli._source import Source
+from ensemblage._cli._source import Source, option_of
 from ensemblage._cli._tell import progress_bar, tell, tell_notes
 from ensemblage.generation import write_partitions
 
@@ -48,8 +48,9 @@ def _mapped(data: Path, settings: dict[str, Any]) -> Any:
     source_of = click.get_current_context().get_parameter_source
     for name in settings:
         if source_of(name) is ParameterSource.COMMANDLINE:
-            option = "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
-            raise ValueError(f"{option} is for tables. {data} is used as it is. Leave it out, or give a .csv file.")
+            raise ValueError(
+                f"{option_of(name)} is for tables. {data} is used as it is. Leave it out, or give a .csv file."
+            )
     try:
         X = np.load(data, mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError) as error:

@@ -12,6 +12,11 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._tables import Features, Members, features_of, members_of, read_bytes, read_table
 
 
+def option_of(name: str) -> str:
+    """How the option behind a parameter about tables is written."""
+    return "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
+
+
 @dataclass(frozen=True)
 class Source:
     """An input file and the options that say how to read it."""

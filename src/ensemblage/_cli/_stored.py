@@ -20,6 +20,7 @@ from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._members import check_free
 from ensemblage._cli._show import sizes_text
+from ensemblage._cli._source import option_of
 from ensemblage._cli._tell import tell
 from ensemblage._files import written_whole
 from ensemblage._parallel import row_blocks
@@ -46,9 +47,9 @@ def opened(path: Path, memory: str | None, scratch: Path | None, settings: Mappi
     """The ensemble; options about tables in memory are refused."""
     for name, value in settings.items():
         if name != "missing" and value not in (None, ()):
-            option = "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
             raise ValueError(
-                f"{option} is for tables that are read whole. {path} stays on disk. Leave it out, or give a .csv file."
+                f"{option_of(name)} is for tables that are read whole. {path} stays on disk. "
+                "Leave it out, or give a .csv file."
             )
     return Ensemble.open(path, missing=settings["missing"], memory=memory or DEFAULT_MEMORY, scratch=scratch)
 

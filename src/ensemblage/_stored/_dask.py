@@ -8,13 +8,12 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ensemblage._cluster import Blocks, RemoteRows, part_of
 from ensemblage._ensemble import DistinctRows, Ensemble, _check_missing
 from ensemblage._labels import CodedColumns, Coding, code_dtype, code_labels
-from ensemblage._parallel import SUM_ROWS, map_rows
-from ensemblage._rows import take_columns
+from ensemblage._parallel import SUM_ROWS
 from ensemblage._stored._coding import union, without_missing
 from ensemblage._stored._distinct import first_at_least, merged
 from ensemblage.kernels._rows import distinct_rows
@@ -42,25 +41,14 @@ class DaskEnsemble(Ensemble):
         fits = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize <= HELD_BYTES
         return DistinctRows(rows[:] if fits else rows, counts, inverse)
 
-    @cached_property
-    def n_missing(self) -> int:
-        """Number of missing entries."""
-        absent = self.n_clusters.astype(self.codes.dtype)
-        return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         raise ValueError(
             f"Labels on a cluster are not held in memory. Got {len(self):,} objects by {self.shape[1]} partitions. "
             "Take some of them: ensemble[rows]."
         )
 
-    def select(self, partitions: ArrayLike) -> DaskEnsemble:
-        """The ensemble of some of the partitions, on the cluster too."""
-        index = self._partition_index(partitions)
-        if len(index) == 0:
-            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-        names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
-        return DaskEnsemble(CodedColumns(take_columns(self.codes, index), categories, names), self.missing)
+    def _with(self, coded: CodedColumns, missing: int | None) -> DaskEnsemble:
+        return DaskEnsemble(coded, missing)
 
 
 def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, missing: int | None) -> DaskEnsemble:

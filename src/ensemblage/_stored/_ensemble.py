@@ -9,12 +9,11 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ensemblage._ensemble import DistinctRows, Ensemble, _check_missing
 from ensemblage._labels import CodedColumns
-from ensemblage._parallel import map_rows
-from ensemblage._rows import RowsBeside, take_columns
+from ensemblage._rows import RowsBeside
 from ensemblage._stored._coding import code_on_disk
 from ensemblage._stored._distinct import BYTES_PER_ROW, distinct_rows_on_disk
 from ensemblage._stored._scratch import Scratch
@@ -57,12 +56,6 @@ class StoredEnsemble(Ensemble):
         fits = rows.shape[0] * p * rows.dtype.itemsize <= self.memory // HELD
         return DistinctRows(rows[:] if fits else rows, counts, inverse)
 
-    @cached_property
-    def n_missing(self) -> int:
-        """Number of missing entries."""
-        absent = self.n_clusters.astype(self.codes.dtype)
-        return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         raise ValueError(
             f"Labels on disk are not held in memory. Got {len(self):,} objects by {self.shape[1]} partitions. "
@@ -74,14 +67,6 @@ class StoredEnsemble(Ensemble):
         if isinstance(rows, tuple):
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
         return super().__getitem__(rows)
-
-    def select(self, partitions: ArrayLike) -> StoredEnsemble:
-        """The ensemble of some of the partitions, on disk too."""
-        index = self._partition_index(partitions)
-        if len(index) == 0:
-            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-        names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
-        return self._with(CodedColumns(take_columns(self.codes, index), categories, names), self.missing)
 
     def beside(self, other: Ensemble) -> StoredEnsemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""

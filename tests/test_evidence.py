@@ -7,6 +7,7 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
@@ -74,6 +75,14 @@ def of_matrix(matrix, linkage):
     return lambda a, b: reduce(matrix[np.ix_(a, b)])
 
 
+def ratio_of_sums(joined, labelled):
+    def ratio(a, b):
+        n, m = joined[np.ix_(a, b)].sum(), labelled[np.ix_(a, b)].sum()
+        return n / m if m > 0 else 0
+
+    return ratio
+
+
 def assert_valid(Z):
     if len(Z):
         assert hierarchy.is_valid_linkage(Z)
@@ -106,15 +115,9 @@ def test_greedy_merges_of_planted_clusters(linkage, seed):
 
 @given(labels=label_matrices(max_objects=12))
 def test_average_is_a_ratio_of_sums(labels):
-    joined, labelled = naive.joined_and_labelled(labels)
-
-    def ratio(a, b):
-        n, m = joined[np.ix_(a, b)].sum(), labelled[np.ix_(a, b)].sum()
-        return n / m if m > 0 else 0
-
     model = EvidenceAccumulation().fit(labels)
     assert_valid(model.linkage_matrix_)
-    assert_closest_at_their_moment(model.linkage_matrix_, ratio)
+    assert_closest_at_their_moment(model.linkage_matrix_, ratio_of_sums(*naive.joined_and_labelled(labels)))
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete"])
@@ -250,15 +253,39 @@ def test_threshold(linkage, similarity, weights, missing):
     ).fit(labels)
     assert_valid(model.linkage_matrix_)
     assert model.threshold_ == threshold
-    assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(matrix, linkage))
+    labelled = naive.joined_and_labelled(labels, None if weights is None else np.array(weights))[1]
+    similarity_of = ratio_of_sums(matrix * labelled, labelled) if linkage == "average" else of_matrix(matrix, linkage)
+    assert_closest_at_their_moment(model.linkage_matrix_, similarity_of)
 
 
-def test_threshold_zero_changes_no_height(missing):
-    labels = planted_labels(n=60, p=6, k=3, noise=0.3, missing=missing, seed=5)[0]
-    for linkage in ("single", "complete"):
-        plain = EvidenceAccumulation(linkage=linkage).fit(labels)
-        zero = EvidenceAccumulation(linkage=linkage, association_threshold=0).fit(labels)
-        assert_array_equal(zero.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2])
+@pytest.mark.parametrize("linkage", LINKAGES)
+@given(labels=label_matrices(max_objects=12))
+def test_threshold_zero_changes_nothing(linkage, labels):
+    plain = EvidenceAccumulation(linkage=linkage).fit(labels)
+    zero = EvidenceAccumulation(linkage=linkage, association_threshold=0).fit(labels)
+    assert_array_equal(zero.linkage_matrix_, plain.linkage_matrix_)
+
+
+def merges_of_matrix(labels, threshold, weights=None):
+    """Found and expected merges of average linkage with a threshold."""
+    evidence = evidence_of(labels, threshold=threshold, weights=weights)
+    distinct = np.where(evidence.rows.codes < evidence.rows.n_clusters, evidence.rows.codes.astype(int), -1)
+    sums = naive.joined_and_labelled(distinct, weights)
+    expected = naive.merges(*sums, evidence.rows.counts, "average", threshold)
+    return average_linkage_of_matrix(evidence, 2**31), expected
+
+
+@given(labels=label_matrices(max_objects=12), threshold=st.sampled_from([0, 0.2, 0.25, 1 / 3, 0.5, 0.75]))
+def test_thresholded_average_keeps_the_stated_ties(labels, threshold):
+    assert_same_merges(*merges_of_matrix(labels, threshold))
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 2, 1, 1]], ids=["plain", "weighted"])
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_thresholded_average_with_many_gaps_and_twins(threshold, weights):
+    for seed in range(20):
+        labels = twins(planted_labels(n=14, p=7, k=2, noise=0.3, missing=0.3, seed=seed)[0], 25, seed)
+        assert_same_merges(*merges_of_matrix(labels, threshold, None if weights is None else np.array(weights, float)))
 
 
 def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import as_ensemble
 from ensemblage._parallel import map_rows
 from ensemblage._rows import held
+from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import associate, pair_histogram
 
@@ -107,7 +108,8 @@ def associations(
     def fill(block: NDArray[Any], out: NDArray[np.float64]) -> int:
         return associate(block, columns, absent, weights, np.empty(n), out)
 
-    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=64))
+    size = rows_of_slice(n * codes.shape[1], 64)
+    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=size))
 
 
 def _size(n_bytes: int) -> str:

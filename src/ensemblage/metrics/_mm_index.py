@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._slices import run_in_slices
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._minimax import point_weights, strongest_bridges, weakest_link
 from ensemblage.metrics._clustering import code_clustering
@@ -108,7 +109,7 @@ def mm_index_of(
         return float("inf")
     bridges = np.zeros(k)
     everywhere = weights_of(similarity, counts, clusters, n_neighbors) if weights is None else weights
-    strongest_bridges(similarity, clusters, everywhere, bridges)
+    run_in_slices(strongest_bridges, similarity, clusters, everywhere, np.zeros(1, dtype=np.int64), bridges)
     stability = [_stability(similarity, counts, rows, n_neighbors) for rows in members]
     if min(stability) <= 0:
         return float("inf")
@@ -120,15 +121,28 @@ def weights_of(
 ) -> NDArray[np.float64]:
     """Weight of each row among all rows in a cluster (of any clustering that leaves out the same rows)."""
     rows = np.flatnonzero(clusters >= 0)
-    weights, inside = np.zeros(len(counts)), np.empty(len(rows))
-    point_weights(similarity, counts, rows, n_neighbors, inside)
-    weights[rows] = inside
+    weights = np.zeros(len(counts))
+    weights[rows] = _weights_within(similarity, counts, rows, n_neighbors)
     return weights
+
+
+def _weights_within(
+    similarity: NDArray[np.float64], counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int
+) -> NDArray[np.float64]:
+    """(q,) sum of each row's largest similarities to others of these rows, over the largest such sum."""
+    weights = np.empty(len(rows))
+    run_in_slices(point_weights, similarity, counts, rows, n_neighbors, np.zeros(1, dtype=np.int64), weights)
+    highest = weights.max()
+    return weights / highest if highest > 0 else weights
 
 
 def _stability(
     similarity: NDArray[np.float64], counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int
 ) -> float:
-    weights = np.empty(len(rows))
-    point_weights(similarity, counts, rows, n_neighbors, weights)
-    return weakest_link(similarity, rows, weights)
+    """Least robust minimax similarity within a cluster: the weakest edge of its maximum spanning tree."""
+    weights, q = _weights_within(similarity, counts, rows, n_neighbors), len(rows)
+    if q == 1:
+        return float(similarity[rows[0], rows[0]] * weights[0] * weights[0])
+    weakest, tree = np.array([np.inf]), (np.full(q, -1.0), np.ones(q, dtype=np.bool_), np.zeros(2, dtype=np.int64))
+    run_in_slices(weakest_link, similarity, rows, weights, *tree, weakest)
+    return float(weakest[0])

@@ -1,7 +1,7 @@
 """Is the consensus of published labelings better than its members?
 
 ``python benchmarks/bench_members.py SUITE``: SUITE is a folder in the layout of the Benchmark Suite for Clustering
-Algorithms, with ``data/<battery>/<set>.labels0.gz`` and ``results/<method>/<battery>/<set>.result<K>.gz``. The members are
+Algorithms, with ``data/<battery>/<set>.labels0.gz`` and ``results/<method>/<battery>/<set>.result<K>.gz``. Members are
 the first labeling of every method at the true number of clusters; scores are adjusted Rand indices, objects that are
 noise left out, the best reference labeling counts.
 """

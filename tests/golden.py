@@ -5,7 +5,6 @@ and say in the commit which results did and why.
 """
 
 import hashlib
-import sys
 import tempfile
 import warnings
 from importlib.metadata import version
@@ -126,7 +125,6 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for key, value in results_on_disk(0, folder).items():
             assert np.array_equal(found[key], value), key
-    print(f"{len(found)} results, {versions}", file=sys.stderr)
     np.savez_compressed(PATH, **found, versions=np.array([f"{n} {v}" for n, v in versions.items()]))
 
 

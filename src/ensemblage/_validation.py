@@ -55,13 +55,42 @@ def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
 
 
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:
-    """One finite weight ≥ 0 per partition, not all zero; None is one each."""
+    """One finite weight ≥ 0 per partition, not all zero, in units of `weight_unit`; None is one each.
+
+    What a weight is multiplied with stays finite in this way, in float32 as well. The units are exact, but that a
+    weight > 0 counts as at least ``LEAST_WEIGHT`` of the largest.
+    """
     if weights is None:
         return np.ones(n_partitions)
-    checked = np.asarray(weights, dtype=np.float64)
     rule = f"weights of {subject} must be {n_partitions} numbers ≥ 0, one per partition, not all 0"
+    try:
+        checked = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{rule}. Got {weights!r}. Give one weight per partition.") from None
     if checked.shape != (n_partitions,):
         raise ValueError(f"{rule}. Got shape {checked.shape}. Give one weight per partition.")
     if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
         raise ValueError(f"{rule}. Got {checked.min():g} to {checked.max():g}. Leave partitions out with select().")
-    return checked
+    scaled: NDArray[np.float64] = checked / weight_unit(checked)
+    scaled[checked > 0] = np.maximum(scaled[checked > 0], LEAST_WEIGHT)
+    return scaled
+
+
+LEAST_WEIGHT = 2.0**-64
+"""A weight smaller than this part of the largest counts as this part: it still decides where no other does."""
+
+
+def weight_unit(weights: Any) -> float:
+    """The weight that `check_weights` makes 1: what losses are multiplied with to be those of the given weights.
+
+    The only weight > 0 if all are alike, so that the same weight for all partitions is no weight at all. Otherwise the
+    power of two that brings the largest weight into (½, 1], or the largest power of two that there is.
+    """
+    if weights is None:
+        return 1.0
+    given = np.asarray(weights, dtype=np.float64)
+    largest = float(given.max())
+    if (given[given > 0] == largest).all():
+        return largest
+    mantissa, exponent = math.frexp(largest)
+    return math.ldexp(1.0, min(exponent - (mantissa == 0.5), 1023))

@@ -119,6 +119,22 @@ def test_no_convergence_is_said(monkeypatch):
         normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
 
 
+def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch):
+    eigh = _ncut.eigh
+
+    def fail(matrix, subset_by_index=None, **options):
+        if subset_by_index is not None:
+            raise _ncut.LinAlgError("Internal Error.")
+        return eigh(matrix, **options)
+
+    matrix = cliques((5, 0.9), (5, 0.8), (4, 0.3))
+    expected = _ncut.leading_eigenvectors(matrix, 3, random_state())
+    monkeypatch.setattr(_ncut, "eigh", fail)
+    found = _ncut.leading_eigenvectors(matrix, 3, random_state())
+    assert_allclose(found.values, expected.values)
+    assert_allclose(matrix @ found.vectors, found.vectors * found.values, atol=1e-12)
+
+
 @given(st.integers(0, 50))
 def test_discretisation_undoes_a_rotation(seed):
     rng = np.random.default_rng(seed)

@@ -6,11 +6,12 @@ eigenvalue 0.5 / (degree + 1), at most 1/6, and the leading ones have more.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
@@ -20,6 +21,8 @@ LEAST = 1e-6
 DENSE_ROWS = 400
 """Up to so many rows all eigenvectors cost less than a few by iteration."""
 MOST_STEPS = 20
+RESTARTS_ARE_SEEDED = "rng" in inspect.signature(eigsh).parameters
+"""From SciPy 1.17 on. Before, ARPACK's own generator draws the vectors of a restart, the same in every process."""
 
 
 class Spectrum(NamedTuple):
@@ -103,15 +106,30 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
     if k == 0:
         return Spectrum(np.empty(0), np.empty((m, 0)))
     if m <= max(DENSE_ROWS, 3 * k):
-        return _from_largest(*eigh(matrix @ np.eye(m), subset_by_index=(m - k, m - 1)))
+        return _leading_of_dense(matrix @ np.eye(m), k)
     start = random.uniform(-1, 1, size=m)
+    options = {"v0": start, "ncv": min(m, max(2 * k + 1, 40)), "maxiter": 100 * m}
+    if RESTARTS_ARE_SEEDED:
+        # An invariant subspace, the rule where eigenvalues repeat, is left by a random vector: not the system's.
+        options["rng"] = np.random.default_rng(start.view(np.uint64))
     try:
-        return _from_largest(*eigsh(matrix, k, which="LA", v0=start, ncv=min(m, max(2 * k + 1, 40)), maxiter=100 * m))
+        return _from_largest(*eigsh(matrix, k, which="LA", **options))
     except ArpackNoConvergence as error:
         raise ValueError(
             f"A spectral cut needs {k} eigenvectors of a graph of {m:,} vertices. Got no convergence. "
             "Ask for fewer clusters, or remove fewer edges."
         ) from error
+
+
+def _leading_of_dense(matrix: NDArray[np.float64], k: int) -> Spectrum:
+    m = len(matrix)
+    try:
+        values, vectors = eigh(matrix, subset_by_index=(m - k, m - 1))
+    except LinAlgError:
+        # LAPACK finds some of the eigenvectors by inverse iteration, which can fail where eigenvalues repeat; all of
+        # them by divide and conquer, which does not.
+        values, vectors = eigh(matrix, driver="evd")
+    return _from_largest(values[-k:], vectors[:, -k:])
 
 
 def _from_largest(values: NDArray[np.float64], vectors: NDArray[np.float64]) -> Spectrum:

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+LARGEST = float(np.finfo(np.float64).max)
+"""The largest finite number; whole numbers may be larger."""
+
 
 def check_whole(value: Any, subject: str, least: int, most: int | None = None) -> int:
     """A whole number of at least ``least`` (and at most ``most``)."""
     rule = f"≥ {least}" if most is None else f"from {least} to {most}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{subject} must be a whole number {rule}. Got {value!r}. Give such a number.")
+        raise ValueError(f"{subject} must be a whole number {rule}. Got {shown(value)}. Give such a number.")
     if value < least or (most is not None and value > most):
-        raise ValueError(f"{subject} must be a whole number {rule}. Got {value}. Give such a number.")
+        raise ValueError(f"{subject} must be a whole number {rule}. Got {shown(int(value))}. Give such a number.")
     return int(value)
 
 
@@ -30,12 +34,12 @@ def check_number(
     number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
     if not (
         number
-        and math.isfinite(value)
+        and -LARGEST <= value <= LARGEST
         and (least is None or value >= least)
         and (above is None or value > above)
         and value < below
     ):
-        raise ValueError(f"{subject} must be a number {rule}. Got {value!r}. Give such a number.")
+        raise ValueError(f"{subject} must be a number {rule}. Got {shown(value)}. Give such a number.")
     return float(value)
 
 
@@ -52,6 +56,41 @@ def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
         names = ("one of " if len(choices) > 1 else "") + ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{subject} must be {names}. Got {value!r}. Choose one of them.")
     return value
+
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+MOST_BYTES = 2**63 - 1
+"""More than any machine has: a larger limit means the same."""
+
+
+def check_bytes(value: Any, subject: str) -> int:
+    """A number of bytes ≥ 1: 2000000000 or "2GB"."""
+    size = _text_bytes(value) if isinstance(value, str) else value
+    if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real) or not size >= 1:
+        raise ValueError(
+            f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
+            "Give such a size."
+        )
+    return int(min(size, MOST_BYTES))
+
+
+def _text_bytes(text: str) -> float | None:
+    match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?I?B?)\s*", text.upper())
+    if match is None:
+        return None
+    unit = match[2].replace("I", "")
+    factor = UNITS.get(unit + "B" if unit in ("K", "M", "G", "T") else unit)
+    return None if factor is None else round(float(match[1]) * factor)
+
+
+def shown(value: Any) -> str:
+    """What to write after "Got": the value as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # a number of more than 4,300 digits; an object that fails to describe itself
+        text = f"a value of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:

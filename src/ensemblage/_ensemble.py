@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, code_matrix_of_codes, label_vector
 from ensemblage._parallel import map_rows
-from ensemblage._rows import take_columns
 from ensemblage.kernels._rows import distinct_rows
 
 if TYPE_CHECKING:
@@ -230,8 +229,7 @@ class Ensemble:
         index = self._partition_index(partitions)
         if len(index) == 0:
             raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-        names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
-        return self._with(CodedColumns(take_columns(self.codes, index), categories, names), self.missing)
+        return self._with(self.coded.select(index), self.missing)
 
     def _with(self, coded: CodedColumns, missing: int | None) -> Ensemble:
         """Other columns of the same objects, kept where these are."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._parallel import map_rows
-from ensemblage._rows import recoded
+from ensemblage._rows import recoded, take_columns
 from ensemblage.kernels._coding import look_up_values, mark_values
 
 
@@ -21,6 +21,11 @@ class CodedColumns(NamedTuple):
     """(n, p), in memory or on disk (`BlockRows`)."""
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
+
+    def select(self, columns: NDArray[np.intp]) -> CodedColumns:
+        """Some of the columns, by number."""
+        names = None if self.names is None else [self.names[j] for j in columns]
+        return CodedColumns(take_columns(self.codes, columns), tuple(self.categories[j] for j in columns), names)
 
 
 class Coding(NamedTuple):

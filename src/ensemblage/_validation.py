@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
+import re
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +55,49 @@ def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
         names = ("one of " if len(choices) > 1 else "") + ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{subject} must be {names}. Got {value!r}. Choose one of them.")
     return value
+
+
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+MOST_BYTES = 2**63 - 1
+"""More than any machine has: a larger limit means the same."""
+
+
+def check_bytes(value: Any, subject: str) -> int:
+    """A number of bytes ≥ 1: 2000000000 or "2GB"."""
+    size: Any = _text_bytes(value) if isinstance(value, str) else value
+    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.number) or not size >= 1:
+        raise ValueError(
+            f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
+            "Give such a size."
+        )
+    return MOST_BYTES if size >= MOST_BYTES else int(size)
+
+
+def _text_bytes(text: str) -> float | None:
+    match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?I?B?)\s*", text.upper())
+    if match is None:
+        return None
+    unit = match[2].replace("I", "")
+    factor = UNITS.get(unit + "B" if unit in ("K", "M", "G", "T") else unit)
+    return None if factor is None else round(float(match[1]) * factor)
+
+
+def check_path(path: Any, subject: str) -> Path:
+    """A path, as text or as an object that stands for one."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise TypeError(f"{subject} must be a path: text or a pathlib.Path. Got {shown(path)}. Name a file or folder.")
+    return Path(text)
+
+
+def shown(value: Any) -> str:
+    """What to write after "Got": the value as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # a number of more than 4,300 digits; an object that fails to describe itself
+        text = f"a value of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:

@@ -23,9 +23,16 @@ def code_on_disk(source: Source, missing: int | None, scratch: Scratch, rows_at_
     coding = Coding(categories, None)
     n, p = source.shape
     scratch.check_room(n * p * dtype.itemsize)
+    n_read = 0
     with scratch.writing("codes") as file:
         for batch in source.read(rows_at_once):
-            write_array(file, coding.known_codes(code_labels(batch, None)))
+            codes = coding.known_codes(code_labels(batch, None))
+            write_array(file, codes)
+            n_read += len(codes)
+    if n_read != n:
+        raise ValueError(
+            f"{str(source.path)!r} must hold the {n:,} rows that it announces. Got {n_read:,}. Save it again."
+        )
     return CodedColumns(scratch.rows("codes", (n, p), dtype), categories, source.names)
 
 
@@ -49,9 +56,21 @@ def union(known: NDArray[Any] | None, new: NDArray[Any], title: str) -> NDArray[
             f"Labels of one partition must be all numbers or all text. Got both in partition {title}. "
             "Write that column as text in every part."
         )
+    known, new = _signed(known), _signed(new)
     if "u" in (known.dtype.kind, new.dtype.kind):
+        least = min(known[0], new[0])
+        if "f" in (known.dtype.kind, new.dtype.kind) or least < 0:
+            raise ValueError(
+                f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1, or from 0 to 2⁶⁴ − 1. Got {least} and "
+                f"{max(known[-1], new[-1])} in partition {title}. Convert that column to text in every part."
+            )
         known, new = known.astype(np.uint64), new.astype(np.uint64)
     return np.union1d(known, new)
+
+
+def _signed(labels: NDArray[Any]) -> NDArray[Any]:
+    """Sorted labels, as int64 if they are unsigned and fit."""
+    return labels.astype(np.int64) if labels.dtype.kind == "u" and labels[-1] < 2**63 else labels
 
 
 def without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:

@@ -151,6 +151,7 @@ def _check_codes(codes: NDArray[Any], categories: tuple[NDArray[Any], ...]) -> N
     for labels in categories:
         if labels.ndim != 1 or labels.dtype.kind not in "iufU" or not labels.dtype.isnative:
             raise ValueError("categories are no labels")
+        labels.tolist()  # fails where a character is none
         if not (labels[:-1] < labels[1:]).all() or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
             raise ValueError("categories are not distinct labels in sorted order")
     limits = np.array([len(labels) for labels in categories])
@@ -250,7 +251,7 @@ def _parse(texts: list[str]) -> list[Any]:
     known = [text for text in texts if text.strip()]
     for pattern, convert in ((WHOLE, int), (NUMBER, float)):
         if all(map(pattern.fullmatch, known)):
-            value_of = {text: convert(text) for text in known}
+            value_of = {text: convert(text.strip()) for text in known}
             distinct = len(set(value_of.values())) == len(known)
             if distinct and (convert is float or all(-(2**63) <= value < 2**63 for value in value_of.values())):
                 return [value_of.get(text) for text in texts]

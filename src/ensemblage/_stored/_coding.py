@@ -23,25 +23,25 @@ def code_on_disk(source: Source, missing: int | None, scratch: Scratch, rows_at_
     coding = Coding(categories, None)
     n, p = source.shape
     scratch.check_room(n * p * dtype.itemsize)
-    n_read = 0
     with scratch.writing("codes") as file:
         for batch in source.read(rows_at_once):
-            codes = coding.known_codes(code_labels(batch, None))
-            write_array(file, codes)
-            n_read += len(codes)
-    if n_read != n:
-        raise ValueError(
-            f"{str(source.path)!r} must hold the {n:,} rows that it announces. Got {n_read:,}. Save it again."
-        )
+            write_array(file, coding.known_codes(code_labels(batch, None)))
     return CodedColumns(scratch.rows("codes", (n, p), dtype), categories, source.names)
 
 
 def _categories(source: Source, missing: int | None, rows_at_once: int) -> tuple[NDArray[Any], ...]:
     # Whether a number means "missing" depends on the whole column: its values must be whole. So none does at first.
     found: list[NDArray[Any] | None] = [None] * source.shape[1]
+    n_read = 0
     for batch in source.read(rows_at_once):
+        n_read += len(batch)
         for j, labels in enumerate(code_labels(batch, None).categories):
             found[j] = union(found[j], labels, f"{(source.names[j] if source.names else j)!r} of {str(source.path)!r}")
+    if n_read != source.shape[0]:
+        raise ValueError(
+            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows that it announces. Got {n_read:,}. "
+            "Save it again."
+        )
     return tuple(without_missing(labels, missing) for labels in found if labels is not None)
 
 

@@ -401,8 +401,10 @@ def test_rows_and_partitions_at_once_are_refused():
 def test_no_rows_and_rows_that_a_partition_does_not_label():
     with pytest.raises(ValueError, match="at least one object"):
         Ensemble([[0]])[[]]
-    with pytest.raises(ValueError, match="label at least one object"):
-        Ensemble([[0, 0], [0, -1]])[[1]]
+    ensemble = Ensemble([[0, 0], [0, -1], [-1, -1]])
+    assert ensemble[[1]].n_clusters.tolist() == [1, 0]
+    with pytest.raises(ValueError, match="label at least one object. Got nothing but missing labels"):
+        ensemble[[2]]
 
 
 @pytest.mark.parametrize(
@@ -697,7 +699,7 @@ def hostile_files(tmp_path):
     for name, changes in {
         "pickled objects": {"names": np.array(["a", None, "c"], dtype=object)},
         "pickled codes": {"codes": np.array([[0, 0, 0]], dtype=object)},
-        "another version": {"ensemblage_format": np.array(99)},
+        "no version": {"ensemblage_format": np.array("x")},
         "codes too large": {"codes": parts["codes"] + np.uint8(9)},
         "codes of another type": {"codes": parts["codes"].astype(np.int64)},
         "codes of one dimension": {"codes": parts["codes"][:, 0]},

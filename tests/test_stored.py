@@ -27,7 +27,7 @@ from ensemblage import (
 from ensemblage._rows import take_rows
 from ensemblage._stored import _ensemble
 from ensemblage._stored._distinct import distinct_rows_on_disk
-from ensemblage._stored._ensemble import parse_memory
+from ensemblage._validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.metrics import (
     association_counts,
@@ -416,13 +416,13 @@ def test_a_file_that_shrinks(tmp_path):
     [("2GB", 2e9), ("1.5 gb", 1.5e9), ("500M", 5e8), (10**9, 1e9), ("4096", 4096), ("2GiB", 2e9)],
 )
 def test_sizes_of_memory(memory, n_bytes):
-    assert parse_memory(memory) == n_bytes
+    assert check_bytes(memory, "memory") == n_bytes
 
 
 @pytest.mark.parametrize("memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None])
 def test_bad_sizes_of_memory(memory):
     with pytest.raises(ValueError, match="memory must be a number of bytes"):
-        parse_memory(memory)
+        check_bytes(memory, "memory")
 
 
 def test_too_little_memory(tmp_path):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import re
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,13 +67,13 @@ MOST_BYTES = 2**63 - 1
 
 def check_bytes(value: Any, subject: str) -> int:
     """A number of bytes ≥ 1: 2000000000 or "2GB"."""
-    size = _text_bytes(value) if isinstance(value, str) else value
-    if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real) or not size >= 1:
+    size: Any = _text_bytes(value) if isinstance(value, str) else value
+    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.number) or not size >= 1:
         raise ValueError(
             f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
             "Give such a size."
         )
-    return int(min(size, MOST_BYTES))
+    return MOST_BYTES if size >= MOST_BYTES else int(size)
 
 
 def _text_bytes(text: str) -> float | None:
@@ -81,6 +83,14 @@ def _text_bytes(text: str) -> float | None:
     unit = match[2].replace("I", "")
     factor = UNITS.get(unit + "B" if unit in ("K", "M", "G", "T") else unit)
     return None if factor is None else round(float(match[1]) * factor)
+
+
+def check_path(path: Any, subject: str) -> Path:
+    """A path, as text or as an object that stands for one."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise TypeError(f"{subject} must be a path: text or a pathlib.Path. Got {shown(path)}. Name a file or folder.")
+    return Path(text)
 
 
 def shown(value: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import tempfile
 import weakref
@@ -14,12 +16,16 @@ from typing import IO, Any
 import numpy as np
 
 from ensemblage._rows import StoredRows
+from ensemblage._validation import check_path
 
 
 class Scratch:
-    """A folder of its own; it is removed with the last object that holds on to it."""
+    """A folder of its own; it is removed with the last object that holds on to it, by the process that made it."""
 
-    def __init__(self, parent: str | PathLike[str] | None) -> None:
+    def __init__(self, parent: str | PathLike[str] | None, outer: Scratch | None = None) -> None:
+        self._outer = outer  # is not removed before this one
+        if parent is not None:
+            parent = check_path(parent, "scratch")
         try:
             self.path = Path(tempfile.mkdtemp(prefix="ensemblage-", dir=parent))
         except OSError as error:
@@ -27,7 +33,7 @@ class Scratch:
                 f"scratch must be a folder that can be written. Got {str(parent)!r} ({error.strerror}). "
                 "Name another one, or make it first."
             ) from None
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self._remove = weakref.finalize(self, _remove_folder, self.path, os.getpid())
 
     def check_room(self, n_bytes: int) -> None:
         free = shutil.disk_usage(self.path).free
@@ -42,6 +48,8 @@ class Scratch:
                 yield file
         except OSError as error:
             (self.path / name).unlink(missing_ok=True)
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
             raise self._full(error.strerror or "an error") from None
 
     def _full(self, got: str) -> ValueError:
@@ -55,6 +63,21 @@ class Scratch:
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def folder(self) -> Iterator[Scratch]:
+        """A folder in this one, for work that another thread or a forked process may do at the same time."""
+        inner = Scratch(self.path, self)
+        try:
+            yield inner
+        except BaseException:
+            inner._remove()
+            raise
+
+
+def _remove_folder(path: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child leaves it to the process that made it
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def write_array(file: IO[bytes], array: np.ndarray[Any, Any]) -> None:

@@ -30,6 +30,7 @@ from ensemblage._files import written_whole
 from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
 from ensemblage.consensus import KChoice
+from ensemblage.report._layout import counted
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
         distinct.add(row.tobytes())
         if k is None or len(distinct) >= k:
             return
-    raise ValueError(f"-k must be ≤ the {len(distinct)} different rows of {name}. Got {k}. Ask for fewer clusters.")
+    raise ValueError(f"-k must be ≤ the {counted(len(distinct), 'different row')} of {name}. Got {k}. Ask for fewer clusters.")
 
 
 def generated(X: NDArray[np.float64], generation: Generation) -> Ensemble:

@@ -19,7 +19,7 @@ from ensemblage._cli._analysis import Consensus
 from ensemblage._cli._errors import Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._members import check_free
-from ensemblage._cli._show import sizes_text
+from ensemblage._cli._show import clusters_text
 from ensemblage._cli._source import option_of
 from ensemblage._cli._tell import tell
 from ensemblage._files import written_whole
@@ -83,7 +83,7 @@ def combine_stored(
     sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
     for subject, text in (
         ("ensemble", repr(ensemble)),
-        ("consensus", f"{consensus.n_clusters_:,} clusters of {sizes_text(sizes)} objects"),
+        ("consensus", clusters_text(sizes, k)),
         ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
         ("seconds", f"{time.perf_counter() - start:.1f}"),
         ("written", str(output)),

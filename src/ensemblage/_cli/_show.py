@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ensemblage._cli._folder import FILES
+from ensemblage._cli._folder import FILES, unchanged_summary
 from ensemblage.report._layout import counted
 
 MOST_SIZES = 12
@@ -17,7 +17,9 @@ MOST_ALTERNATIVES = 5
 
 def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
-    for subject, text in _lines(summary):
+    with unchanged_summary(output):
+        lines = list(_lines(summary))
+    for subject, text in lines:
         click.echo(f"{subject:<11} {text}")
     click.echo(f"{'written':<11} {', '.join(str(output / name) for name in FILES)}")
 

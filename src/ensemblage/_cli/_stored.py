@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ensemblage import Ensemble
 from ensemblage._cli._analysis import Consensus
-from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._errors import INTERRUPTED, Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._members import check_free
 from ensemblage._cli._show import clusters_text
@@ -79,7 +79,7 @@ def combine_stored(
         consensus = wanted.estimator().fit(ensemble)
         write(output, consensus.labels_, consensus.confidence_)
     except KeyboardInterrupt:
-        raise Interrupted("Interrupted. Nothing was written.") from None
+        raise Interrupted(INTERRUPTED) from None
     sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
     for subject, text in (
         ("ensemble", repr(ensemble)),

@@ -123,7 +123,9 @@ def _what_was_found(summary: Summary) -> str:
     sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
     partitions = counted(summary["data"]["n_partitions"], "partition")
     objects = "object" if sizes == "1" else "objects"
-    found = f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} {objects}."
+    found = (
+        f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} {objects}."
+    )
     if not consensus["n_unlabelled"]:
         return found
     are = "is" if consensus["n_unlabelled"] == 1 else "are"

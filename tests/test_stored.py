@@ -24,6 +24,7 @@ from ensemblage import (
     NegMM,
     make_consensus,
 )
+from ensemblage._lock import LOCK
 from ensemblage._rows import take_rows
 from ensemblage._stored import _ensemble
 from ensemblage._stored._distinct import distinct_rows_on_disk
@@ -397,7 +398,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("ensemblage._stored._distinct.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
-    assert [path.name for path in next((tmp_path / "s").iterdir()).iterdir()] == ["codes"]
+    assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, "codes"]
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(ValueError, match=r"Got 0.0 GB free"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")

@@ -1,6 +1,8 @@
 """Evidence accumulation against greedy agglomeration with exact fractions, SciPy, and explicit matrices."""
 
 import json
+import subprocess
+import sys
 from itertools import combinations
 
 import naive
@@ -353,7 +355,9 @@ def test_ward_is_refused_with_the_reason():
 
 @pytest.mark.parametrize("bad", [-0.1, 1, 1.5, np.nan, True, [0.5]])
 def test_threshold_outside_its_range(bad):
-    with pytest.raises(ValueError, match=r"association_threshold of EvidenceAccumulation must be .*≥ 0 and < 1"):
+    with pytest.raises(
+        ValueError, match=r"association_threshold of EvidenceAccumulation, .* must be a number ≥ 0 and < 1"
+    ):
         EvidenceAccumulation(association_threshold=bad).fit(toy())
 
 
@@ -380,8 +384,51 @@ def test_threshold_by_a_method_needs_plain_coassociation(bad):
 )
 def test_matrix_above_the_memory_limit(parameters):
     labels = random_labels(n=300, p=8, k=5)
-    with pytest.raises(ValueError, match=r"must fit into max_bytes = 10,000\. Got [\d,]+ bytes for 300 rows"):
-        EvidenceAccumulation(max_bytes=10_000, **parameters).fit(labels)
+    with pytest.raises(ValueError, match=r"must fit into max_bytes = 10,000 bytes\. Got [\d,]+ bytes for the simil"):
+        EvidenceAccumulation(max_bytes="10KB", **parameters).fit(labels)
+
+
+PEAK = """
+import sys
+import numpy as np
+from ensemblage import Ensemble, EvidenceAccumulation
+def memory(name):
+    return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+n, p, k, gaps, copies = {shape}
+rng = np.random.default_rng(0)
+labels = rng.integers(k, size=(n, p))
+labels[rng.random((n, p)) < gaps] = -1
+ensemble = Ensemble(np.repeat(labels, copies, axis=0))
+ensemble.distinct
+model = EvidenceAccumulation(n_jobs=2, **{parameters})
+model.set_params(max_bytes="8GB").fit(ensemble[:100])
+try:
+    model.set_params(max_bytes=1).fit(ensemble)
+except ValueError as error:
+    bound = int(str(error).split("Got ")[1].split(" bytes")[0].replace(",", ""))
+before = memory("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+model.set_params(max_bytes=bound).fit(ensemble)
+print(memory("VmHWM") - before, bound)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of the memory is read from /proc")
+@pytest.mark.parametrize(
+    ("shape", "parameters"),
+    [
+        ((9_000, 20, 4, 0, 1), {"linkage": "complete"}),
+        ((4_000, 20, 4, 0.2, 1), {"association_threshold": 0.3}),
+        ((4_000, 20, 4, 0, 1), {"linkage": "complete", "weights": list(range(1, 21))}),
+        ((500, 10, 4, 0, 1000), {"linkage": "complete"}),
+        ((1_000, 40, 40, 0, 1), {"similarity": "ecpcs"}),
+        ((1_000, 40, 40, 0, 1), {"similarity": "cts"}),
+    ],
+)
+def test_max_bytes_is_the_peak(shape, parameters):
+    code = PEAK.format(shape=shape, parameters=parameters)
+    peak, bound = map(int, subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split())
+    assert bound / 3 < peak <= bound
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

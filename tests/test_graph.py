@@ -1,5 +1,6 @@
 """MCLA, HBGF, CSPA and HGPA: their graphs, their partitioners, what is missing."""
 
+import subprocess
 import sys
 
 import naive
@@ -13,7 +14,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble
+from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, NegMM
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
 from ensemblage.consensus._hbgf import kmeans_of_points, label_coordinates
@@ -146,6 +147,54 @@ def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
 def test_refuses(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(STREHL)
+
+
+NESTED = {"objects": [5, 5, 2], "clusters": [2, 4, 6, 3]}
+"""Sizes of equal runs of objects: eigenvalues repeat, and ARPACK restarts with a random vector."""
+BEYOND_DENSE = [
+    ("HBGF(5, random_state=0)", "clusters"),
+    ("HGPA(5, partitioner='spectral', random_state=0)", "clusters"),
+    ("MCLA(5, partitioner='spectral', random_state=0)", "clusters"),
+    ("CSPA(5, partitioner='spectral', random_state=0)", "objects"),
+    ("NegMM(5, threshold=0.2, random_state=0)", "objects"),
+    ("CSPA(5, random_state=0)", "objects"),
+    ("MCLA(5, random_state=0)", "clusters"),
+    ("HBGF(5, partitioner='metis', random_state=0)", "clusters"),
+]
+SAME_BITS = f"""
+import hashlib, numpy as np
+from ensemblage import *
+for model, case in {BEYOND_DENSE!r}:
+    labels = np.column_stack([np.arange(1000) // size for size in {NESTED!r}[case]])
+    print(hashlib.sha256(eval(model).fit(labels).labels_).hexdigest())
+"""
+
+
+def test_the_same_bits_in_two_fits_and_two_processes():
+    runs = [
+        subprocess.run([sys.executable, "-c", SAME_BITS * 2], check=True, capture_output=True, text=True).stdout.split()
+        for _ in range(2)
+    ]
+    first, second = runs[0][: len(BEYOND_DENSE)], runs[0][len(BEYOND_DENSE) :]
+    assert len(first) == len(BEYOND_DENSE)
+    assert first == second
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("model", [*SPECTRAL, NegMM(3)], ids=str)
+def test_nearly_unanimous_partitions_with_gaps(model):
+    """Eigenvalues repeat: LAPACK may find no eigenvectors of a part of them (seed 28 with NegMM)."""
+    for seed in range(20, 50):
+        rng = np.random.default_rng(seed)
+        n, p, k = rng.integers(6, 60), rng.integers(2, 7), rng.integers(2, 6)
+        truth = rng.integers(k, size=n)
+        labels = np.column_stack([truth] * p)
+        labels[rng.random(labels.shape) < rng.choice([0.02, 0.05, 0.1, 0.2])] = -1
+        if rng.random() < 0.5:
+            moved = rng.random(labels.shape) < 0.02
+            labels[moved] = rng.integers(k, size=moved.sum())
+        most = min(5, len(rows_of(labels)), (labels.max(axis=0) + 1).sum())
+        assert (fitted(model, labels, n_clusters=int(most)).labels_[(labels >= 0).any(axis=1)] >= 0).all()
 
 
 # ---- METIS ----

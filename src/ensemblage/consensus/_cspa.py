@@ -122,16 +122,16 @@ class CSPA(ObjectGraph):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
-        cutter, heard = Cutter.of(self), rows.with_weight()
+        cutter = Cutter.of(self)
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
-        codes, counts = heard.codes[order], rows.counts[order]
-        graph = association_graph(codes, heard, self._threshold(ensemble), self._most_neighbors(len(rows)), self.n_jobs)
+        codes, counts = rows.codes[order], rows.counts[order]
+        graph = association_graph(codes, rows, self._threshold(ensemble), self._most_neighbors(len(rows)), self.n_jobs)
         self.n_edges_ = graph.nnz // 2
         if cutter.partitioner == "metis":
             objects = np.repeat(counts, np.diff(graph.indptr)) * counts[graph.indices]
             graph = csr_array((graph.data * objects, graph.indices, graph.indptr), shape=graph.shape)
-        itself = np.where(codes < heard.n_clusters, heard.weights, 0).sum(axis=1) / heard.weights.sum()
+        itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
         parts = np.empty(len(rows), dtype=np.int64)
         parts[order] = cutter.cut(graph, counts, k, itself)
         return without_gaps(parts)

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import parallel_map, row_blocks
+from ensemblage._memory import OVERHEAD, check_fits
+from ensemblage._parallel import parallel_map, row_blocks, thread_count
 from ensemblage._slices import rows_of_slice, run_in_slices
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
@@ -162,7 +163,7 @@ def _finest_first(evidence: Evidence) -> Evidence:
     return Evidence(ordered, LabelSimilarity(labels.flat, labels.starts[order]), evidence.threshold, evidence.n_jobs)
 
 
-def complete_linkage(evidence: Evidence, max_bytes: int) -> Merges:
+def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:
     """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows."""
     if not evidence.countable:
         condensed = _condensed(evidence, np.float32, 1, max_bytes)
@@ -174,7 +175,7 @@ def complete_linkage(evidence: Evidence, max_bytes: int) -> Merges:
     return _chain(condensed, average=False, values=levels.values)
 
 
-def average_linkage_of_matrix(evidence: Evidence, max_bytes: int) -> Merges:
+def average_linkage_of_matrix(evidence: Evidence, max_bytes: int | str) -> Merges:
     """Group average where a threshold was applied pair by pair: Σ joined / Σ labelled, as without one.
 
     A pair up to the threshold adds nothing to the first sum. Where the weights are equal both sums are counts, so ties
@@ -197,25 +198,22 @@ def average_linkage_of_matrix(evidence: Evidence, max_bytes: int) -> Merges:
 
 PER_ROW = 160
 """Bytes per distinct row besides the matrix and a copy of the codes: the state of the chain, the merges."""
-PER_OBJECT = 120
+PER_OBJECT = 80
 """Bytes per object for the hierarchy of the objects and the results; the matrix is gone by then."""
-AT_LEAST = 2**24
-"""Bytes for the tables of labels and what the threads work with."""
 
 
-def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int) -> Condensed:
+def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
     """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
-    m, p = evidence.rows.codes.shape
+    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes
     entries = m * (m - 1) // 2
-    of_rows = m * (p * evidence.rows.codes.dtype.itemsize + PER_ROW)
+    of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
+    of_labels = 16 * int(evidence.rows.offsets[-1]) * thread_count(evidence.n_jobs)
     of_pairs = n_matrices * entries * np.dtype(dtype).itemsize
-    needed = AT_LEAST + max(of_pairs + of_rows, PER_OBJECT * len(evidence.rows.inverse))
-    if needed > max_bytes:
-        raise ValueError(
-            f"The similarities of all pairs of distinct label rows must fit into max_bytes = {max_bytes:,}. Got "
-            f"{needed:,} bytes for {m:,} rows. Use linkage='single', or 'average' without a threshold: they need no "
-            "matrix. Or raise max_bytes."
-        )
+    needed = OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(evidence.rows.inverse))
+    advice = (
+        "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise max_bytes."
+    )
+    check_fits(needed, max_bytes, "EvidenceAccumulation", f"the similarities of {m:,} distinct label rows", advice)
     known = np.empty(entries if n_matrices == 2 else 0, dtype=dtype)
     return Condensed(np.empty(entries, dtype=dtype), known, evidence.rows.counts.astype(np.float64))
 

@@ -82,19 +82,18 @@ class MajorityVoting(BaseConsensus):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         least = 1 if self.n_clusters is None else self._check_n_clusters(len(rows))
-        heard = rows.with_weight()
-        most = int(heard.n_clusters.max())
+        most = int(rows.n_clusters.max())
         if least > most:
             raise ValueError(
                 f"n_clusters of MajorityVoting must be ≤ the {most} clusters of the partition with the most. Got "
                 f"{least}. "
                 "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
-        tables = tables_of_rows(heard.codes, heard.counts, heard.n_clusters, self.n_jobs)
+        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         reference = _reference(tables, least, self.n_clusters is None)
-        self.reference_ = int(np.flatnonzero(rows.weights > 0)[reference])
-        k = int(heard.n_clusters[reference]) if self.n_clusters is None else least
-        return without_gaps(self._vote(heard, _matched(heard, tables, reference, k), k))
+        self.reference_ = int(self._voting[reference])
+        k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
+        return without_gaps(self._vote(rows, _matched(rows, tables, reference, k), k))
 
     def _vote(self, rows: Rows, meant: NDArray[np.int64], k: int) -> NDArray[np.int64]:
         votes, clusters = np.repeat(rows.weights, np.diff(rows.offsets)), np.empty(len(rows), dtype=np.int64)

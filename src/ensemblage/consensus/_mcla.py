@@ -54,8 +54,8 @@ class MCLA(BaseConsensus):
         Mean co-association of the object with the other members of its cluster, from 0 to 1.
     n_clusters_ : int
     meta_clusters_ : list of ndarray of shape (n_clusters_of_partition,), int64
-        For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels; -1
-        where the partition's weight is 0.
+        For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels;
+        empty for a partition of weight 0.
     n_features_in_, feature_names_in_
         As in scikit-learn: partitions and their names.
 
@@ -118,13 +118,13 @@ class MCLA(BaseConsensus):
         cutter = Cutter.of(self)
         check_choice(self.vertex_weights, "vertex_weights of MCLA", ["size", "equal"])
         check_choice(self.ties, "ties of MCLA", ["random", "first"])
-        heard = rows.with_weight()
-        check_enough_labels(k, heard, "MCLA")
-        graph, sizes = meta_graph(heard, self.n_jobs)
+        check_enough_labels(k, rows, "MCLA")
+        graph, sizes = meta_graph(rows, self.n_jobs)
         weights = sizes if self.vertex_weights == "size" else np.ones_like(sizes)
-        parts = cutter.cut(graph, self._whole(weights, heard), k, diagonal=1.0)
-        self.meta_clusters_ = _by_partition(parts, rows)
-        return without_gaps(self._associate(heard, parts, k, cutter.seed))
+        parts = cutter.cut(graph, self._whole(weights, rows), k, diagonal=1.0)
+        parts_of = dict(zip(self._voting.tolist(), np.split(parts, np.cumsum(rows.n_clusters)[:-1]), strict=True))
+        self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
+        return without_gaps(self._associate(rows, parts, k, cutter.seed))
 
     def _whole(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
         """Sizes times the weights of the partitions, as whole numbers."""
@@ -149,13 +149,6 @@ class MCLA(BaseConsensus):
 
 def _assign(offsets: Any, group_of: Any, votes: Any, capacity: Any, codes: Any, draws: Any, groups: Any) -> None:
     assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
-
-
-def _by_partition(parts: NDArray[np.int64], rows: Rows) -> list[NDArray[np.int64]]:
-    heard = np.repeat(rows.weights > 0, rows.n_clusters)
-    every = np.full(len(heard), -1, dtype=np.int64)
-    every[heard] = parts
-    return np.split(every, np.cumsum(rows.n_clusters)[:-1])
 
 
 def meta_graph(rows: Rows, n_jobs: int | None = None) -> tuple[csr_array, NDArray[np.int64]]:

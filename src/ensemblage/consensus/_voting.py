@@ -63,15 +63,15 @@ class VotingConsensus(BaseConsensus):
         return order
 
     def _check_wanted(self, rows: Rows) -> int | None:
-        name, voting = type(self).__name__, rows.weights > 0
-        if voting.sum() < 2:
-            one = " (n_features=1)" if len(voting) == 1 else " with a weight above 0"
+        name = type(self).__name__
+        if len(rows.weights) < 2:
+            one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
             raise ValueError(
                 f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
             )
         if self.n_clusters is None:
             return None
-        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters[voting].max())
+        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters.max())
         if k > most:
             one = " (n_samples=1)" if len(rows) == 1 else ""
             raise ValueError(
@@ -79,6 +79,11 @@ class VotingConsensus(BaseConsensus):
                 "Ask for fewer clusters or add partitions with more: voting only merges them."
             )
         return k
+
+    def _keep_order(self, votes: Votes, losses: VotingLosses) -> None:
+        """Keep who voted when, and the losses, by the numbers that the partitions have in the matrix that was given."""
+        self.order_: NDArray[np.intp] = self._voting[votes.order]
+        self.losses_ = VotingLosses(*(self._of_partitions(values, np.nan) for values in losses))
 
     def _extract(self, rows: Rows, sums: LabelSums) -> None:
         """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
@@ -234,7 +239,8 @@ class CumulativeVoting(VotingConsensus):
     lifetimes_ : dict of int to float
         How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
     losses_ : VotingLosses
-        ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,).
+        ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,); NaN
+        for a partition of weight 0.
     entropy_, mutual_information_ : float
         H(C) of the reference's clusters, and I(C; X) between them and the objects in ``aggregate_`` (Eq. 7), in nats:
         what of the reference's information the votes agree on.
@@ -315,8 +321,7 @@ class CumulativeVoting(VotingConsensus):
         adaptive, by_divergence = self.voting == "adaptive", self.order == "divergence"
         votes = cumulative_votes(rows, order, adaptive, by_divergence, self.n_jobs)
         sums = sum_labels(rows, votes, self.n_jobs)
-        self.order_: NDArray[np.intp] = votes.order
-        self.losses_: VotingLosses = cumulative_losses(sums, rows.offsets)
+        self._keep_order(votes, cumulative_losses(sums, rows.offsets))
         return votes, sums
 
 
@@ -372,7 +377,8 @@ class BipartiteVoting(VotingConsensus):
     lifetimes_ : dict of int to float
         How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
     losses_ : VotingLosses
-        ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,).
+        ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,); NaN
+        for a partition of weight 0.
     entropy_, mutual_information_ : float
         H(C) of the aggregate's clusters, and I(C; X) between them and the objects (Eq. 7), in nats.
     n_features_in_, feature_names_in_
@@ -443,8 +449,7 @@ class BipartiteVoting(VotingConsensus):
             losses = bipartite_losses(sums, rows.offsets)
             objective = float(np.average(losses.mse[shuffled], weights=rows.weights[shuffled]))
             if objective < self.objective_:
-                best, self.objective_, self.losses_ = votes, objective, losses
-                masses = sums.masses
-        self.order_: NDArray[np.intp] = best.order
+                best, self.objective_, best_losses, masses = votes, objective, losses, sums.masses
+        self._keep_order(best, best_losses)
         best = by_mass(best, masses)
         return best, sum_labels(rows, best, self.n_jobs)

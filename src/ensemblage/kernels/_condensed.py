@@ -117,7 +117,7 @@ def condensed_chain(
             at = base + c if c > top else start_of(c, m) + top - c - 1
             value = np.float64(matrix[at])
             if two:
-                value = value / known[at] if known[at] > 0 else 0.0
+                value = value / np.float64(known[at]) if known[at] > 0 else np.float64(0)
             elif average:
                 value /= sizes[c] * sizes[top]
             if (value > best or (value == best and c < nearest)) and not dead[c] and (not chained[c] or c == before):

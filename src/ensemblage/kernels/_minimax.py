@@ -1,6 +1,7 @@
 """Robust minimax similarity (Chang & Yeung 2008; Zhong et al. 2019): best paths whose weakest edge is strongest.
 
 An edge counts as similarity times the weights of its ends. Rows stand for objects with equal labels: they carry counts.
+Similarities are the entries of a matrix, or numbers of ``values`` where these are not empty.
 """
 
 from typing import Any
@@ -11,8 +12,19 @@ from ensemblage._jit import jit
 
 
 @jit
+def association(matrix: Any, values: Any, i: int, j: int) -> float:
+    """Similarity of rows i and j."""
+    if values.shape[0] == 0:
+        own: float = np.float64(matrix[i, j])
+        return own
+    of_level: float = values[np.int64(matrix[i, j])]
+    return of_level
+
+
+@jit
 def point_weights(
-    similarity: Any,  # IN (m, m)
+    matrix: Any,  # IN (m, m)
+    values: Any,  # IN
     counts: Any,  # IN (m,) objects of each row
     members: Any,  # IN (q,) rows to look at, no others are neighbours
     n_neighbors: int,  # IN
@@ -31,7 +43,7 @@ def point_weights(
         largest[:] = 0
         for b in range(members.shape[0]):
             j = members[b]
-            value = similarity[i, j]
+            value = association(matrix, values, i, j)
             n_others = counts[j] - 1 if a == b else counts[j]
             while n_others > 0 and value > largest[0]:
                 # Insert into the ascending list, drop its least.
@@ -47,7 +59,8 @@ def point_weights(
 
 @jit
 def weakest_link(
-    similarity: Any,  # IN (m, m)
+    matrix: Any,  # IN (m, m)
+    values: Any,  # IN
     members: Any,  # IN (q,) rows of a cluster
     weights: Any,  # IN (q,) their weights within it
     best: Any,  # WORK (q,) -1; strongest edge of each to the tree
@@ -62,10 +75,11 @@ def weakest_link(
     while e < q - 1 and budget > 0:
         budget -= 2 * q
         left[a] = False
-        row, nearest = similarity[members[a]], -1
+        nearest = -1
         for b in range(q):
             if left[b]:
-                best[b] = max(best[b], row[members[b]] * weights[a] * weights[b])
+                value = association(matrix, values, members[a], members[b])
+                best[b] = max(best[b], value * weights[a] * weights[b])
                 if nearest < 0 or best[b] > best[nearest]:
                     nearest = b
         weakest[0] = min(weakest[0], best[nearest])
@@ -77,7 +91,8 @@ def weakest_link(
 
 @jit
 def strongest_bridges(
-    similarity: Any,  # IN (m, m)
+    matrix: Any,  # IN (m, m)
+    values: Any,  # IN
     clusters: Any,  # IN (m,) 0 … k - 1, negative = left out
     weights: Any,  # IN (m,)
     progress: Any,  # WORK (1,) zero; rows looked at
@@ -96,6 +111,6 @@ def strongest_bridges(
         strongest = 0.0
         for j in range(clusters.shape[0]):
             if clusters[j] != c and clusters[j] >= 0:
-                strongest = max(strongest, similarity[i, j] * weights[i] * weights[j])
+                strongest = max(strongest, association(matrix, values, i, j) * weights[i] * weights[j])
         bridges[c] = max(bridges[c], strongest)
     return bool(last < m)

@@ -295,7 +295,8 @@ def lloyd_mixed(
 ) -> bool:
     """Lloyd's iterations from the means of the labels until no row moves; returns whether it would go on.
 
-    An empty cluster takes the row farthest from its own centre. O(n (m + u) k) per iteration, much less when few rows
+    An empty cluster takes the row farthest from its own centre; ``max_iter`` does not end the iterations (but n more
+    would) as long as there is one. O(n (m + u) k) per iteration, much less when few rows
     move.
     """
     X, _, offsets, weights = space
@@ -305,7 +306,8 @@ def lloyd_mixed(
     fill_table(weights, offsets, proportions, table)
     while budget > 0:
         if progress[2] == X.shape[0]:
-            if progress[1] == 0 or (progress[0] >= max_iter and sizes.min() > 0):
+            stuck = progress[0] >= max_iter + X.shape[0]
+            if progress[1] == 0 or stuck or (progress[0] >= max_iter and sizes.min() > 0):
                 return False
             progress[0] += 1
             progress[1], progress[2] = 0, 0

@@ -275,3 +275,23 @@ def associate(
             else:
                 n_unknown += 1
     return n_unknown
+
+
+@jit
+def associate_levels(
+    rows: Any,  # IN (b, p) codes
+    columns: Any,  # IN (p, n) codes
+    absent: Any,  # IN (p,) code for missing
+    level_of: Any,  # IN (p + 1, p + 1) level by partitions that join and that label both; empty: those that join
+    joined: Any,  # WORK (n,) unsigned
+    labelled: Any,  # WORK (n,) unsigned
+    levels: Any,  # OUT (b, n) unsigned
+) -> None:
+    for i in range(rows.shape[0]):
+        count_joined(columns, rows[i], absent, joined)
+        if level_of.shape[0] == 0:
+            levels[i] = joined
+        else:
+            count_labelled(columns, rows[i], absent, labelled)
+            for j in range(joined.shape[0]):
+                levels[i, j] = level_of[joined[j], labelled[j]]

@@ -122,10 +122,14 @@ def _what_was_found(summary: Summary) -> str:
     consensus, clusters = summary["consensus"], summary["clusters"]
     sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
     partitions = counted(summary["data"]["n_partitions"], "partition")
-    found = f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} objects."
+    objects = "object" if sizes == "1" else "objects"
+    found = (
+        f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} {objects}."
+    )
     if not consensus["n_unlabelled"]:
         return found
-    return f"{found} {counted(consensus['n_unlabelled'], 'object')} without a label in any partition are in none."
+    are = "is" if consensus["n_unlabelled"] == 1 else "are"
+    return f"{found} {counted(consensus['n_unlabelled'], 'object')} without a label in any partition {are} in none."
 
 
 def _range_of_sizes(sizes: Sequence[int]) -> str:

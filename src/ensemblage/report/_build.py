@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ensemblage._files import written_whole
 from ensemblage._version import __version__
 from ensemblage.report._sections import SECTIONS, facts, headline
-from ensemblage.report._summary import FORMAT, summarize
+from ensemblage.report._summary import FORMAT, SCHEMA, summarize
 from ensemblage.report._svg import figure_style
 
 
@@ -109,6 +109,11 @@ def render(summary: Mapping[str, Any]) -> str:
         raise ValueError(
             f"A summary must be one that report.summarize made, of format {FORMAT}. Got format "
             f"{summary.get('format')!r}. Make it again with this version."
+        )
+    if summary.get("schema", 1) > SCHEMA:
+        raise ValueError(
+            f"A summary must be of a schema that this version knows, at most {SCHEMA}. Got {summary['schema']!r}. "
+            "Use the version of ensemblage that made it, or a newer one."
         )
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

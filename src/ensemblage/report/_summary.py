@@ -26,6 +26,8 @@ from ensemblage.report._voting import choice_of_k, voting_shown
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
+SCHEMA = 1
+"""Grows when keys are added; none is renamed or removed. A summary without the key is of schema 1."""
 
 _LEAST_CERTAIN = 20
 _MOST_MEMBERS_DRAWN = 200
@@ -112,6 +114,7 @@ def summarize(
     with_each_other = agreement_matrix(ensemble.select(drawn), "ari")
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
+        "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
         "data": _data(ensemble, drawable),

@@ -37,7 +37,7 @@ def choice_of_k(ensemble: Ensemble, consensus: Any, n_refits: int, random_state:
     found = consensus.n_clusters is None
     return {
         "found": found,
-        "asked": None if found else int(consensus.n_clusters),
+        "asked": consensus.n_clusters if consensus.n_clusters is None else int(consensus.n_clusters),
         "lifetimes": [[int(k), float(lives[k])] for k in longest],
         "halves": _choices_of_halves(ensemble, consensus, n_refits, random_state) if found else [],
     }

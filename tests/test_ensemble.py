@@ -403,7 +403,7 @@ def test_no_rows_and_rows_that_a_partition_does_not_label():
         Ensemble([[0]])[[]]
     ensemble = Ensemble([[0, 0], [0, -1], [-1, -1]])
     assert ensemble[[1]].n_clusters.tolist() == [1, 0]
-    with pytest.raises(ValueError, match="label at least one object. Got nothing but missing labels"):
+    with pytest.raises(ValueError, match=r"label at least one object\. Got nothing but missing labels"):
         ensemble[[2]]
 
 

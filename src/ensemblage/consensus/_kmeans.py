@@ -256,6 +256,7 @@ class KMeansConsensus(BaseKMeans):
         check_utility(self, "KMeansConsensus")
 
     _utility: CategoryUtility
+    utility_: float
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine else ""
@@ -272,7 +273,7 @@ class KMeansConsensus(BaseKMeans):
         return clusters
 
     def _polish(self, rows: Rows, best: Start) -> Start:
-        vars(self).pop("density_trace_", None)
+        self.__dict__.pop("density_trace_", None)
         if self.refine:
             best, self.density_trace_ = climb_density(rows, self._utility, best, self.max_iter)
         self.utility_ = self._utility.value(best.profile)

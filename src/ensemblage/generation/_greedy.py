@@ -471,8 +471,7 @@ def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
         )
     if weight > MOST:
         raise ValueError(
-            f"partition_weight of {name} must be ≤ {MOST:g}, for distances add up. Got {weight:g}. "
-            "Give a smaller one."
+            f"partition_weight of {name} must be ≤ {MOST:g}, for distances add up. Got {weight:g}. Give a smaller one."
         )
     return k
 

@@ -233,12 +233,17 @@ def sec_loss(labels, clustering, weights=None):
 # ---- Hierarchies: evidence accumulation ----
 
 
-def merges(joined, labelled, counts, linkage):
+def merges(joined, labelled, counts, linkage, threshold=None):
     """Greedy agglomeration of distinct rows: (i, j, similarity) per merge, clusters named by their smallest row.
 
     Similarities are fractions: ties are ties. Of equally similar pairs of clusters the smallest (i, j) goes first; with
-    single linkage i and j are the most similar rows.
+    single linkage i and j are the most similar rows. Rows no more similar than the threshold are not similar at all.
     """
+    if threshold is not None:
+        joined = joined.copy()
+        for i, j in np.argwhere(labelled > 0):
+            if Fraction(joined[i, j]) / Fraction(labelled[i, j]) <= Fraction(threshold) + Fraction(1, 10**12):
+                joined[i, j] = 0
     members = {i: [i] for i in range(len(counts))}
     found = []
     while len(members) > 1:

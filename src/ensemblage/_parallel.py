@@ -8,7 +8,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from ensemblage._slices import Stopped, check_stopped, unless
 from ensemblage._validation import shown
 
 T = TypeVar("T")
@@ -66,8 +67,9 @@ def parts_of(block: slice, size: int | None = None) -> list[slice]:
 def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 
-    Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their
-    next task and is raised. Safe to nest: a thread never waits for one that has not started.
+    Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
+    or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
+    be long. Safe to nest: a thread never waits for one that has not started.
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo))
@@ -80,8 +82,15 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
     def work() -> None:
         nonlocal stopped
         try:
-            while not stopped and (i := next(counter)) < len(todo):
-                results[i] = function(todo[i])
+            with unless(lambda: stopped):
+                while (i := next(counter)) < len(todo):
+                    check_stopped()
+                    results[i] = function(todo[i])
+        except Stopped:
+            # Not where another thread of ours failed: its error is raised below.
+            if not stopped:
+                stopped = True
+                raise
         except BaseException:
             stopped = True
             raise
@@ -89,14 +98,23 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
     helpers = [_pool().submit(work) for _ in range(n_threads - 1)]
     try:
         work()
+        _wait_for(helpers)
+    except BaseException:
+        stopped = True
+        raise
     finally:
-        for helper in helpers:
-            if not helper.cancel():
-                helper.exception()
+        _wait_for(helpers)
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
     return results
+
+
+def _wait_for(helpers: Sequence[Future[None]]) -> None:
+    """Until those that have started are done; the others never start."""
+    for helper in helpers:
+        if not helper.cancel():
+            helper.exception()
 
 
 def map_rows(

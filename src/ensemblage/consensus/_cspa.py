@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import parallel_map, row_blocks
+from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, without_gaps
@@ -178,7 +179,7 @@ def association_graph(
         )  # fmt: skip
         return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
 
-    found = parallel_map(find, row_blocks(m, 64), n_jobs)
+    found = parallel_map(find, row_blocks(m, rows_of_slice(m * (8 + p), 64)), n_jobs)
     degrees, neighbours, links = (np.concatenate(parts) for parts in zip(*found, strict=True))
     indptr = np.concatenate([[0], np.cumsum(degrees)])
     graph = csr_array((links / total, neighbours, indptr), shape=(m, m))

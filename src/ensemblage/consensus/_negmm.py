@@ -13,6 +13,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._parallel import one_native_thread, parallel_map, thread_count
 from ensemblage._random import task_seeds
+from ensemblage._slices import run_in_slices
 from ensemblage._validation import check_bytes, check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
@@ -220,11 +221,11 @@ def strong_graph(similarity: Associations, threshold: float) -> csr_array:
     # than a rounding; only sums of weights need the tolerance.
     m, least = len(similarity.matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
     degrees = np.empty(m, dtype=np.int64)
-    count_strong(*similarity, least, degrees)
+    run_in_slices(count_strong, *similarity, least, np.zeros(1, dtype=np.int64), degrees)
     n_entries = int(degrees.sum())
     places = np.int32 if n_entries < 2**31 else np.int64
     indices, data = np.empty(n_entries, dtype=places), np.empty(n_entries)
-    fill_strong(*similarity, least, indices, data)
+    run_in_slices(fill_strong, *similarity, least, np.zeros(2, dtype=np.int64), indices, data)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
     return csr_array((data, indices, indptr), shape=(m, m))
 

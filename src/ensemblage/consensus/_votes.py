@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage._parallel import add_rows, row_blocks
+from ensemblage._slices import check_stopped, rows_of_slice
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
@@ -206,7 +207,9 @@ def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDA
 
 
 def _add_entropies(codes: Any, counts: Any, sums: Any, votes: Votes, scale: float) -> None:
-    for few in row_blocks(len(codes), _ROWS_AT_ONCE):
+    k = len(sums)
+    for few in row_blocks(len(codes), rows_of_slice(2 * k * (k + 1), _ROWS_AT_ONCE)):
+        check_stopped()
         sum_entropies(votes.means(codes[few]), counts[few], scale, sums)
 
 

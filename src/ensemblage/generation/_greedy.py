@@ -12,13 +12,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage import _parallel
 from ensemblage._parallel import map_rows, parallel_map, row_blocks
 from ensemblage._random import task_seeds
+from ensemblage._slices import rows_of_slice, run_in_slices
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.kernels._mixed import (
+    Lloyd,
     add_centre,
     count_members,
     lloyd_mixed,
+    loss_of,
     means,
     nearest_two,
     renumber,
@@ -62,12 +66,13 @@ class Space(NamedTuple):
 
     def nearest(self, centres: Centres) -> Nearest:
         """Nearest centre of every row, and the squared distances to the nearest two."""
-        n = len(self.X)
+        n, operations = len(self.X), centres.features.shape[1] * (self.X.shape[1] + self.codes.shape[1])
         nearest = Nearest(np.empty(n, dtype=np.int32), np.empty(n), np.empty(n))
         # Every row for itself: no result depends on the blocks.
         map_rows(
             lambda X, codes, *out: nearest_two(X, codes, self.offsets, self.weights, *centres, *out),
             [self.X, self.codes, *nearest],
+            size=rows_of_slice(operations, _parallel.BLOCK_ROWS),
         )
         return nearest
 
@@ -108,10 +113,12 @@ class Run(NamedTuple):
         labels, slack = self.nearest.labels.copy(), np.empty(len(space.X))
         distances = self.nearest.first, self.nearest.second
         add_centre(space.X, space.codes, space.weights, row, k, *distances, self.rounding, labels, slack)
-        loss, n_iter = lloyd_mixed(*space, self.max_iter, self.rounding, labels, slack, features, proportions)
+        lloyd = Lloyd.of(space, labels, slack, features, proportions)
+        run_in_slices(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
+        loss = loss_of(space.X, space.offsets, space.weights, labels, lloyd.counts, lloyd.sizes)
         key = np.empty_like(labels)
         renumber(labels, np.empty(k + 1, dtype=np.int64), key)
-        return labels, key.tobytes(), loss, n_iter
+        return labels, key.tobytes(), loss, int(lloyd.progress[0])
 
 
 class Stage(NamedTuple):
@@ -416,7 +423,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
     def _settle(self, space: Space, labels: NDArray[np.int32], k: int) -> None:
         """The winner's partition, by k-means in the space that the new partitions add to."""
         centres, slack = space.centres(labels, k), np.full(len(labels), -1.0)
-        lloyd_mixed(*space, self.max_iter, space.rounding, labels, slack, *centres)
+        run_in_slices(lloyd_mixed, space, self.max_iter, space.rounding, Lloyd.of(space, labels, slack, *centres))
 
     def _space_of(self, X: NDArray[np.float64], stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> Space:
         """What the stage after ``labels`` sees, the labels of the stages before it."""

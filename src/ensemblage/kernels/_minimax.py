@@ -28,11 +28,17 @@ def point_weights(
     counts: Any,  # IN (m,) objects of each row
     members: Any,  # IN (q,) rows to look at, no others are neighbours
     n_neighbors: int,  # IN
-    weights: Any,  # OUT (q,) sum of an object's largest similarities to other objects, over the largest such sum
-) -> None:
+    progress: Any,  # WORK (1,) zero; members looked at
+    weights: Any,  # OUT (q,) sum of an object's largest similarities to other objects
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether members are left to look at."""
+    q = members.shape[0]
     largest = np.empty(n_neighbors)
-    highest = 0.0
-    for a in range(members.shape[0]):
+    first = progress[0]
+    last = min(q, first + max(1, budget // (2 * q + 8 * n_neighbors * n_neighbors)))
+    progress[0] = last
+    for a in range(first, last):
         i = members[a]
         largest[:] = 0
         for b in range(members.shape[0]):
@@ -48,10 +54,7 @@ def point_weights(
                 largest[s] = value
                 n_others -= 1
         weights[a] = largest.sum()
-        highest = max(highest, weights[a])
-    if highest > 0:
-        for a in range(members.shape[0]):
-            weights[a] /= highest
+    return bool(last < q)
 
 
 @jit
@@ -60,16 +63,17 @@ def weakest_link(
     values: Any,  # IN
     members: Any,  # IN (q,) rows of a cluster
     weights: Any,  # IN (q,) their weights within it
-) -> float:
-    """Least robust minimax similarity within a cluster: the weakest edge of its maximum spanning tree (Prim)."""
+    best: Any,  # WORK (q,) -1; strongest edge of each to the tree
+    left: Any,  # WORK (q,) True; whether it is not in the tree
+    progress: Any,  # WORK (2,) zeros; edges found, member that comes into the tree next
+    weakest: Any,  # IN/OUT (1,) weakest edge of the tree, infinite before
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Maximum spanning tree of two rows or more (Prim); returns whether edges are left to find."""
     q = members.shape[0]
-    if q == 1:
-        own: float = association(matrix, values, members[0], members[0]) * weights[0] * weights[0]
-        return own
-    best = np.full(q, -1.0)
-    left = np.ones(q, np.bool_)
-    a, weakest = 0, np.inf
-    for _ in range(q - 1):
+    e, a = progress[0], progress[1]
+    while e < q - 1 and budget > 0:
+        budget -= 2 * q
         left[a] = False
         nearest = -1
         for b in range(q):
@@ -78,9 +82,11 @@ def weakest_link(
                 best[b] = max(best[b], value * weights[a] * weights[b])
                 if nearest < 0 or best[b] > best[nearest]:
                     nearest = b
-        weakest = min(weakest, best[nearest])
+        weakest[0] = min(weakest[0], best[nearest])
         a = nearest
-    return weakest
+        e += 1
+    progress[0], progress[1] = e, a
+    return bool(e < q - 1)
 
 
 @jit
@@ -89,9 +95,16 @@ def strongest_bridges(
     values: Any,  # IN
     clusters: Any,  # IN (m,) 0 … k - 1, negative = left out
     weights: Any,  # IN (m,)
+    progress: Any,  # WORK (1,) zero; rows looked at
     bridges: Any,  # IN/OUT (k,) strongest edge that leaves each cluster, 0 before
-) -> None:
-    for i in range(clusters.shape[0]):
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether rows are left to look at."""
+    m = clusters.shape[0]
+    first = progress[0]
+    last = min(m, first + max(1, budget // (2 * m)))
+    progress[0] = last
+    for i in range(first, last):
         c = clusters[i]
         if c < 0:
             continue
@@ -100,3 +113,4 @@ def strongest_bridges(
             if clusters[j] != c and clusters[j] >= 0:
                 strongest = max(strongest, association(matrix, values, i, j) * weights[i] * weights[j])
         bridges[c] = max(bridges[c], strongest)
+    return bool(last < m)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ensemblage import _parallel
 from ensemblage._jit import jit
 from ensemblage._rows import BlockRows
+from ensemblage._slices import rows_of_slice
 from ensemblage.kernels._profiles import label_profile
 
 
@@ -241,7 +242,9 @@ def pair_histogram(
         with lock:
             np.add(total, histogram, out=total)
 
-    _parallel.parallel_map(add, _parallel.row_blocks(m, max(1, _parallel.BLOCK_ROWS // 64)), n_jobs)
+    # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
+    most = max(1, _parallel.BLOCK_ROWS // 64)
+    _parallel.parallel_map(add, _parallel.row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
     return total
 
 

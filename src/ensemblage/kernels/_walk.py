@@ -50,12 +50,19 @@ def count_strong(
     matrix: Any,  # IN (m, m) levels, or associations if values is empty
     values: Any,  # IN association of each level
     least: float,  # IN associations up to it are no edges; the diagonal always is one
+    progress: Any,  # WORK (1,) zero; rows counted
     degrees: Any,  # OUT (m,) entries of each row
-) -> None:
-    for i in range(matrix.shape[0]):
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether rows are left to count."""
+    first = progress[0]
+    last = min(matrix.shape[0], first + max(1, budget // (2 * matrix.shape[0])))
+    progress[0] = last
+    for i in range(first, last):
         degrees[i] = 0
         for j in range(matrix.shape[0]):
             degrees[i] += i == j or association(matrix, values, i, j) > least
+    return bool(last < matrix.shape[0])
 
 
 @jit
@@ -63,13 +70,19 @@ def fill_strong(
     matrix: Any,  # IN as in count_strong
     values: Any,  # IN
     least: float,  # IN
+    progress: Any,  # WORK (2,) zeros; rows done, entries found
     indices: Any,  # OUT columns, ascending in each row
     data: Any,  # OUT float64 associations
-) -> None:
-    n_found = 0
-    for i in range(matrix.shape[0]):
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether rows are left."""
+    first, n_found = progress[0], progress[1]
+    last = min(matrix.shape[0], first + max(1, budget // (2 * matrix.shape[0])))
+    for i in range(first, last):
         for j in range(matrix.shape[0]):
             value = association(matrix, values, i, j)
             if i == j or value > least:
                 indices[n_found], data[n_found] = j, value
                 n_found += 1
+    progress[0], progress[1] = last, n_found
+    return bool(last < matrix.shape[0])

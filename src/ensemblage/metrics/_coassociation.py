@@ -12,6 +12,7 @@ from ensemblage._ensemble import as_ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._parallel import map_rows, row_blocks, thread_count
 from ensemblage._rows import held
+from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_weights
 from ensemblage.kernels._pairs import associate, associate_levels, pair_histogram
 
@@ -102,7 +103,8 @@ def associations(
     def fill(block: NDArray[Any], out: NDArray[np.float64]) -> int:
         return associate(block, columns, absent, weights, np.empty(n), out)
 
-    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=64))
+    size = rows_of_slice(n * codes.shape[1], 64)
+    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=size))
 
 
 MOST_LEVELS = 2**16
@@ -181,7 +183,7 @@ def compact_associations(
         joined, labelled = np.empty(m, dtype=counter), np.empty(m if len(level_of) else 0, dtype=counter)
         associate_levels(block, columns, absent, level_of, joined, labelled, out)
 
-    map_rows(fill, (codes, matrix), n_jobs=n_jobs, size=64)
+    map_rows(fill, (codes, matrix), n_jobs=n_jobs, size=rows_of_slice(len(codes) * codes.shape[1], 64))
     return Associations(matrix, values)
 
 

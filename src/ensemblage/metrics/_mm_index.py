@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._parallel import thread_count
+from ensemblage._slices import run_in_slices
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._minimax import point_weights, strongest_bridges, weakest_link
 from ensemblage.metrics._clustering import code_clustering
@@ -115,7 +116,7 @@ def mm_index_of(
         return float("inf")
     bridges = np.zeros(k)
     everywhere = weights_of(similarity, counts, clusters, n_neighbors) if weights is None else weights
-    strongest_bridges(*similarity, clusters, everywhere, bridges)
+    run_in_slices(strongest_bridges, *similarity, clusters, everywhere, np.zeros(1, dtype=np.int64), bridges)
     stability = [_stability(similarity, counts, rows, n_neighbors) for rows in members]
     if min(stability) <= 0:
         return float("inf")
@@ -127,14 +128,28 @@ def weights_of(
 ) -> NDArray[np.float64]:
     """Weight of each row among all rows in a cluster (of any clustering that leaves out the same rows)."""
     rows = np.flatnonzero(clusters >= 0)
-    weights, inside = np.zeros(len(counts)), np.empty(len(rows))
-    # An object has no more neighbours than there are objects.
-    point_weights(*similarity, counts, rows, min(n_neighbors, int(counts.sum())), inside)
-    weights[rows] = inside
+    weights = np.zeros(len(counts))
+    weights[rows] = _weights_within(similarity, counts, rows, n_neighbors)
     return weights
 
 
-def _stability(similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int) -> float:
+def _weights_within(
+    similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int
+) -> NDArray[np.float64]:
+    """(q,) sum of each row's largest similarities to others of these rows, over the largest such sum."""
     weights = np.empty(len(rows))
-    point_weights(*similarity, counts, rows, min(n_neighbors, int(counts.sum())), weights)
-    return weakest_link(*similarity, rows, weights)
+    # An object has no more neighbours than there are objects.
+    n_neighbors, progress = min(n_neighbors, int(counts.sum())), np.zeros(1, dtype=np.int64)
+    run_in_slices(point_weights, *similarity, counts, rows, n_neighbors, progress, weights)
+    highest = weights.max()
+    return weights / highest if highest > 0 else weights
+
+
+def _stability(similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int) -> float:
+    """Least robust minimax similarity within a cluster: the weakest edge of its maximum spanning tree."""
+    weights, q = _weights_within(similarity, counts, rows, n_neighbors), len(rows)
+    if q == 1:
+        return float(similarity.rows(rows)[0, rows[0]] * weights[0] * weights[0])
+    weakest, tree = np.array([np.inf]), (np.full(q, -1.0), np.ones(q, dtype=np.bool_), np.zeros(2, dtype=np.int64))
+    run_in_slices(weakest_link, *similarity, rows, weights, *tree, weakest)
+    return float(weakest[0])

@@ -60,7 +60,9 @@ def test_every_part_of_a_generator_is_seeded(name):
 
 def test_seeds_that_were_given_stay():
     generator = make_pipeline(PCA(2, svd_solver="randomized"), RandomKPartitions(4, random_state=7))
-    model = ConsensusClustering(3, generator=generator, consensus=KMeansConsensus(random_state=5), random_state=0).fit(X)
+    model = ConsensusClustering(3, generator=generator, consensus=KMeansConsensus(random_state=5), random_state=0).fit(
+        X
+    )
     parameters = model.generator_.get_params()
     assert parameters["randomkpartitions__random_state"] == 7
     assert parameters["pca__random_state"] is not None

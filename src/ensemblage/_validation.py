@@ -65,13 +65,14 @@ MOST_BYTES = 2**63 - 1
 
 def check_bytes(value: Any, subject: str) -> int:
     """A number of bytes ≥ 1: 2000000000 or "2GB"."""
-    size = _text_bytes(value) if isinstance(value, str) else value
-    if isinstance(size, bool | np.bool_) or not isinstance(size, numbers.Real) or not size >= 1:
+    size: Any = _text_bytes(value) if isinstance(value, str) else value
+    number = isinstance(size, numbers.Real) and not isinstance(size, bool | np.bool_)
+    if not (number and size >= 1):
         raise ValueError(
             f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
             "Give such a size."
         )
-    return int(min(size, MOST_BYTES))
+    return MOST_BYTES if size > MOST_BYTES else int(size)
 
 
 def _text_bytes(text: str) -> float | None:

@@ -205,7 +205,7 @@ def _shared_bytes(rows: Rows, n_threads: int) -> int:
     (m, p), n = rows.codes.shape, len(rows.inverse)
     per_pair = bytes_per_pair(rows.codes, rows.n_clusters, rows.weights)
     of_pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
-    return of_pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n)
+    return int(of_pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
 
 
 def _candidate_bytes(rows: Rows, n_entries: int, k: int) -> int:

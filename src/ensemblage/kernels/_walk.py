@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from ensemblage._jit import jit
 from ensemblage.kernels._minimax import association
 

@@ -134,9 +134,7 @@ def weights_of(
     return weights
 
 
-def _stability(
-    similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int
-) -> float:
+def _stability(similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int) -> float:
     weights = np.empty(len(rows))
     point_weights(*similarity, counts, rows, min(n_neighbors, int(counts.sum())), weights)
     return weakest_link(*similarity, rows, weights)

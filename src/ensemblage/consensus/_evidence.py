@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._memory import MAX_BYTES
-from ensemblage._validation import check_bytes, check_choice
+from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import SIMILARITIES
 from ensemblage.consensus._lifetime import lifetimes
@@ -48,8 +47,8 @@ class EvidenceAccumulation(BaseConsensus):
     association_threshold : {"kmeans", "gmm"} or float, optional
         Similarities up to this number count as 0 (at least 0, below 1). A word: the number that
         `weak_association_threshold` finds by that method.
-    max_bytes : int or str, default 2 GiB
-        Most memory to take beyond the labels, in bytes or as "4GB", for the matrix of similarities. Complete linkage, and average linkage with a threshold, need one.
+    max_bytes : int, default 2 GiB
+        Largest matrix of similarities to make. Complete linkage, and average linkage with a threshold, need one.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
     n_jobs : int, optional
@@ -132,7 +131,7 @@ class EvidenceAccumulation(BaseConsensus):
         linkage: str = "average",
         similarity: str = "coassociation",
         association_threshold: str | float | None = None,
-        max_bytes: int | str = MAX_BYTES,
+        max_bytes: int = 2**31,
         weights: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -193,13 +192,12 @@ class EvidenceAccumulation(BaseConsensus):
             )
 
     def _merges(self, evidence: Evidence) -> Merges:
-        max_bytes = check_bytes(self.max_bytes, "max_bytes of EvidenceAccumulation")
         if self.linkage == "single":
             return single_linkage(evidence)
         if self.linkage == "complete":
-            return complete_linkage(evidence, max_bytes)
+            return complete_linkage(evidence, self.max_bytes)
         if evidence.threshold is not None:
-            return average_linkage_of_matrix(evidence, max_bytes)
+            return average_linkage_of_matrix(evidence, self.max_bytes)
         return average_linkage(evidence)
 
 

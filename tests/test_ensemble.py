@@ -165,7 +165,10 @@ def test_any_text(column):
     assert Ensemble(labels).categories[0].tolist() == sorted({*column, "x"} - {None})
 
 
-@pytest.mark.parametrize("dtype", ["U2", "S2", "O", np.dtypes.StringDType()])
+TEXT_TYPES = ["U2", "S2", "O", *([np.dtypes.StringDType()] if hasattr(np.dtypes, "StringDType") else [])]  # NumPy 2
+
+
+@pytest.mark.parametrize("dtype", TEXT_TYPES)
 def test_every_type_of_text(dtype):
     labels = np.array([["b", "x"], ["a", "x"]], dtype=dtype)
     assert labels_of(Ensemble(labels)) == [["b", "x"], ["a", "x"]]
@@ -398,8 +401,10 @@ def test_rows_and_partitions_at_once_are_refused():
 def test_no_rows_and_rows_that_a_partition_does_not_label():
     with pytest.raises(ValueError, match="at least one object"):
         Ensemble([[0]])[[]]
-    with pytest.raises(ValueError, match="label at least one object"):
-        Ensemble([[0, 0], [0, -1]])[[1]]
+    ensemble = Ensemble([[0, 0], [0, -1], [-1, -1]])
+    assert ensemble[[1]].n_clusters.tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"label at least one object\. Got nothing but missing labels"):
+        ensemble[[2]]
 
 
 @pytest.mark.parametrize(
@@ -454,7 +459,7 @@ def test_array_protocol():
     assert np.asarray(ensemble, dtype=float).tolist() == [[0, 1], [1, -1]]
     assert np.array(ensemble, copy=True).tolist() == [[0, 1], [1, -1]]
     with pytest.raises(ValueError, match="copy=False"):
-        np.array(ensemble, copy=False)
+        ensemble.__array__(copy=False)  # what NumPy 2 asks for with np.array(ensemble, copy=False)
     np.testing.assert_array_equal(np.asarray(Ensemble([[0.5, 1], [np.nan, -1]])), [[0.5, 1], [np.nan, np.nan]])
 
 
@@ -694,7 +699,7 @@ def hostile_files(tmp_path):
     for name, changes in {
         "pickled objects": {"names": np.array(["a", None, "c"], dtype=object)},
         "pickled codes": {"codes": np.array([[0, 0, 0]], dtype=object)},
-        "another version": {"ensemblage_format": np.array(99)},
+        "no version": {"ensemblage_format": np.array("x")},
         "codes too large": {"codes": parts["codes"] + np.uint8(9)},
         "codes of another type": {"codes": parts["codes"].astype(np.int64)},
         "codes of one dimension": {"codes": parts["codes"][:, 0]},

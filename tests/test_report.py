@@ -389,6 +389,14 @@ def test_a_dict_that_is_no_summary_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_summary_says_its_schema_and_older_ones_are_read(summary, page):
+    assert next(iter(summary.items())) == ("schema", 1)
+    older = {key: value for key, value in summary.items() if key != "schema"}
+    assert report.render(older) == page
+    with pytest.raises(ValueError, match=r"at most 1\. Got 2\. Use the version"):
+        report.render({**summary, "schema": 2})
+
+
 def test_the_users_matplotlib_settings_change_nothing(summary, page):
     import matplotlib
 

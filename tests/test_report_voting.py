@@ -49,20 +49,22 @@ def test_the_number_that_was_found(labels):
     assert summary["choice"]["lifetimes"][0][0] == model.n_clusters_
     assert "The longest was taken" in report.render(summary)
     assert summary["figures"]["voting"]["entropy"] is None
+    summary = report.summarize(labels, model, n_refits=25)
     halves = summary["choice"]["halves"]
     assert len(halves) == 25
     assert halves.count(5) > 15
-    assert halves == report.summarize(labels, model)["choice"]["halves"]
+    assert halves == report.summarize(labels, model, n_refits=25)["choice"]["halves"]
     said = f"{halves.count(model.n_clusters_)} of 25 random halves of the partitions give {model.n_clusters_}, too."
     assert said in report.render(summary)
     weighted = CumulativeVoting(weights=[1.0] * 11 + [0.0]).fit(labels)
-    assert len(report.summarize(labels, weighted)["choice"]["halves"]) == 25
+    assert len(report.summarize(labels, weighted, n_refits=7)["choice"]["halves"]) == 7
 
 
 def test_halves_of_few_partitions_say_nothing(labels):
-    assert report.summarize(labels[:, :7], CumulativeVoting().fit(labels[:, :7]))["choice"]["halves"] == []
+    few = labels[:, :7]
+    assert report.summarize(few, CumulativeVoting().fit(few), n_refits=5)["choice"]["halves"] == []
     twos = np.column_stack([np.arange(40) % 4, *[np.arange(40) // (5 + j) % 2 for j in range(9)]])
-    summary = report.summarize(twos, CumulativeVoting().fit(twos))
+    summary = report.summarize(twos, CumulativeVoting().fit(twos), n_refits=25)
     assert summary["choice"]["halves"] == []  # halves without the only partition of more than two clusters
     report.render(summary)
 
@@ -95,4 +97,4 @@ def test_voting_without_a_hierarchy():
     ],
 )
 def test_how_clear_the_choice_is(lifetimes, words):
-    assert words in how_clear({"lifetimes": lifetimes, "halves": []})
+    assert words in how_clear({"found": True, "lifetimes": lifetimes, "halves": []}, lifetimes[0][0])

@@ -24,10 +24,11 @@ from ensemblage import (
     NegMM,
     make_consensus,
 )
+from ensemblage._lock import LOCK
 from ensemblage._rows import take_rows
 from ensemblage._stored import _ensemble
 from ensemblage._stored._distinct import distinct_rows_on_disk
-from ensemblage._stored._ensemble import parse_memory
+from ensemblage._validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.metrics import (
     association_counts,
@@ -397,7 +398,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("ensemblage._stored._distinct.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
-    assert [path.name for path in next((tmp_path / "s").iterdir()).iterdir()] == ["codes"]
+    assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, "codes"]
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(ValueError, match=r"Got 0.0 GB free"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
@@ -416,13 +417,13 @@ def test_a_file_that_shrinks(tmp_path):
     [("2GB", 2e9), ("1.5 gb", 1.5e9), ("500M", 5e8), (10**9, 1e9), ("4096", 4096), ("2GiB", 2e9)],
 )
 def test_sizes_of_memory(memory, n_bytes):
-    assert parse_memory(memory) == n_bytes
+    assert check_bytes(memory, "memory") == n_bytes
 
 
 @pytest.mark.parametrize("memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None])
 def test_bad_sizes_of_memory(memory):
     with pytest.raises(ValueError, match="memory must be a number of bytes"):
-        parse_memory(memory)
+        check_bytes(memory, "memory")
 
 
 def test_too_little_memory(tmp_path):

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from ensemblage._validation import shown
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -160,7 +162,8 @@ def parallel_backend(client: Any) -> Iterator[None]:
     -----
     Methods that must see all rows at once (docs/SCALE.md) and ensembles of at most 16,384 distinct rows stay here, and
     so do metrics, rankers, base clusterings and ``predict``. What was sent lives as long as the block. If a worker is
-    lost, the fit fails and has to be done again: nothing else has the rows, unlike those of `Ensemble.from_dask`.
+    lost, the fit fails with a RuntimeError that says so and has to be done again: nothing else has the rows, unlike
+    those of `Ensemble.from_dask`.
 
     Examples
     --------
@@ -168,11 +171,7 @@ def parallel_backend(client: Any) -> Iterator[None]:
     >>> with Client() as client, ensemblage.parallel_backend(client=client):  # doctest: +SKIP
     ...     labels = KMeansConsensus(20).fit_predict(ensemble)
     """
-    if not all(hasattr(client, name) for name in ("submit", "scatter", "gather", "nthreads")):
-        raise ValueError(
-            f"client of parallel_backend must be a Client of dask.distributed. Got {client!r}. "
-            "Give the one you work with."
-        )
+    check_client(client, "parallel_backend")
     from ensemblage._cluster import SentRows
 
     token = _workers.set(SentRows(client))
@@ -180,6 +179,15 @@ def parallel_backend(client: Any) -> Iterator[None]:
         yield
     finally:
         _workers.reset(token)
+
+
+def check_client(client: Any, name: str) -> Any:
+    """What has the methods of a `distributed.Client` that are used."""
+    if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
+        raise ValueError(
+            f"client of {name} must be a Client of dask.distributed. Got {shown(client)}. Give the one you work with."
+        )
+    return client
 
 
 def placed(codes: Any) -> Any:
@@ -248,6 +256,10 @@ class _BlasLimit:
             self._users += 1
             return self._controller
 
+    def forget_lock(self) -> None:
+        """For a forked child: BLAS stays held to one thread where a thread of the parent held it."""
+        self._lock = threading.Lock()
+
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
@@ -273,11 +285,12 @@ def _pool() -> ThreadPoolExecutor:
     return _executor
 
 
-def _forget_pool() -> None:
-    # A forked child inherits the pool object but none of its threads.
+def _forget_threads() -> None:
+    # A forked child inherits the pool but none of its threads, and a lock that one of them may have held.
     global _executor
     _executor = None
+    _blas_limit.forget_lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_forget_threads)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 import re
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,13 +68,12 @@ MOST_BYTES = 2**63 - 1
 def check_bytes(value: Any, subject: str) -> int:
     """A number of bytes ≥ 1: 2000000000 or "2GB"."""
     size: Any = _text_bytes(value) if isinstance(value, str) else value
-    number = isinstance(size, numbers.Real) and not isinstance(size, bool | np.bool_)
-    if not (number and size >= 1):
+    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.number) or not size >= 1:
         raise ValueError(
             f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
             "Give such a size."
         )
-    return MOST_BYTES if size > MOST_BYTES else int(size)
+    return MOST_BYTES if size >= MOST_BYTES else int(size)
 
 
 def _text_bytes(text: str) -> float | None:
@@ -82,6 +83,14 @@ def _text_bytes(text: str) -> float | None:
     unit = match[2].replace("I", "")
     factor = UNITS.get(unit + "B" if unit in ("K", "M", "G", "T") else unit)
     return None if factor is None else round(float(match[1]) * factor)
+
+
+def check_path(path: Any, subject: str) -> Path:
+    """A path, as text or as an object that stands for one."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise TypeError(f"{subject} must be a path: text or a pathlib.Path. Got {shown(path)}. Name a file or folder.")
+    return Path(text)
 
 
 def shown(value: Any) -> str:
@@ -95,13 +104,42 @@ def shown(value: Any) -> str:
 
 
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:
-    """One finite weight ≥ 0 per partition, not all zero; None is one each."""
+    """One finite weight ≥ 0 per partition, not all zero, in units of `weight_unit`; None is one each.
+
+    What a weight is multiplied with stays finite in this way, in float32 as well. The units are exact, but that a
+    weight > 0 counts as at least ``LEAST_WEIGHT`` of the largest.
+    """
     if weights is None:
         return np.ones(n_partitions)
-    checked = np.asarray(weights, dtype=np.float64)
     rule = f"weights of {subject} must be {n_partitions} numbers ≥ 0, one per partition, not all 0"
+    try:
+        checked = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{rule}. Got {weights!r}. Give one weight per partition.") from None
     if checked.shape != (n_partitions,):
         raise ValueError(f"{rule}. Got shape {checked.shape}. Give one weight per partition.")
     if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
         raise ValueError(f"{rule}. Got {checked.min():g} to {checked.max():g}. Leave partitions out with select().")
-    return checked
+    scaled: NDArray[np.float64] = checked / weight_unit(checked)
+    scaled[checked > 0] = np.maximum(scaled[checked > 0], LEAST_WEIGHT)
+    return scaled
+
+
+LEAST_WEIGHT = 2.0**-64
+"""A weight smaller than this part of the largest counts as this part: it still decides where no other does."""
+
+
+def weight_unit(weights: Any) -> float:
+    """The weight that `check_weights` makes 1: what losses are multiplied with to be those of the given weights.
+
+    The only weight > 0 if all are alike, so that the same weight for all partitions is no weight at all. Otherwise the
+    power of two that brings the largest weight into (½, 1], or the largest power of two that there is.
+    """
+    if weights is None:
+        return 1.0
+    given = np.asarray(weights, dtype=np.float64)
+    largest = float(given.max())
+    if (given[given > 0] == largest).all():
+        return largest
+    mantissa, exponent = math.frexp(largest)
+    return math.ldexp(1.0, min(exponent - (mantissa == 0.5), 1023))

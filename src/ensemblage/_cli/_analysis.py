@@ -21,7 +21,7 @@ from ensemblage import (
     make_consensus,
     report,
 )
-from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._errors import INTERRUPTED, Interrupted
 from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage._cli._generation import Generation
 from ensemblage._cli._source import Source
@@ -30,6 +30,7 @@ from ensemblage._files import written_whole
 from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
 from ensemblage.consensus import KChoice
+from ensemblage.report._layout import counted
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def run_analysis(
     made_of = {"ensemblage": __version__, **source.identity(content), **generation.identity()}
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     identity = {"command": "run", **made_of, **asked, "method": wanted.method}
-    with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
+    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
         seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
@@ -142,15 +143,13 @@ def combine_analysis(
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content)}
     identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": wanted.method}
-    with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
+    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
         seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
         with timed(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
-        if not folder.has(ENSEMBLE):
-            folder.put(ENSEMBLE, members.ensemble.save)
         return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
 
 
@@ -161,7 +160,9 @@ def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
         distinct.add(row.tobytes())
         if k is None or len(distinct) >= k:
             return
-    raise ValueError(f"-k must be ≤ the {len(distinct)} different rows of {name}. Got {k}. Ask for fewer clusters.")
+    raise ValueError(
+        f"-k must be ≤ the {counted(len(distinct), 'different row')} of {name}. Got {k}. Ask for fewer clusters."
+    )
 
 
 def generated(X: NDArray[np.float64], generation: Generation) -> Ensemble:
@@ -176,10 +177,14 @@ def _interruptible(folder: Folder) -> Iterator[None]:
     except KeyboardInterrupt:
         kept = [name for name in FILES if name in folder.hashes]
         if not kept:
-            raise Interrupted("Interrupted. Nothing was written.") from None
+            raise Interrupted(INTERRUPTED) from None
         raise Interrupted(
             f"Interrupted. {folder.path} keeps {', '.join(kept)}: the same command goes on from there."
         ) from None
+    except ValueError:
+        if folder.has(ENSEMBLE) and not folder.has(LABELS):
+            tell(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
+        raise
 
 
 def _told_finished(folder: Folder) -> dict[str, Any]:
@@ -214,6 +219,8 @@ def _finish(
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(ensemble) for ranker in rankers]
+    if not folder.has(ENSEMBLE):
+        folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
     with timed(seconds, "report"):
         folder.summary = report.summarize(

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ensemblage import Ensemble
 from ensemblage._cli._analysis import Consensus
-from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._errors import INTERRUPTED, Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._members import check_free
-from ensemblage._cli._show import sizes_text
+from ensemblage._cli._show import clusters_text
 from ensemblage._cli._source import option_of
 from ensemblage._cli._tell import tell
 from ensemblage._files import written_whole
@@ -79,11 +79,11 @@ def combine_stored(
         consensus = wanted.estimator().fit(ensemble)
         write(output, consensus.labels_, consensus.confidence_)
     except KeyboardInterrupt:
-        raise Interrupted("Interrupted. Nothing was written.") from None
+        raise Interrupted(INTERRUPTED) from None
     sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
     for subject, text in (
         ("ensemble", repr(ensemble)),
-        ("consensus", f"{consensus.n_clusters_:,} clusters of {sizes_text(sizes)} objects"),
+        ("consensus", clusters_text(sizes, k)),
         ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
         ("seconds", f"{time.perf_counter() - start:.1f}"),
         ("written", str(output)),

@@ -117,7 +117,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
-        self._voting = np.flatnonzero(weights > 0)
+        # A subset of an ensemble's rows may have partitions that label none of them.
+        self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         rows = self._make_rows(ensemble, weights)

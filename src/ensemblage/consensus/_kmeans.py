@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import BLOCK_ROWS, parallel_map
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._lloyd import Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
+from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus._utilities import UTILITIES, CategoryUtility, Utility
 from ensemblage.kernels._profiles import label_profile
@@ -41,7 +41,7 @@ class BaseKMeans(BaseConsensus):
         k = self._check_n_clusters(len(rows))
         self._utility = self._make_utility(rows)
         best = self._polish(rows, min(self._starts(rows, ensemble, k), key=lambda start: start.loss))
-        self._centroids = best.centroids
+        self._centroids = Centroids.of(best, rows)
         self.objective_, self.n_iter_ = best.loss, best.n_iter
         return best.clusters
 
@@ -103,6 +103,15 @@ class BaseKMeans(BaseConsensus):
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)
+
+
+def check_utility(estimator: Any, name: str) -> None:
+    """Check what names the utility of an estimator with those of `KMeansConsensus`, and ``refine``."""
+    check_choice(estimator.utility, f"utility of {name}", UTILITIES)
+    check_number(estimator.exponent, f"exponent of {name}", above=1)
+    check_number(estimator.smoothing, f"smoothing of {name}", above=0, below=1)
+    if estimator.refine is not None:
+        check_choice(estimator.refine, f"refine of {name}, if not None,", ["density"])
 
 
 class KMeansConsensus(BaseKMeans):
@@ -244,13 +253,10 @@ class KMeansConsensus(BaseKMeans):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self.utility, "utility of KMeansConsensus", UTILITIES)
-        check_number(self.exponent, "exponent of KMeansConsensus", above=1)
-        check_number(self.smoothing, "smoothing of KMeansConsensus", above=0, below=1)
-        if self.refine is not None:
-            check_choice(self.refine, "refine of KMeansConsensus, if not None,", ["density"])
+        check_utility(self, "KMeansConsensus")
 
     _utility: CategoryUtility
+    utility_: float
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine else ""
@@ -260,7 +266,14 @@ class KMeansConsensus(BaseKMeans):
         utility = UTILITIES[self.utility].of(rows, self.n_jobs, **own.get(self.utility, {}))
         return utility.normalized() if self.normalized else utility
 
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        clusters = super()._fit(rows, ensemble)
+        unit = weight_unit(self.weights)
+        self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit
+        return clusters
+
     def _polish(self, rows: Rows, best: Start) -> Start:
+        self.__dict__.pop("density_trace_", None)
         if self.refine:
             best, self.density_trace_ = climb_density(rows, self._utility, best, self.max_iter)
         self.utility_ = self._utility.value(best.profile)

@@ -56,7 +56,8 @@ def climb_density(rows: Rows, utility: Utility, start: Start, max_passes: int) -
             break
         trace.append(density_of_profile(counts.T, rows.offsets, rows.weights))
     profile = np.ascontiguousarray(counts.T)
-    return Start(clusters, profile, utility.centroids(profile), utility.loss(profile), start.n_iter), trace
+    nowhere = np.empty(0, dtype=np.intp)
+    return Start(clusters, profile, utility.centroids(profile), nowhere, utility.loss(profile), start.n_iter), trace
 
 
 def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int64]) -> int:

@@ -15,7 +15,7 @@ from ensemblage._parallel import add_rows, row_blocks
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
-from ensemblage.kernels._lanes import whole_lanes
+from ensemblage.kernels._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
 
 _ROWS_AT_ONCE = 1_024  # their memberships stay in the cache of a core
@@ -37,6 +37,7 @@ class Votes:
     def means(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """(n, k) rows of Ū; NaN where no partition votes. O(n p k)."""
         out = np.empty((len(codes), self.table.shape[1]))
+        check_look_ups(codes, self.offsets, self._padded)
         mean_votes(codes, self.order, self.offsets, self._padded, out)
         return out
 

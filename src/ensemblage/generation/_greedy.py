@@ -286,9 +286,8 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        k = self._check_parameters()
         X = self._validated(X, reset=True)
-        _check_distinct_rows(X, k)
+        k = check_greedy(self, X, "GreedyPartitions")
         (self._seed,) = task_seeds(self.random_state, 1).tolist()
         self._center = X.mean(axis=0)
         self._scale = _deviations(X) if self.standardize else np.ones(X.shape[1])
@@ -354,15 +353,6 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    def _check_parameters(self) -> int:
-        if self.n_candidates != "all":
-            check_whole(self.n_candidates, "n_candidates of GreedyPartitions, if not 'all',", 1)
-        if self.augment is not None:
-            check_choice(self.augment, "augment of GreedyPartitions, if not None,", ["all", "last"])
-        check_number(self.partition_weight, "partition_weight of GreedyPartitions", least=0)
-        check_whole(self.max_iter, "max_iter of GreedyPartitions", 1)
-        return check_whole(self.n_clusters, "n_clusters of GreedyPartitions", 1)
 
     def _validated(self, X: Any, reset: bool) -> Any:
         least = 2 if reset else 1
@@ -464,20 +454,46 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         self.centers_ = features.T * self._scale + self._center
 
 
+def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
+    """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
+    if estimator.n_candidates != "all":
+        check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
+    if estimator.augment is not None:
+        check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
+    weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
+    check_whole(estimator.max_iter, f"max_iter of {name}", 1)
+    k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
+    _check_distinct_rows(X, k, name)
+    if (largest := float(np.abs(X).max())) > MOST:
+        raise ValueError(
+            f"X of {name} must be between -{MOST:g} and {MOST:g}, for distances are squared. Got {largest:g}. "
+            "Divide the features by a constant."
+        )
+    if weight > MOST:
+        raise ValueError(
+            f"partition_weight of {name} must be ≤ {MOST:g}, for distances add up. Got {weight:g}. Give a smaller one."
+        )
+    return k
+
+
+MOST = 1e140
+"""Sums of squares of such numbers are finite in float64."""
+
+
 def _deviations(X: NDArray[np.float64]) -> NDArray[np.float64]:
     deviations: NDArray[np.float64] = X.std(axis=0)
     # A constant feature tells nothing, whatever the rounding of its mean.
     return np.where(X.max(axis=0) > X.min(axis=0), np.where(deviations > 0, deviations, 1.0), 1.0)
 
 
-def _check_distinct_rows(X: NDArray[np.float64], n_clusters: int) -> None:
+def _check_distinct_rows(X: NDArray[np.float64], n_clusters: int, name: str) -> None:
     distinct: set[bytes] = set()
     for row in X + 0.0:  # -0.0 is 0.0
         distinct.add(row.tobytes())
         if len(distinct) >= n_clusters:
             return
     raise ValueError(
-        f"n_clusters of GreedyPartitions must be ≤ the {len(distinct)} distinct rows of X (n_samples={len(X)}). "
+        f"n_clusters of {name} must be ≤ the {len(distinct)} distinct rows of X (n_samples={len(X)}). "
         f"Got {n_clusters}. Ask for fewer clusters."
     )
 

@@ -9,7 +9,9 @@ from ensemblage._jit import jit
 
 @jit
 def root_of(parent: Any, i: int) -> int:
-    while parent[i] != i:
+    for _ in range(parent.shape[0]):
+        if parent[i] == i:
+            break
         parent[i] = parent[parent[i]]
         i = parent[i]
     return i

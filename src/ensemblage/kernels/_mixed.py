@@ -244,7 +244,8 @@ def lloyd_mixed(
 ) -> Any:
     """Lloyd's iterations from the means of ``labels`` until no row moves; returns the loss and how many they were.
 
-    An empty cluster takes the row farthest from its own centre. O(n (m + u) k) per iteration, much less when few rows
+    An empty cluster takes the row farthest from its own centre; ``max_iter`` does not end the iterations (but n more
+    would) as long as there is one. O(n (m + u) k) per iteration, much less when few rows
     move.
     """
     k = features.shape[1]
@@ -253,7 +254,9 @@ def lloyd_mixed(
     table, score, drift = np.empty_like(proportions), np.empty(k), np.empty(k)
     count_members(codes, offsets, labels, counts, sizes)
     n_iter, moved = 0, 1
-    while moved > 0 and (n_iter < max_iter or sizes.min() == 0):
+    for t in range(max_iter + X.shape[0]):
+        if moved == 0 or (t >= max_iter and sizes.min() > 0):
+            break
         n_iter += 1
         before[:], before_proportions[:] = features, proportions
         means(X, labels, counts, sizes, features, proportions)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _FAINTEST = 0.12
 _NAME_DISTANCE = 0.06
+_MOST_NAMED = 60
 
 
 def scatter(
@@ -20,7 +21,8 @@ def scatter(
 ) -> "Axes":
     """Objects as points: the colour is the cluster, the opacity the confidence, a number marks each cluster.
 
-    The points are rasterised, so that a figure saved as SVG or PDF stays small. O(n) time and memory.
+    Of more than 60 clusters the largest 60 are marked. The points are rasterised, so that a figure saved as SVG or PDF
+    stays small. O(n) time and memory.
 
     Parameters
     ----------
@@ -62,7 +64,8 @@ def _name_clusters(ax: "Axes", xy: NDArray[np.float64], labels: NDArray[np.int64
     span = np.ptp(xy, axis=0, keepdims=True) if len(xy) else np.ones((1, 2))
     scaled = xy / np.where(span > 0, span, 1)
     taken: list[int] = []
-    for cluster in np.unique(labels[labels >= 0]).tolist():
+    clusters, sizes = np.unique(labels[labels >= 0], return_counts=True)
+    for cluster in np.sort(clusters[np.argsort(-sizes, kind="stable")[:_MOST_NAMED]]).tolist():
         taken.append(_name_place(scaled, np.flatnonzero(labels == cluster), taken))
         x, y = xy[taken[-1]].tolist()
         box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": cluster_colors(cluster), "alpha": 0.85}

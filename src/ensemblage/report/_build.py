@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ensemblage._files import written_whole
 from ensemblage._version import __version__
 from ensemblage.report._sections import SECTIONS, facts, headline
-from ensemblage.report._summary import FORMAT, summarize
+from ensemblage.report._summary import FORMAT, SCHEMA, summarize
 from ensemblage.report._svg import figure_style
 
 
@@ -37,7 +37,7 @@ def build(
         Where to write the numbers of the page as JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``random_state``.
+        ``versions``, ``title``, ``stability``, ``n_refits``, ``random_state``.
 
     Returns
     -------
@@ -46,12 +46,13 @@ def build(
 
     Raises
     ------
-    ValueError
-        As `summarize`; or if the dict is not one of its summaries.
+    TypeError, ValueError
+        As `summarize`; or if a path is none, or the dict is not one of its summaries.
 
     Notes
     -----
-    The same arguments give the same bytes. The time of `summarize`, and a fraction of a second for the figures.
+    The same arguments give the same bytes. The time of `summarize`, which refits nothing unless ``n_refits`` asks for
+    it, and a second or two for the figures.
 
     Examples
     --------
@@ -63,6 +64,9 @@ def build(
     ...     report.build(ensemble, consensus, path=f"{folder}/report.html").name
     'report.html'
     """
+    for name, value in (("path", path), ("json_path", json_path)):
+        if not isinstance(value, str | PathLike) and (name == "path" or value is not None):
+            raise TypeError(f"{name} of report.build must be a path. Got {value!r}. Give a name as 'report.html'.")
     if isinstance(ensemble, Mapping):
         if consensus is not None or details:
             raise TypeError("A summary must be the only description of an analysis. Got more. Leave the rest out.")
@@ -109,6 +113,11 @@ def render(summary: Mapping[str, Any]) -> str:
         raise ValueError(
             f"A summary must be one that report.summarize made, of format {FORMAT}. Got format "
             f"{summary.get('format')!r}. Make it again with this version."
+        )
+    if summary.get("schema", 1) > SCHEMA:
+        raise ValueError(
+            f"A summary must be of a schema that this version knows, at most {SCHEMA}. Got {summary['schema']!r}. "
+            "Use the version of ensemblage that made it, or a newer one."
         )
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage._ensemble import Ensemble
+from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import association_counts
 from ensemblage.metrics._threshold import SPLITS, histogram_of
 from ensemblage.report._layout import Picture, Section, counted, number, percent
@@ -17,20 +18,31 @@ Summary = Mapping[str, Any]
 
 _MOST_ROWS = 30_000
 """Of more distinct rows the pairs are not counted for a picture."""
+_MOST_BRANCHES = 200
+"""Of more clusters the hierarchy is not drawn."""
 
 
-def evidence_shown(ensemble: Ensemble, consensus: Any, clusters: NDArray[Any]) -> dict[str, Any] | None:
-    """What the figures of an evidence accumulation draw; None for other methods."""
-    if not hasattr(consensus, "association_threshold") or not len(consensus.linkage_matrix_):
+def evidence_shown(
+    ensemble: Ensemble, consensus: Any, clusters: NDArray[Any], weights: NDArray[np.float64]
+) -> dict[str, Any] | None:
+    """What the figures of an evidence accumulation draw; None for other methods.
+
+    Pairs are counted by the number of partitions that join them: not where partitions have unequal weights.
+    """
+    if not isinstance(consensus, EvidenceAccumulation) or not len(consensus.linkage_matrix_):
         return None
-    merges, sizes, cluster_of = plotting.last_merges(consensus.linkage_matrix_, clusters)
+    counted_pairs = len(ensemble.distinct.counts) <= _MOST_ROWS and np.ptp(weights) == 0
+    if clusters.max() >= _MOST_BRANCHES:
+        merges, sizes, cluster_of = np.empty((0, 4)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    else:
+        merges, sizes, cluster_of = plotting.last_merges(consensus.linkage_matrix_, clusters)
     return {
         "merges": merges.tolist(),
         "sizes": sizes.tolist(),
         "clusters": cluster_of.tolist(),
         "linkage": str(consensus.linkage),
-        "threshold": getattr(consensus, "threshold_", None),
-        "associations": _associations(ensemble) if len(ensemble.distinct.counts) <= _MOST_ROWS else None,
+        "threshold": None if consensus.association_threshold is None else consensus.threshold_,
+        "associations": _associations(ensemble) if counted_pairs else None,
     }
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ensemblage import plotting
+from ensemblage.consensus import BisectingKMeansConsensus, KMeansConsensus
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
 from ensemblage.report._svg import to_svg
 
@@ -14,16 +15,16 @@ _MOST_SPLITS = 200
 
 def splits_shown(consensus: Any) -> list[dict[str, Any]] | None:
     """The splits of a bisecting k-means in their order; None for other methods and for a tree without splits."""
-    splits = getattr(consensus, "splits_", None)
-    if not splits:
+    if not isinstance(consensus, BisectingKMeansConsensus) or not consensus.splits_:
         return None
-    return [{name: float(value) for name, value in split._asdict().items()} for split in splits]
+    return [{name: float(value) for name, value in split._asdict().items()} for split in consensus.splits_]
 
 
 def climb_shown(consensus: Any) -> list[float] | None:
     """The density before and after each pass of the refinement; None without one."""
-    trace = getattr(consensus, "density_trace_", None)
-    return None if trace is None else [float(density) for density in trace]
+    if not isinstance(consensus, KMeansConsensus) or consensus.refine is None:
+        return None
+    return [float(density) for density in consensus.density_trace_]
 
 
 def kmeans_section(summary: Summary) -> Section | None:

@@ -5,6 +5,7 @@ from math import isfinite
 from typing import Any
 
 from ensemblage import plotting
+from ensemblage.consensus import NegMM
 from ensemblage.report._layout import Picture, Section, counted, number
 from ensemblage.report._svg import to_svg
 
@@ -13,10 +14,9 @@ Summary = Mapping[str, Any]
 
 def search_shown(consensus: Any) -> list[list[float | None]] | None:
     """Threshold and index of each candidate, None for an infinite index; None for other methods."""
-    candidates = getattr(consensus, "candidates_", None)
-    if not candidates or not hasattr(consensus, "mm_index_"):
+    if not isinstance(consensus, NegMM):
         return None
-    return [[float(c.threshold), float(c.mm_index) if isfinite(c.mm_index) else None] for c in candidates]
+    return [[float(c.threshold), float(c.mm_index) if isfinite(c.mm_index) else None] for c in consensus.candidates_]
 
 
 def search_section(summary: Summary) -> Section | None:

@@ -1,16 +1,95 @@
 """The partitions in the order of their rankings: scores, agreement best first, what DISCOTEC compares them with."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ensemblage import plotting
+from ensemblage.metrics import INTERNAL_INDICES
+from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
+from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._layout import Picture, Section, Table, number, percent, quoted
 from ensemblage.report._shown import square, with_nan
 from ensemblage.report._svg import to_svg
 
 Summary = Mapping[str, Any]
+
+_DISTANCES = {
+    "binary": (
+        "Share of the pairs of objects on which a partition differs from what most partitions say: those joined at "
+        "least as often as the mean count as together."
+    ),
+    "tv": "Mean total variation distance of a partition from the consensus matrix, over all pairs of objects.",
+    "kl": (
+        "Mean Kullback–Leibler divergence of a partition from the consensus matrix, over all pairs of objects (natural "
+        "logarithm): large where it contradicts what nearly all partitions say."
+    ),
+    "hellinger": "Mean squared Hellinger distance of a partition from the consensus matrix, over all pairs of objects.",
+}
+_MEASURES = {"ari": "adjusted Rand index", "nmi": "normalized mutual information"}
+
+
+def short(value: Any) -> str:
+    """How Python writes a value, on one line of at most 80 characters."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def plain(value: float, digits: int | None = None) -> float | None:
+    """A float that JSON can hold: None for NaN and infinity."""
+    return float(value if digits is None else round(float(value), digits)) if np.isfinite(value) else None
+
+
+def ranking_shown(ranking: Any, n_partitions: int) -> dict[str, Any]:
+    """Scores and order of a fitted ranker, and what they mean."""
+    try:
+        scores, order = np.asarray(ranking.scores_, dtype=np.float64), ranking.order_
+    except AttributeError:
+        raise TypeError(
+            f"ranking of report must be a fitted ranker, or a list of them. Got {short(ranking)}. "
+            "Fit one to the ensemble."
+        ) from None
+    if len(scores) != n_partitions:
+        raise ValueError(
+            f"ranking of report must hold scores of the {n_partitions} partitions. Got {len(scores)}. "
+            "Fit the ranker to the same ensemble."
+        )
+    errors = ranking.standard_errors_ if isinstance(ranking, Discotec) else np.zeros(1)
+    return {
+        "name": short(_without_seed(ranking)).removesuffix("()"),
+        "description": _description(ranking),
+        "distance": ranking.distance if isinstance(ranking, Discotec) else None,
+        "greater_is_better": bool(ranking.greater_is_better),
+        "scores": [plain(score) for score in scores.tolist()],
+        "errors": [plain(error) for error in errors.tolist()] if errors.any() else None,
+        "order": [int(j) for j in order],
+    }
+
+
+def _description(ranking: Any) -> str:
+    """What a score is, in a sentence."""
+    if isinstance(ranking, InternalIndex):
+        info, variant = INTERNAL_INDICES[ranking.index], ranking.variant
+        return f"{info.title} of each partition on the features{' as Ohl & Lindsten ran it' * (variant == 'ohl')}."
+    if isinstance(ranking, Discotec):
+        text = _DISTANCES[ranking.distance]
+    elif isinstance(ranking, AverageAgreement):
+        text = f"Mean agreement of a partition with the others ({_MEASURES[ranking.measure]})."
+    else:
+        return (inspect.getdoc(type(ranking)) or "").partition("\n")[0]
+    constrained = " The share of the constraints that it violates makes it worse." * bool(ranking.violations_.any())
+    return text + constrained
+
+
+def _without_seed(ranking: Any) -> Any:
+    """An estimator like it, without the parameters that say nothing of what the scores mean."""
+    if not isinstance(ranking, BaseRanker):
+        return ranking
+    shared = {"random_state", "n_jobs"} & ranking.get_params().keys()
+    return clone(ranking).set_params(**dict.fromkeys(shared))
 
 
 def ranking_section(summary: Summary) -> Section:
@@ -21,9 +100,16 @@ def ranking_section(summary: Summary) -> Section:
     pictures = [_scores(summary, i) for i, r in enumerate(rankings) if any(s is not None for s in r["scores"])]
     if rankings:
         pictures += [_agreement_by_rank(summary)]
-    if any(r["name"].startswith("Discotec") for r in rankings) and "frequent" in summary["figures"]["matrix"]:
+    if any(map(_is_binary, rankings)) and "frequent" in summary["figures"]["matrix"]:
         pictures += [_frequent_pairs(summary)]
     return Section("The partitions", sentences, pictures, [_members(summary)])
+
+
+def _is_binary(ranking: Mapping[str, Any]) -> bool:
+    """Whether the scores compare with joined or not joined (a summary without "distance" tells it by the name)."""
+    name = ranking["name"]
+    by_name = "binary" if name.startswith("Discotec") and "distance=" not in name else None
+    return bool(ranking.get("distance", by_name) == "binary")
 
 
 def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
@@ -99,6 +185,9 @@ def _members(summary: Summary) -> Table:
     }
     if summary["data"]["missing"]:
         columns["Missing"] = [percent(member["missing"]) for member in members]
+    weights = [member.get("weight", 1.0) for member in members]
+    if min(weights) < max(weights):
+        columns["Weight"] = [f"{weight:.3g}" for weight in weights]
     for ranking in rankings:
         columns["Score" if len(rankings) == 1 else ranking["name"]] = [number(score) for score in ranking["scores"]]
     columns["ARI with consensus"] = [number(member["agreement"]) for member in members]

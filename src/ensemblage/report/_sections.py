@@ -29,6 +29,8 @@ Summary = Mapping[str, Any]
 
 _EQUAL = 1e-9
 _MOST_LISTED = 8
+_MOST_DRAWN, _MOST_TABLED = 200, 1_000
+"""Clusters in a figure, and rows of their table: the largest."""
 _FINER = 1.25
 """Partitions with so many times the clusters of the consensus split what belongs together."""
 
@@ -92,6 +94,11 @@ def method_section(summary: Summary) -> Section:
         f"{data['mean_member_clusters']:.3g} clusters on average; {counted(data['n_distinct_rows'], 'different row')} "
         f"of labels{missing}."
     )
+    sentences = [
+        sentence,
+        *_weights(summary["members"]),
+        *_refits(summary.get("choice")),
+    ]
     seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items()}
     tables = [
         _two_columns(f"Parameters of {consensus['method']}", consensus["parameters"]),
@@ -99,7 +106,26 @@ def method_section(summary: Summary) -> Section:
         _two_columns("Seconds", seconds),
         _two_columns("Versions", summary["versions"]),
     ]
-    return Section("Method and reproducibility", [sentence], tables=[table for table in tables if table.rows])
+    return Section("Method and reproducibility", sentences, tables=[table for table in tables if table.rows])
+
+
+def _weights(members: Sequence[Mapping[str, Any]]) -> list[str]:
+    """That the partitions have unequal weights, and where these count."""
+    weights = [member.get("weight", 1.0) for member in members]
+    if min(weights) == max(weights):
+        return []
+    sentence = (
+        f"The partitions have weights from {min(weights):.3g} to {max(weights):.3g}. A share of the partitions, a "
+        "confidence and a mean agreement count each partition with its weight; rankings do not."
+    )
+    return [sentence]
+
+
+def _refits(choice: Mapping[str, Any] | None) -> list[str]:
+    """How often the method was fitted again for this page."""
+    halves = choice["halves"] if choice else []
+    times = f"{len(halves):,} ×"
+    return [f"For this page the method was fitted again, to halves of the partitions: {times}."] if halves else []
 
 
 SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
@@ -122,10 +148,15 @@ def _what_was_found(summary: Summary) -> str:
     consensus, clusters = summary["consensus"], summary["clusters"]
     sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
     partitions = counted(summary["data"]["n_partitions"], "partition")
-    found = f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} objects."
+    found = (
+        f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} "
+        f"object{'s' * (sizes != '1')}."
+    )
     if not consensus["n_unlabelled"]:
         return found
-    return f"{found} {counted(consensus['n_unlabelled'], 'object')} without a label in any partition are in none."
+    left = counted(consensus["n_unlabelled"], "object")
+    verb = "is" if consensus["n_unlabelled"] == 1 else "are"
+    return f"{found} {left} without a label in any partition {verb} in none."
 
 
 def _range_of_sizes(sizes: Sequence[int]) -> str:
@@ -174,12 +205,19 @@ def _sizes(summary: Summary) -> Picture:
     alone = sum(cluster["size"] == 1 for cluster in clusters)
     if alone:
         sentences.append(f"Clusters of a single object: {alone:,}. Their confidence counts as 0.")
-    ax = plotting.cluster_sizes([c["size"] for c in clusters], unlabelled=summary["consensus"]["n_unlabelled"])
+    sentences += _largest_drawn(clusters)
+    ax = plotting.cluster_sizes(
+        [c["size"] for c in clusters[:_MOST_DRAWN]], unlabelled=summary["consensus"]["n_unlabelled"]
+    )
     return Picture("How large the clusters are", to_svg(ax, "sizes"), sentences)
 
 
+def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
+    return [f"The first {_MOST_DRAWN:,} of the {len(clusters):,} clusters are drawn."] * (len(clusters) > _MOST_DRAWN)
+
+
 def _confidence(summary: Summary) -> Picture:
-    quantiles = [cluster["confidence"] for cluster in summary["clusters"]]
+    quantiles = [cluster["confidence"] for cluster in summary["clusters"][:_MOST_DRAWN]]
     sentences = [
         (
             "The confidence of an object is the share of partitions that put it together with another member of its "
@@ -194,12 +232,15 @@ def _confidence(summary: Summary) -> Picture:
         )
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
+    sentences += _largest_drawn(summary["clusters"])
     return Picture("How sure each cluster is", to_svg(plotting.confidence_boxes(quantiles), "confidence"), sentences)
 
 
 def _clusters(summary: Summary) -> Table:
     columns = ["Cluster", "Objects", "Share", "Mean confidence", "90% of objects", "Closest cluster"]
-    return Table("The clusters", columns, [_cluster_row(c) for c in summary["clusters"]], wide=True)
+    clusters = summary["clusters"]
+    note = f"The first {_MOST_TABLED:,} of {len(clusters):,}." if len(clusters) > _MOST_TABLED else ""
+    return Table("The clusters", columns, [_cluster_row(c) for c in clusters[:_MOST_TABLED]], note, wide=True)
 
 
 def _cluster_row(cluster: Mapping[str, Any]) -> list[Cell]:

@@ -4,8 +4,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
@@ -19,7 +21,8 @@ _MOST_POINTS = 5_000
 def sample_by_cluster(clusters: NDArray[Any], most: int, random_state: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """At most about ``most`` objects in random order, and how many objects each stands for.
 
-    Every cluster is there in proportion to its size, with at least one object. O(n log n) time, O(n) memory.
+    Every cluster is there in proportion to its size, with at least one object; of more than ``most`` clusters only the
+    largest. O(n log n) time, O(n) memory.
     """
     rng = np.random.RandomState(task_seeds(random_state, 1)[0])
     mixed = rng.permutation(len(clusters))
@@ -27,23 +30,27 @@ def sample_by_cluster(clusters: NDArray[Any], most: int, random_state: Any) -> t
         return mixed, np.ones(len(clusters))
     _, numbers, sizes = np.unique(clusters[mixed], return_inverse=True, return_counts=True)
     quotas = np.maximum(1, np.round(sizes * (most / len(clusters))).astype(np.int64))
+    quotas[np.argsort(-sizes, kind="stable")[most:]] = 0
     by_cluster = np.argsort(numbers, kind="stable")
     place = np.empty(len(mixed), dtype=np.int64)
     place[by_cluster] = np.arange(len(mixed)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     chosen = place < quotas[numbers]
-    return mixed[chosen], (sizes / quotas)[numbers[chosen]]
+    return mixed[chosen], (sizes / np.maximum(quotas, 1))[numbers[chosen]]
 
 
-def matrix_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) -> dict[str, Any]:
+def matrix_shown(
+    ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64], random_state: Any
+) -> dict[str, Any]:
     """The consensus matrix to draw: its lower triangle in percent, the cluster and the weight of each row, a note;
-    and which of its entries reach its mean over all objects.
+    and which entries of the matrix without weights of the partitions reach its mean over all objects.
 
     Rows are in the order of the clusters; in each, rows that are together often stand side by side.
     """
     chosen, sizes, note = rows_shown(ensemble, clusters, random_state)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="No partition labels both")
-        shares = coassociation(ensemble, rows=chosen)
+        shares = coassociation(ensemble, weights=weights, rows=chosen)
+        unweighted = coassociation(ensemble, rows=chosen) if np.ptp(weights) > 0 else shares
     order = _order_by_cluster(shares, clusters[chosen])
     percent = np.round(100 * shares[np.ix_(order, order)]).astype(np.int64)
     mean = Association.of(ensemble).mean
@@ -53,7 +60,7 @@ def matrix_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) 
         "sizes": np.round(sizes[order], 3).tolist(),
         "note": note,
         "mean": mean,
-        "frequent": _triangle_of_bits(shares[np.ix_(order, order)] >= mean),
+        "frequent": _triangle_of_bits(unweighted[np.ix_(order, order)] >= mean),
     }
 
 
@@ -107,14 +114,20 @@ class Features(NamedTuple):
     @classmethod
     def of(cls, features: Any) -> "Features":
         """Features with the names of a data frame's columns, or numbers."""
-        values = features if hasattr(features, "tocsr") else np.asarray(features)
+        frame = nw.from_native(features, pass_through=True)
+        values = features if issparse(features) else np.asarray(features)
         values = values[:, None] if values.ndim == 1 else values
-        names = features.columns if hasattr(features, "columns") else [f"feature {j}" for j in range(values.shape[1])]
+        if values.ndim != 2:
+            raise ValueError(
+                f"features must be a table of objects and features. Got {values.ndim} dimensions. Give a matrix."
+            )
+        known = isinstance(frame, nw.DataFrame) and not isinstance(features, nw.DataFrame)
+        names = frame.columns if known else [f"feature {j}" for j in range(values.shape[1])]
         return cls(values, [str(name) for name in names])
 
     def rows(self, chosen: NDArray[Any]) -> NDArray[np.float64]:
         """Some rows as numbers; what is not finite becomes the median of its column."""
-        part = self.values.tocsr()[chosen].toarray() if hasattr(self.values, "tocsr") else self.values[chosen]
+        part = self.values.tocsr()[chosen].toarray() if issparse(self.values) else self.values[chosen]
         try:
             numbers = np.array(part, dtype=np.float64)
         except (TypeError, ValueError):

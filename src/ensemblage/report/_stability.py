@@ -10,6 +10,7 @@ from ensemblage import plotting
 from ensemblage.consensus import KChoice
 from ensemblage.metrics import consensus_cdf, item_consensus
 from ensemblage.report._layout import Picture, Section, Table, number
+from ensemblage.report._ranking import short
 from ensemblage.report._svg import to_svg
 
 Summary = Mapping[str, Any]
@@ -22,6 +23,10 @@ def stability_shown(choice: KChoice | None, clusters: NDArray[Any]) -> dict[str,
     """What the page shows of `choose_k`; the objects' part only if the consensus has that number of clusters."""
     if choice is None:
         return None
+    if not isinstance(choice, KChoice):
+        raise TypeError(
+            f"stability of report must be what choose_k returned. Got {short(choice)}. Give that, or leave it out."
+        )
     alike = int(clusters.max(initial=-1)) + 1 == choice.best and len(choice.ensembles[choice.best]) == len(clusters)
     return {
         "best": choice.best,

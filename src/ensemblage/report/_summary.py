@@ -1,24 +1,30 @@
 """A finished analysis as a dict of plain numbers and strings."""
 
-import inspect
 import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage.kernels._profiles import label_profile
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_weights, check_whole
+from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.metrics import cluster_density
-from ensemblage.metrics._agreement import agreement_matrix, agreement_with
-from ensemblage.metrics._density import labelled_members
+from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._evidence import evidence_shown
 from ensemblage.report._kmeans import climb_shown, splits_shown
 from ensemblage.report._negmm import search_shown
+from ensemblage.report._ranking import plain, ranking_shown, short
+from ensemblage.report._shares import between, least_certain
 from ensemblage.report._shown import Features, matrix_shown, points_shown
 from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
@@ -26,9 +32,12 @@ from ensemblage.report._voting import choice_of_k, voting_shown
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
+SCHEMA = 1
+"""Grows when keys are added; none is renamed or removed. A summary without the key is of schema 1."""
 
-_LEAST_CERTAIN = 20
 _MOST_MEMBERS_DRAWN = 200
+_MOST_COMPARED = 1_000
+"""Of more clusters the closest one to each is not looked for: that takes as many comparisons as pairs of clusters."""
 _PACKAGES = ("ensemblage", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
@@ -45,6 +54,7 @@ def summarize(
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
     stability: Any = None,
+    n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
     """Every number that the page of `build` shows, as a dict that JSON can hold.
@@ -74,8 +84,12 @@ def summarize(
         First line of the page.
     stability : KChoice, optional
         What `choose_k` returned for the same objects: its table, its curves and each object's place are shown.
+    n_refits : int, default 0
+        Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
+        combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
+        so none is done unasked; the page says how many were.
     random_state : int, RandomState or None, default 0
-        Chooses the objects that are drawn where there are too many.
+        Chooses the objects that are drawn where there are too many, and the halves.
 
     Returns
     -------
@@ -86,12 +100,22 @@ def summarize(
 
     Raises
     ------
+    TypeError
+        If the consensus is not fitted.
     ValueError
-        If the consensus, the features, the ids or the classes are of another number of objects than the ensemble.
+        If the consensus, the features, the ids or the classes are of another number of objects than the ensemble, or
+        they or ``n_refits`` are not of that form.
 
     Notes
     -----
-    O(n p + p² m) time for m distinct label rows (p at most 200 in the second term); O(n) memory beyond the ensemble.
+    The partitions count with the ``weights`` of the consensus wherever a number is a mean over them: the shares in the
+    consensus matrix, within and between clusters, and the mean agreement. Rankings, the comparison with the classes and
+    what DISCOTEC compares with have none.
+
+    Nothing here costs more than a fit does, but for the ``n_refits``: O(n p + p² m) time for m distinct label rows (p
+    at most 200 in the second term) and O(n) memory beyond the ensemble. With `EvidenceAccumulation` of up to 30,000
+    distinct rows and equal weights the pairs are counted once, O(m² p), as in its fit. Figures show samples; those of
+    the page take a second or two, whatever the size.
 
     Examples
     --------
@@ -103,51 +127,80 @@ def summarize(
     """
     ensemble = as_ensemble(ensemble)
     n = len(ensemble)
-    labels = _checked_labels(consensus.labels_, n)
-    confidence = np.asarray(_one_per_object(consensus.confidence_, n, "confidence_ of consensus"), dtype=np.float64)
-    names = _one_per_object(range(n) if ids is None else list(ids), n, "ids")
+    labels, confidence = _fitted(consensus, n)
+    method = _method_of(consensus)
+    weights = check_weights(method.weights if isinstance(method, BaseConsensus) else None, ensemble.shape[1], "report")
+    names = list(_one_per_object(range(n) if ids is None else ids, n, "ids"))
+    # One seed, so that every figure draws the same objects.
+    check_random_state(random_state)
+    seed = random_state if isinstance(random_state, int) else int(task_seeds(random_state, 1)[0])
     drawable = None if features is None else Features.of(_one_per_object(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
     with_each_other = agreement_matrix(ensemble.select(drawn), "ari")
+    refits = check_whole(n_refits, "n_refits of report", 0)
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
+        "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
         "data": _data(ensemble, drawable),
-        "consensus": _consensus(ensemble, consensus, labels, confidence),
-        "clusters": _clusters(ensemble, labels, confidence),
-        "agreement": _agreement(agreements, drawn, with_each_other),
-        "choice": choice_of_k(ensemble, consensus, random_state),
+        "consensus": _consensus(ensemble, consensus, labels, confidence, weights),
+        "clusters": _clusters(ensemble, labels, confidence, weights),
+        "agreement": _agreement(agreements, weights, drawn, with_each_other),
+        "choice": choice_of_k(ensemble, method, refits, seed),
         "stability": stability_shown(stability, labels),
         "truth": None if compared is None else compared.scores,
-        "members": _members(ensemble, agreements, None if compared is None else compared.members),
-        "rankings": [_ranking(r) for r in _several(ranking)],
-        "least_certain": _least_certain(ensemble, labels, confidence, names),
-        "settings": {str(key): str(value) for key, value in (settings or {}).items()},
-        "seconds": {str(stage): float(duration) for stage, duration in (seconds or {}).items()},
-        "versions": dict(versions) if versions is not None else _versions(),
+        "members": _members(ensemble, weights, agreements, None if compared is None else compared.members),
+        "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
+        "least_certain": least_certain(ensemble, labels, confidence, names, weights),
+        "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
+        "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
+        "versions": _versions() if versions is None else dict(_entries(versions, "versions")),
         "figures": {
-            "matrix": matrix_shown(ensemble, labels, random_state),
+            "matrix": matrix_shown(ensemble, labels, weights, seed),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
-            "points": None if drawable is None else points_shown(drawable, labels, confidence, random_state),
-            "splits": splits_shown(consensus),
-            "climb": climb_shown(consensus),
-            "search": search_shown(consensus),
-            "evidence": evidence_shown(ensemble, consensus, labels),
-            "voting": voting_shown(ensemble, consensus, labels, drawable is not None, random_state),
+            "points": None if drawable is None else points_shown(drawable, labels, confidence, seed),
+            "splits": splits_shown(method),
+            "climb": climb_shown(method),
+            "search": search_shown(method),
+            "evidence": evidence_shown(ensemble, method, labels, weights),
+            "voting": voting_shown(ensemble, method, labels, drawable is not None, seed),
         },
     }
 
 
 def _one_per_object(values: Any, n: int, subject: str) -> Any:
-    length = values.shape[0] if hasattr(values, "shape") else len(values)
+    try:
+        length = values.shape[0] if issparse(values) else len(values)
+    except TypeError:
+        raise TypeError(
+            f"{subject} must have one entry for each of the {n:,} objects of the ensemble. Got {values!r}. Give a list."
+        ) from None
     if length != n:
         raise ValueError(
             f"{subject} must have one entry for each of the {n:,} objects of the ensemble. Got {length:,}. "
             "Give what belongs to the same objects, in the same order."
         )
     return values
+
+
+def _fitted(consensus: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Labels and confidences of the objects."""
+    try:
+        labels, confidence = consensus.labels_, consensus.confidence_
+    except AttributeError:
+        raise TypeError(
+            "consensus of report must be a fitted estimator with labels_ and confidence_. "
+            f"Got {short(consensus)}. Fit a consensus method to the ensemble."
+        ) from None
+    labels = _checked_labels(labels, n)
+    return labels, np.asarray(_one_per_object(confidence, n, "confidence_ of consensus"), dtype=np.float64)
+
+
+def _method_of(consensus: Any) -> Any:
+    """What combined the label matrix: an estimator on features holds it as ``consensus_``."""
+    return consensus.consensus_ if isinstance(consensus, ConsensusClustering | GreedyKMeansConsensus) else consensus
 
 
 def _checked_labels(labels: Any, n: int) -> NDArray[np.int64]:
@@ -160,6 +213,18 @@ def _checked_labels(labels: Any, n: int) -> NDArray[np.int64]:
             "Number them anew."
         )
     return checked
+
+
+def _entries(given: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping | None):
+        raise TypeError(f"{name} of report must be a dict. Got {short(given)}. Give names with their values.")
+    return given or {}
+
+
+def _seconds(duration: Any) -> float:
+    if not isinstance(duration, Real):
+        raise ValueError(f"seconds of report must be numbers. Got {short(duration)}. Give seconds by stage.")
+    return float(duration)
 
 
 def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
@@ -175,54 +240,40 @@ def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
 
 
 def _consensus(
-    ensemble: Ensemble, consensus: Any, labels: NDArray[Any], confidence: NDArray[np.float64]
+    ensemble: Ensemble,
+    consensus: Any,
+    labels: NDArray[Any],
+    confidence: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> dict[str, Any]:
     known = confidence[~np.isnan(confidence)]
-    parameters = consensus.get_params(deep=False) if hasattr(consensus, "get_params") else {}
+    parameters = consensus.get_params(deep=False) if isinstance(consensus, BaseEstimator) else {}
     return {
         "method": type(consensus).__name__,
-        "parameters": {name: _short(value) for name, value in sorted(parameters.items())},
+        "parameters": {name: short(value) for name, value in sorted(parameters.items())},
         "n_clusters": int(labels.max(initial=-1)) + 1,
         "n_unlabelled": int((labels < 0).sum()),
         "mean_confidence": float(known.mean()) if len(known) else None,
-        "between": _between(ensemble, labels),
+        "between": between(ensemble, labels, weights),
     }
 
 
-def _short(value: Any) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 80 else f"{text[:79]}…"
-
-
-def _between(ensemble: Ensemble, labels: NDArray[Any]) -> float | None:
-    """Pairs of objects of different clusters: joined / labelled, both summed over the partitions."""
-    profile, labelled = _profile(ensemble, labels)
-    counts = np.delete(profile, ensemble.offsets[1:] - 1, axis=1).astype(np.float64)
-    joined = (counts.sum(axis=0) ** 2).sum() - (counts**2).sum()
-    members = labelled.astype(np.float64)
-    pairs = (members.sum(axis=0) ** 2).sum() - (members**2).sum()
-    return float(joined / pairs) if pairs > 0 else None
-
-
-def _profile(ensemble: Ensemble, labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Label counts per cluster, and the members of each cluster that each partition labels."""
-    counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = label_profile(ensemble.codes, labels, counts, ensemble.offsets, int(labels.max(initial=-1)) + 1)
-    return profile, labelled_members(profile, ensemble.offsets)
-
-
-def _clusters(ensemble: Ensemble, labels: NDArray[Any], confidence: NDArray[np.float64]) -> list[dict[str, Any]]:
+def _clusters(
+    ensemble: Ensemble, labels: NDArray[Any], confidence: NDArray[np.float64], weights: NDArray[np.float64]
+) -> list[dict[str, Any]]:
     sizes = np.bincount(labels[labels >= 0])
-    shared = cluster_density(ensemble, labels)
-    np.fill_diagonal(shared, -1)
-    nearest = [{"cluster": int(row.argmax()), "share": float(row.max())} for row in shared]
+    nearest: list[dict[str, Any] | None] = [None] * len(sizes)
+    if 1 < len(sizes) <= _MOST_COMPARED:
+        shared = cluster_density(ensemble, labels, weights=weights)
+        np.fill_diagonal(shared, -1)
+        nearest = [{"cluster": int(row.argmax()), "share": float(row.max())} for row in shared]
     return [
         {
             "cluster": c,
             "size": int(size),
             "share": int(size) / len(labels),
             "confidence": quantiles,
-            "nearest": nearest[c] if len(sizes) > 1 else None,
+            "nearest": nearest[c],
         }
         for c, (size, quantiles) in enumerate(zip(sizes, confidence_quantiles(confidence, labels), strict=True))
     ]
@@ -236,29 +287,23 @@ def _members_drawn(agreements: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def _agreement(
-    agreements: NDArray[np.float64], drawn: NDArray[np.intp], with_each_other: NDArray[np.float64]
+    agreements: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    drawn: NDArray[np.intp],
+    with_each_other: NDArray[np.float64],
 ) -> dict[str, Any]:
-    p = len(with_each_other)
-    others = with_each_other[~np.eye(p, dtype=bool)]
+    """Weighted mean agreement of the consensus with the members, of every two of those drawn, and of the best one."""
+    p, w = len(drawn), weights[drawn]
+    two = ~np.eye(p, dtype=bool)
     # A member is compared with all members, itself included, for the consensus may be one of them too.
-    means = np.array([_mean(row) for row in with_each_other])
+    means = np.array([weighted_mean(row, w) for row in with_each_other])
     best = int(np.argmax(means))
     return {
-        "consensus": plain(_mean(agreements)),
-        "others": plain(_mean(others)),
+        "consensus": plain(weighted_mean(agreements, weights)),
+        "others": plain(weighted_mean(with_each_other[two], np.outer(w, w)[two])),
         "best": plain(means[best]) if p > 1 else None,
         "best_member": int(drawn[best]) if p > 1 else None,
     }
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
-
-
-def plain(value: float, digits: int | None = None) -> float | None:
-    """A float that JSON can hold: None for NaN."""
-    return None if np.isnan(value) else float(value if digits is None else round(float(value), digits))
 
 
 def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
@@ -267,7 +312,10 @@ def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
 
 
 def _members(
-    ensemble: Ensemble, agreements: NDArray[np.float64], truth: NDArray[np.float64] | None
+    ensemble: Ensemble,
+    weights: NDArray[np.float64],
+    agreements: NDArray[np.float64],
+    truth: NDArray[np.float64] | None,
 ) -> list[dict[str, Any]]:
     missing = (ensemble.codes == ensemble.n_clusters.astype(ensemble.codes.dtype)).mean(axis=0)
     return [
@@ -275,6 +323,7 @@ def _members(
             "name": name,
             "n_clusters": int(ensemble.n_clusters[j]),
             "missing": float(missing[j]),
+            "weight": float(weights[j]),
             "agreement": plain(agreements[j]),
             "truth": None if truth is None else plain(truth[j]),
         }
@@ -284,62 +333,6 @@ def _members(
 
 def _several(ranking: Any) -> list[Any]:
     return [] if ranking is None else list(ranking) if isinstance(ranking, list | tuple) else [ranking]
-
-
-def _ranking(ranking: Any) -> dict[str, Any]:
-    errors = np.asarray(getattr(ranking, "standard_errors_", 0.0), dtype=np.float64)
-    return {
-        "name": _short(_without_seed(ranking)).removesuffix("()"),
-        "description": (inspect.getdoc(type(ranking)) or "").partition("\n")[0],
-        "greater_is_better": bool(ranking.greater_is_better),
-        "scores": [plain(score) for score in np.asarray(ranking.scores_, dtype=np.float64).tolist()],
-        "errors": [plain(error) for error in errors.tolist()] if errors.any() else None,
-        "order": [int(j) for j in ranking.order_],
-    }
-
-
-def _without_seed(ranking: Any) -> Any:
-    """An estimator like it, without the parameters that say nothing of what the scores mean."""
-    silent = {"random_state": None, "n_jobs": None}
-    shared = silent.keys() & (ranking.get_params() if hasattr(ranking, "get_params") else {})
-    return clone(ranking).set_params(**{name: silent[name] for name in shared}) if shared else ranking
-
-
-def _least_certain(
-    ensemble: Ensemble, labels: NDArray[Any], confidence: NDArray[np.float64], names: Sequence[Any]
-) -> list[dict[str, Any]]:
-    """Objects of the lowest confidence that are not alone in their cluster, and where else they could belong."""
-    sizes = np.bincount(labels[labels >= 0])
-    candidates = np.flatnonzero((labels >= 0) & ~np.isnan(confidence))
-    candidates = candidates[sizes[labels[candidates]] > 1]
-    if len(candidates) > _LEAST_CERTAIN:
-        limit = np.partition(confidence[candidates], _LEAST_CERTAIN - 1)[_LEAST_CERTAIN - 1]
-        candidates = candidates[confidence[candidates] <= limit]
-    objects = candidates[np.lexsort((candidates, confidence[candidates]))][:_LEAST_CERTAIN]
-    elsewhere = _association_with_clusters(ensemble, objects, *_profile(ensemble, labels))
-    elsewhere[np.arange(len(objects)), labels[objects]] = -1
-    return [
-        {
-            "id": str(names[i]),
-            "cluster": int(labels[i]),
-            "confidence": float(confidence[i]),
-            "rival": int(row.argmax()) if len(sizes) > 1 else None,
-            "rival_confidence": float(row.max()) if len(sizes) > 1 else None,
-        }
-        for i, row in zip(objects.tolist(), elsewhere, strict=True)
-    ]
-
-
-def _association_with_clusters(
-    ensemble: Ensemble, objects: NDArray[Any], profile: NDArray[np.int64], labelled: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """(len(objects), k) mean co-association of each object with the members of each cluster."""
-    codes = ensemble.codes[objects].astype(np.int64)
-    known = codes < ensemble.n_clusters
-    shared = profile[:, codes + ensemble.offsets[:-1]]
-    joined = np.where(known, shared, 0).sum(axis=2).T
-    pairs = np.where(known, labelled[:, None, :], 0).sum(axis=2).T
-    return np.where(pairs > 0, joined / np.maximum(pairs, 1), 0.0)
 
 
 def _versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import parallel_map
 from ensemblage.metrics._agreement import agreement_with
 
-_MOST_ENTRIES_FOR_AMI = 2_000_000
+_MOST_ENTRIES_FOR_AMI = 500_000
 
 
 class Comparison(NamedTuple):
@@ -25,7 +25,7 @@ def compare_with_truth(ensemble: Ensemble, labels: NDArray[Any], truth: ArrayLik
     """Adjusted Rand index, adjusted and normalized mutual information with known classes.
 
     The members' adjusted mutual information, which takes as long as everything else together, is left out (None) when
-    n p is above 2·10⁶.
+    n p is above 5·10⁵.
     """
     consensus = Ensemble.from_partitions([labels])
     members = agreement_with(ensemble, truth, "ari")

@@ -1,6 +1,6 @@
 """How clear the number of clusters is, and the soft memberships of a voting consensus."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from sklearn.base import clone
 from ensemblage import plotting
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
+from ensemblage.consensus import EvidenceAccumulation
+from ensemblage.consensus._voting import VotingConsensus
 from ensemblage.metrics import membership_entropy
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
 from ensemblage.report._shown import points_chosen, rows_shown
@@ -20,34 +22,35 @@ Summary = Mapping[str, Any]
 _MOST_ALTERNATIVES = 15
 _MOST_MERGES = 200
 _CLEAR, _FAIR = 2.0, 1.2
-_HALVES, _LEAST_TO_HALVE, _MOST_OBJECTS = 25, 8, 10_000
+_LEAST_TO_HALVE, _MOST_OBJECTS = 8, 10_000
 
 
-def choice_of_k(ensemble: Ensemble, consensus: Any, random_state: Any) -> dict[str, Any] | None:
+def choice_of_k(ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any) -> dict[str, Any] | None:
     """The numbers of clusters that live longest in the consensus's hierarchy, and those that half an ensemble gives.
 
-    None if the consensus tells no lifetimes.
+    None if the consensus has no lifetimes.
     """
-    lives: Mapping[int, float] = getattr(consensus, "lifetimes_", None) or {}
-    if not lives:
+    if not isinstance(consensus, EvidenceAccumulation | VotingConsensus) or not consensus.lifetimes_:
         return None
+    lives: Mapping[int, float] = consensus.lifetimes_
     longest = sorted(lives, key=lambda k: -lives[k])[:_MOST_ALTERNATIVES]
-    found = getattr(consensus, "n_clusters", None) is None
+    found = consensus.n_clusters is None
     return {
         "found": found,
+        "asked": consensus.n_clusters if consensus.n_clusters is None else int(consensus.n_clusters),
         "lifetimes": [[int(k), float(lives[k])] for k in longest],
-        "halves": _choices_of_halves(ensemble, consensus, random_state) if found else [],
+        "halves": _choices_of_halves(ensemble, consensus, n_refits, random_state) if found else [],
     }
 
 
-def _choices_of_halves(ensemble: Ensemble, consensus: Any, random_state: Any) -> list[int]:
+def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any) -> list[int]:
     """The number that the method finds in random halves of the partitions, on a sample of the objects."""
     n, p = ensemble.shape
-    if p < _LEAST_TO_HALVE:
+    if p < _LEAST_TO_HALVE or not n_refits:
         return []
     random = np.random.RandomState(task_seeds(random_state, 1)[0])
     weights = np.ones(p) if consensus.weights is None else np.asarray(consensus.weights)
-    halves = [np.sort(random.choice(p, (p + 1) // 2, replace=False)) for _ in range(_HALVES)]
+    halves = [np.sort(random.choice(p, (p + 1) // 2, replace=False)) for _ in range(n_refits)]
     found = []
     try:
         sample = ensemble if n <= _MOST_OBJECTS else ensemble[np.sort(random.choice(n, _MOST_OBJECTS, replace=False))]
@@ -59,14 +62,28 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, random_state: Any) ->
     return found
 
 
-def how_clear(choice: Mapping[str, Any]) -> str:
-    """The longest lifetime against the second longest, as a sentence."""
-    return " ".join([_longest_against_second(choice), *_share_of_halves(choice)])
+def how_clear(choice: Mapping[str, Any], n_clusters: int) -> str:
+    """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects."""
+    return " ".join([_verdict(choice, n_clusters), *_share_of_halves(choice["halves"], n_clusters)])
 
 
-def _share_of_halves(choice: Mapping[str, Any]) -> list[str]:
-    k, halves = choice["lifetimes"][0][0], choice["halves"]
-    return [f"{halves.count(k)} of {len(halves)} random halves of the partitions give {k}, too."] if halves else []
+def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
+    k, life = choice["lifetimes"][0]
+    if not choice["found"] or n_clusters == k:
+        return _longest_against_second(choice)
+    are = "is" if n_clusters == 1 else "are"
+    return (
+        f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
+        f"object: {counted(n_clusters, 'cluster')}, and no clear choice."
+    )
+
+
+def _share_of_halves(halves: Sequence[int], n_clusters: int) -> list[str]:
+    if not halves:
+        return []
+    n_alike = halves.count(n_clusters)
+    give = "gives" if n_alike == 1 else "give"
+    return [f"{n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."]
 
 
 def _longest_against_second(choice: Mapping[str, Any]) -> str:
@@ -92,7 +109,7 @@ def voting_shown(
     ensemble: Ensemble, consensus: Any, clusters: NDArray[Any], with_points: bool, random_state: Any
 ) -> dict[str, Any] | None:
     """What the figures of a voting consensus draw; None for other methods."""
-    if not hasattr(consensus, "predict_membership"):
+    if not isinstance(consensus, VotingConsensus):
         return None
     chosen, sizes, note = rows_shown(ensemble, clusters, random_state)
     shares = consensus.predict_membership(ensemble[chosen])
@@ -131,12 +148,21 @@ def voting_section(summary: Summary) -> Section | None:
     if not pictures:
         return None
     title = "How many clusters?" if not shown else "How many clusters, and how soft?"
-    return Section(title, [how_clear(choice)] if choice else [], pictures, tables)
+    sentences = [how_clear(choice, len(summary["clusters"]))] if choice else []
+    return Section(title, sentences, pictures, tables)
+
+
+def _cut(summary: Summary) -> int:
+    """The number of clusters at which the hierarchy was cut; some of them may be no object's most likely one."""
+    choice = summary["choice"]
+    k: int = choice["lifetimes"][0][0] if choice["found"] else choice.get("asked") or len(summary["clusters"])
+    return k
 
 
 def _lifetimes(summary: Summary) -> Picture:
-    choice, k = summary["choice"], len(summary["clusters"])
-    chosen = "The longest was taken" if choice["found"] else f"{k} clusters were asked for"
+    choice, k = summary["choice"], _cut(summary)
+    were = "was" if k == 1 else "were"
+    chosen = "The longest was taken" if choice["found"] else f"{counted(k, 'cluster')} {were} asked for"
     sentences = [
         (
             "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One "
@@ -153,8 +179,8 @@ def _halves(choice: Mapping[str, Any]) -> Picture:
     halves = choice["halves"]
     sentences = [
         (
-            f"The same method on {len(halves)} random halves of the partitions: how often it finds each number (bars), "
-            "and the share of the runs up to there (line)."
+            f"The same method was fitted again to random halves of the partitions, {counted(len(halves), 'refit')}: "
+            "how often it finds each number (bars), and the share of the refits up to there (line)."
         )
     ]
     return Picture("How often each number is found", to_svg(plotting.estimated_clusters(halves), "halves"), sentences)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import platform
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +14,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from ensemblage._lock import only_user
 from ensemblage._version import __version__
 from ensemblage.report._svg import figure_style, to_svg
 from ensemblage.reproduce import _page
@@ -165,32 +166,14 @@ def _folder(path: Path) -> Iterator[None]:
     """Make the folder, and keep others out of it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDONLY)
+        tempfile.TemporaryFile(dir=path).close()
     except OSError as error:
         raise ValueError(
             f"The output must be a folder that can be written. {path} cannot: {error.strerror}. "
             "Name another one with -o."
         ) from None
-    try:
-        _lock(handle, path)
-        if not os.access(path, os.W_OK):
-            raise ValueError(f"The output must be a folder that can be written. {path} cannot. Name another with -o.")
+    with only_user(path):
         yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ValueError(
-            f"A folder must be used by one reproduction at a time. {path} is in use. Wait, or name another with -o."
-        ) from None
 
 
 def _write(

@@ -118,6 +118,21 @@ def test_consensus(client, on_workers, missing, name):
         np.testing.assert_array_equal(found.predict(E), expected.predict(labels))
 
 
+@pytest.mark.parametrize("name", ["km", "acv", "majority"])
+def test_a_partition_of_weight_0_is_left_out(client, on_workers, name):
+    labels = planted_labels(200, 5, 4, 0.4, 0.3, seed=5)[0]
+    labels[7, :4], labels[7, 4] = -1, 0
+    parameters = METHODS[name] | {"weights": [1, 2, 1, 1, 0]}
+    expected = make_consensus(name, 3, **parameters).fit(labels)
+    E = spread(labels, client)
+    found = make_consensus(name, 3, **parameters).fit(E)
+    assert expected.labels_[7] == -1
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)
+    if name != "majority":
+        np.testing.assert_array_equal(found.predict(E), expected.labels_)
+
+
 def test_several_blocks_of_float_sums(client, on_workers):
     labels = random_labels(70_000, 6, 12, 0.1)
     expected = KMeansConsensus(5, n_init=1, random_state=0).fit(labels)

@@ -43,11 +43,11 @@ def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None)
 
 def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value is not None:
-        from ensemblage._stored._ensemble import parse_memory
+        from ensemblage._validation import check_bytes
 
         try:
-            parse_memory(value)
-        except (ValueError, OverflowError):
+            check_bytes(value, "--memory")
+        except ValueError:
             raise click.BadParameter(f"{shown(value)} is no size such as 500MB or 4GB.", ctx, param) from None
     return value
 

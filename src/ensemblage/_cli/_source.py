@@ -27,8 +27,8 @@ def formula_notes(ids: Sequence[str]) -> list[str]:
     if found is None:
         return []
     return [
-        f"ids such as {found[:40]!r} are formulas to a spreadsheet, and are written as they are: in there, import the "
-        "column id as text"
+        f"ids such as {found[:40]!r} are formulas to a spreadsheet, and are written as they are: "
+        "import the column id as text there"
     ]
 
 

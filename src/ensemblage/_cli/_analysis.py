@@ -68,7 +68,7 @@ class Consensus:
     def estimator(self) -> Any:
         estimator = make_consensus(self.method, self.k)
         known = estimator.get_params()
-        own = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:
             own["max_bytes"] = self.memory
         return estimator.set_params(**{name: value for name, value in own.items() if name in known})

@@ -179,6 +179,7 @@ for model, case in {BEYOND_DENSE!r}:
 """
 
 
+@pytest.mark.slow
 def test_the_same_bits_in_two_fits_and_two_processes():
     runs = [
         subprocess.run([sys.executable, "-c", SAME_BITS * 2], check=True, capture_output=True, text=True).stdout.split()

@@ -91,8 +91,9 @@ class CSPA(ObjectGraph):
     Notes
     -----
     O(m² p) time to find the edges of m rows: with 100 neighbours and p = 20 a few seconds for m = 20,000, under half a
-    minute for 50,000, hours for 10⁶. METIS takes 28 to 110 bytes per edge and end, more the fewer edges there are; the
-    normalised cut 36. The edges are counted as they are found, and a fit that would pass ``max_bytes`` ends then.
+    minute for 50,000, hours for 10⁶. Memory: 48 to 140 bytes for each end of an edge, the more the fewer edges there
+    are. 2 GiB are enough for 5,900 rows if some partition joins each pair, and for 78,000 or more with 100 neighbours.
+    Edges are counted as they are found, and a fit that would pass ``max_bytes`` ends then.
 
     The weight of an edge is the share of all partitions that join the pair, weighted by ``weights``: H Hᵀ / p, as in
     the paper, where the row of an object that a partition does not label is zero. So a pair that few partitions label

@@ -198,7 +198,7 @@ folder_option = click.option(
 )
 @click.version_option(__version__, prog_name="ensemblage")
 def main() -> None:
-    """Consensus clustering: many clusterings in; one better clustering, a ranking and a measure of certainty out.
+    """Consensus clustering: many clusterings of the same objects in; what they agree on, and how far, out.
 
     Start with: ensemblage run DATA.csv -o out
     """

@@ -24,8 +24,12 @@ def option_of(name: str) -> str:
 def formula_notes(ids: Sequence[str]) -> list[str]:
     """A warning of ids that a spreadsheet would compute: the tables that are written keep them as they are."""
     found = next((name for name in ids if FORMULA.match(name) and not NUMBER.fullmatch(name)), None)
-    as_text = "are formulas to a spreadsheet, and are written as they are: import the column id as text there"
-    return [] if found is None else [f"ids such as {found[:40]!r} {as_text}"]
+    if found is None:
+        return []
+    shown = repr(found[:40])
+    return [
+        f"ids such as {shown} are formulas to a spreadsheet, and are written as they are: import them there as text"
+    ]
 
 
 @dataclass(frozen=True)

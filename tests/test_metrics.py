@@ -19,6 +19,7 @@ from ensemblage.metrics import (
     ensemble_baselines,
     ensemble_nmi,
     kmeans_loss,
+    mm_index,
 )
 from ensemblage.metrics._density import confidence_of_rows, ratio, weighted_sum
 
@@ -363,3 +364,20 @@ def test_errors_of_choices():
         ensemble_baselines([[0], [1]])
     with pytest.raises(ValueError, match="average_method must be one of"):
         ensemble_nmi([[0], [1]], [0, 1], average_method="mean")
+
+
+def test_a_partition_of_weight_0_is_left_out():
+    labels, truth = planted_labels(n=60, p=6, k=3, noise=0.3, missing=0.3, seed=4)
+    labels[5], labels[5, 4] = -1, 1
+    weights = np.array([1, 2, 1, 0, 0, 3.0])
+    selected, rest = Ensemble(labels).select(weights > 0), weights[weights > 0]
+    for metric in (density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari, mm_index):
+        np.testing.assert_array_equal(metric(labels, truth, weights=weights), metric(selected, truth, weights=rest))
+    for name in ("nmi", "ari", "density"):
+        expected = ensemble_baselines(selected, name, weights=rest)
+        assert ensemble_baselines(labels, name, weights=weights) == expected
+    with pytest.warns(UserWarning, match="No partition labels both"):
+        expected = coassociation(selected, weights=rest)
+    with pytest.warns(UserWarning, match="No partition labels both"):
+        found = coassociation(labels, weights=weights)
+    np.testing.assert_array_equal(found, expected)

@@ -92,6 +92,49 @@ def test_delta_area_is_the_relative_growth():
     assert found[4] == pytest.approx(areas[4] / areas[3] - 1)
 
 
+def naive_area(shares, rule):
+    """Monti's definition over sorted pairs, ties and all; over bins; or the mean."""
+    cdf = lambda x: np.mean(shares <= x + 1e-12)  # noqa: E731
+    if rule == "exact":
+        return 1 - np.mean(shares)
+    if rule == "monti":
+        x = np.sort(shares)
+        return sum((x[i] - x[i - 1]) * cdf(x[i]) for i in range(1, len(x)))
+    return sum(0.01 * cdf(i / 100) for i in range(2, 101))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("rule", ["exact", "monti", "histogram"])
+def test_each_rule_of_the_area(rule, missing):
+    rng = np.random.default_rng(3)
+    ensembles = {}
+    for k in (2, 3, 5):
+        labels = rng.integers(0, k, (14, 7))
+        labels[rng.random(labels.shape) < missing] = -1
+        ensembles[k] = labels
+    areas = {}
+    for k, labels in ensembles.items():
+        i, j = np.triu_indices(14, 1)
+        both = (labels[i] >= 0) & (labels[j] >= 0)
+        joined = both & (labels[i] == labels[j])
+        seen = both.any(axis=1)
+        areas[k] = naive_area(joined[seen].sum(axis=1) / both[seen].sum(axis=1), rule)
+    expected = [areas[2], areas[3] / areas[2] - 1, areas[5] / areas[3] - 1]
+    assert list(delta_area(ensembles, rule=rule).values()) == pytest.approx(expected)
+
+
+def test_the_rules_of_the_area_differ():
+    ensembles = {2: [[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 0, 0]]}
+    found = [delta_area(ensembles, rule=rule)[2] for rule in ("exact", "monti", "histogram")]
+    # Values 0, 1/3, 2/3 with 1, 3, 2 pairs.
+    assert found[:2] == pytest.approx([(1 * 1 + 4 * 1 + 6 * 1) / 18, (4 + 6) / 18])
+    assert found[2] == pytest.approx((32 * 1 + 33 * 4 + 34 * 6) / 600)
+    with pytest.raises(ValueError, match="rule of delta_area must be one of 'exact', 'monti', 'histogram'"):
+        delta_area(ensembles, rule="trapezoid")
+    with pytest.raises(TypeError, match=r"ensembles of delta_area must be a dict .* Got list"):
+        delta_area([[0, 1]])
+
+
 def test_delta_area_where_everything_is_joined():
     assert delta_area({2: [[0], [0]], 3: [[0], [1]]}) == {2: 0.0, 3: 0.0}
 

@@ -3,13 +3,18 @@
 import collections
 import csv
 import gzip
+import importlib
+import inspect
+import linecache
 import math
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,13 +24,25 @@ from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
 from ensemblage.datasets import Dataset
-from ensemblage.reproduce import PAPERS, Request, _page, _reproduce, _store, load_paper, reproduce, sinorina, status
+from ensemblage.reproduce import (
+    PAPERS,
+    Request,
+    _page,
+    _protocol,
+    _reproduce,
+    _store,
+    load_paper,
+    reproduce,
+    sinorina,
+    status,
+)
 from ensemblage.reproduce._claims import HOLDS
 from ensemblage.reproduce._experiment import Run
+from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Estimate, Results, estimate
-from ensemblage.reproduce._runs import Progress
-from ensemblage.reproduce._store import Key, Made, Result, Store
+from ensemblage.reproduce._runs import Data, Progress, complete_rows
+from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
 from ensemblage.reproduce._tables import DIFFERS, UNKNOWN, WITHIN, Cell, plot, to_csv, to_markdown
 
 TESTS = Path(__file__).parent
@@ -214,7 +231,7 @@ def test_a_file_of_another_format_is_refused(toy, tmp_path):
     run(tmp_path / "out", quick=True)
     with sqlite3.connect(tmp_path / "out" / "results.sqlite") as file:
         file.execute("pragma user_version = 7")
-    with pytest.raises(ValueError, match=r"format 1\. Got format 7, of another version"):
+    with pytest.raises(ValueError, match=r"format 1 or 2\. Got format 7, of another version"):
         run(tmp_path / "out")
     (tmp_path / "out" / "results.sqlite").write_text("not a database, but a text that is long enough to be looked at")
     with pytest.raises(ValueError, match="must be a results file"):
@@ -265,15 +282,154 @@ def test_status(toy, tmp_path):
 def test_store_gives_back_what_it_was_given(tmp_path):
     store = Store(tmp_path / "x.sqlite", "1")
     key, labels = Key("e", "d", "m", 0), np.array([[0, -1], [3, 2]], dtype=np.int32)
-    store.put(key, "print", Result({"a": np.float64(0.1), "b": np.arange(2)}, None, 1.5))
-    store.put_ensemble(key, "print", Made(labels, {"winner": np.int64(3)}), 0.1)
-    assert store.results("e") == {(key, "print"): Result({"a": 0.1, "b": [0, 1]}, None, 1.5)}
-    made = store.ensemble(key, "print")
+    origin = Origin("print", "protocol")
+    store.put(key, origin, Result({"a": np.float64(0.1), "b": np.arange(2)}, None, 1.5))
+    store.put_ensemble(key, origin, Made(labels, {"winner": np.int64(3)}), 0.1)
+    assert store.results("e") == {(key, origin): Result({"a": 0.1, "b": [0, 1]}, None, 1.5)}
+    made = store.ensemble(key, origin)
     np.testing.assert_array_equal(made.labels, labels)
     assert made.labels.dtype == np.int32
     assert made.facts == {"winner": 3}
-    assert store.ensemble(key, "other data") is None
+    assert store.ensemble(key, origin._replace(data="other")) is None
+    assert store.ensemble(key, origin._replace(protocol="other")) is None
+    store.put(key, origin._replace(protocol="other"), Result({"a": 2.0}, None, 1.5))
+    assert sorted(result.numbers["a"] for result in store.results("e").values()) == [0.1, 2.0]
+    store._file.execute("update ensembles set labels = 'damaged'")
+    assert store.ensemble(key, origin) is None
+    store._file.execute("update results set numbers = '{'")
+    with pytest.raises(ValueError, match=r"must be a results file that can be written\. It cannot: Expecting"):
+        store.results("e")
     store.close()
+
+
+def test_an_edited_protocol_is_measured_anew_and_the_old_results_are_kept_aside(toy, tmp_path, monkeypatch):
+    told = []
+    run(tmp_path / "out", told, table="10")
+    before = toy()
+    paper = toy_paper.PAPER
+    (experiment,) = paper.experiments
+
+    def measure(run, method):
+        return {"k": 40.0, "right": 0.0}
+
+    def use(**changes):
+        changed = replace(paper, experiments=(replace(experiment, **changes),))
+        monkeypatch.setattr(_reproduce, "load_paper", lambda name: changed)
+        told.clear()
+        run(tmp_path / "out", told, table="10")
+        return [line for line in told if "aside" in line or "to do" in line]
+
+    assert use() == ["8 results are there, 0 to do"]
+    edited = ["8 results of an earlier protocol are kept aside", "0 results are there, 8 to do"]
+    assert use(measure=measure) == edited
+    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "ayad" / "table10.csv")}
+    assert float(cells["easy", "KM"]["ours"]) == 40.0
+    assert toy() == before  # the ensembles were there
+    settings = tuple(replace(case, settings={**case.settings, "more": 1}) for case in experiment.cases)
+    assert use(cases=settings)[1] == "0 results are there, 8 to do"
+    assert len(toy()) == 2 * len(before)  # and are made anew
+    assert use(noise_is_cluster=True)[1] == "0 results are there, 8 to do"
+    # The old ones are still there.
+    assert use()[1] == "8 results are there, 0 to do"
+    assert status(Request(("ayad",), tmp_path / "out"))[0][1] == "8"
+
+
+def test_the_protocol_is_the_code_without_its_comments(tmp_path, monkeypatch):
+    experiment, case = toy_paper.PAPER.experiments[0], toy_paper.CASES[0]
+    source = inspect.getsource(toy_paper)
+    codes = {}
+    for name, text in (
+        ("same", source.replace("def make(", "# A comment.\n\ndef make(").replace('"""A paper', '"""Another paper')),
+        ("other", source.replace("labels[0])", "labels[1])")),
+    ):
+        (tmp_path / f"toy_{name}.py").write_text(text, encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        module = importlib.import_module(f"toy_{name}")
+        codes[name] = protocol_of(module.PAPER.experiments[0], case, "KM")
+    assert codes["same"] == protocol_of(experiment, case, "KM") != codes["other"]
+    monkeypatch.setattr(_protocol, "SHARED", ())
+    assert protocol_of(experiment, case, "KM") != codes["same"]
+
+
+def test_the_code_of_a_users_method_is_part_of_the_protocol(tmp_path, monkeypatch):
+    experiment, case = toy_paper.PAPER.experiments[0], toy_paper.CASES[0]
+    monkeypatch.syspath_prepend(tmp_path)
+    found = []
+    for body in ("1", "2"):
+        (tmp_path / "users.py").write_text(f"class Method:\n    k = {body}\n", encoding="utf-8")
+        _protocol._code_of.cache_clear()
+        monkeypatch.delitem(sys.modules, "users", raising=False)
+        linecache.clearcache()
+        found.append(protocol_of(experiment, case, "users:Method"))
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_protocols_are_the_same_in_every_process(name):
+    for experiment in load_paper(name).experiments:
+        parts = [
+            _protocol._of_function(experiment.make),
+            _protocol._of_function(experiment.measure),
+            *map(_protocol._of_case, experiment.cases),
+        ]
+        assert " at 0x" not in repr(parts)
+        assert not any(
+            isinstance(value, set | frozenset) for case in experiment.cases for value in case.settings.values()
+        )
+
+
+def test_experiments_that_share_ensembles_share_their_protocol():
+    for name in PAPERS:
+        made = collections.defaultdict(set)
+        for experiment in load_paper(name).experiments:
+            for case in experiment.cases:
+                place = experiment.ensembles or experiment.name, case.name
+                made[place].add(protocol_of_ensemble(experiment, case))
+        assert {len(protocols) for protocols in made.values()} == {1}
+
+
+def test_a_results_file_of_format_1_is_read_and_kept(toy, tmp_path):
+    """tests/files/results-format1.sqlite: the toy paper by ensemblage 0.1.0, before results had a protocol."""
+    out = tmp_path / "out"
+    out.mkdir()
+    shutil.copy(TESTS / "files" / "results-format1.sqlite", out / "results.sqlite")
+    store = Store(out / "results.sqlite", "0.1.0")
+    assert {origin for _, origin in store.results("toy")} == {Origin("", "")}
+    assert [result.numbers["k"] for result in store.results("toy").values()] == [3] * 4
+    assert store.ensemble(Key("toy", "easy", "", 0), Origin("", "")).labels.shape == (60, 8)
+    store.close()
+    told = []
+    run(out, told, quick=True)
+    if _reproduce.__version__ == "0.1.0":
+        assert "4 results of an earlier protocol are kept aside" in told
+    assert "0 results are there, 6 to do" in told
+    with sqlite3.connect(out / "results.sqlite") as file:
+        assert file.execute("select count(*) from results where protocol = ''").fetchone() == (4,)
+        assert file.execute("select count(*) from results where protocol != ''").fetchone() == (4,)
+
+
+def test_sets_with_missing_features_are_used_without_their_gaps(tmp_path):
+    rows = "".join(f"{i % 3 * 10 + i / 100},{'' if i in (3, 4) else i},{i % 3}\n" for i in range(60))
+    write_set(tmp_path, "ecoli", f"f0,f1,label\n{rows}")
+    data = Data(tmp_path, download=False)
+    complete, print_ = data.get("ecoli")
+    assert complete.X.shape == (58, 2)
+    assert not np.isnan(complete.X).any()
+    assert len(complete.y) == 58
+    whole, other = data.get("ecoli", keeps_gaps=True)
+    assert whole.X.shape == (60, 2)
+    assert print_ != other
+    assert "2 of 60 objects have missing features and are left out." in data.notes()["ecoli"]
+    lost = complete_rows(Dataset("x", np.array([[1.0], [np.nan], [2.0]]), np.array([0, 1, 2]), "here"))
+    assert lost.y.tolist() == [0, 1]
+    with pytest.raises(ValueError, match=r"x must have objects without missing features\. Each of its 1 has some"):
+        complete_rows(Dataset("x", np.array([[np.nan]]), None, "here"))
+    asked = ("ayad", "--table", "1", "--runs", "1", "--data", tmp_path, "-o", tmp_path / "out")
+    result = invoke("reproduce", *asked)
+    assert result.exit_code == 0, result.output
+    assert "failed" not in result.output
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    assert "2 of 60 objects have missing features and are left out." in page
 
 
 @pytest.mark.parametrize(
@@ -488,7 +644,7 @@ def test_a_results_file_of_another_version(tmp_path):
     with sqlite3.connect(tmp_path / "results.sqlite") as file:
         file.execute("pragma user_version = 7")
     file.close()
-    refused("must be a results file of format 1. Got format 7, of another version of ensemblage.", tmp_path)
+    refused("must be a results file of format 1 or 2. Got format 7, of another version of ensemblage.", tmp_path)
 
 
 def test_a_results_file_that_is_none(tmp_path):

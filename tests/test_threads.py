@@ -114,7 +114,8 @@ def test_two_processes_may_find_the_rows_at_the_same_time(tmp_path, slow_writing
     np.save(tmp_path / "labels.npy", labels)
     E, expected = Ensemble.open(tmp_path / "labels.npy"), Ensemble(labels).distinct
     without_lock = type(E).distinct._function
-    for found in at_the_same_time(lambda: without_lock(E), lambda: without_lock(E)):
+    results = at_the_same_time(*(lambda i=i: (time.sleep(i / 20), without_lock(E))[1] for i in range(4)))
+    for found in results:
         for name in ("codes", "counts", "inverse"):
             np.testing.assert_array_equal(getattr(found, name)[:], getattr(expected, name))
 

@@ -74,7 +74,20 @@ def test_no_weight_vanishes():
 
 @pytest.mark.parametrize(
     "bad",
-    [[1, -1], [1, np.nan], [1, np.inf], [0, 0], [1], [[1, 1]], 1.0, "ab", ["a", "b"], [[1], [1, 2]], [10**400, 1]],
+    [
+        [1, -1],
+        [1, np.nan],
+        [1, np.inf],
+        [0, 0],
+        [1],
+        [[1, 1]],
+        1.0,
+        "ab",
+        ["a", "b"],
+        [[1], [1, 2]],
+        [10**400, 1],
+        [1j, 1],
+    ],
 )
 def test_bad_weights(bad):
     rule = "weights of KMeansConsensus must be 2 numbers ≥ 0, one per partition, not all 0. Got "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ class BlockRows:
         order = np.argsort(index, kind="stable")
         rows = index[order]
         edges = np.flatnonzero(np.diff(rows // self._rows_at_once, prepend=-1))
-        for first, last in zip(edges, [*edges[1:], len(rows)], strict=True):
+        for first, last in pairwise([*edges, len(rows)]):
             start, stop = int(rows[first]), int(rows[last - 1]) + 1
             taken[order[first:last]] = self._read(start, stop)[rows[first:last] - start]
         return taken

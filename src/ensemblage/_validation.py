@@ -68,7 +68,11 @@ MOST_BYTES = 2**63 - 1
 def check_bytes(value: Any, subject: str) -> int:
     """A number of bytes ≥ 1: 2000000000 or "2GB"."""
     size: Any = _text_bytes(value) if isinstance(value, str) else value
-    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.number) or not size >= 1:
+    if (
+        isinstance(size, bool | np.bool_)
+        or not isinstance(size, int | float | np.integer | np.floating)
+        or not size >= 1
+    ):
         raise ValueError(
             f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
             "Give such a size."

@@ -41,11 +41,14 @@ class Consensus:
     method: str
     seed: int
     n_jobs: int
+    memory: str | None
 
     @classmethod
-    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int) -> Consensus:
+    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int, memory: str | None) -> Consensus:
         """Without a method: k-means if the number of clusters is known, else the one that finds it in linear time."""
-        return cls(k, method or ("acv" if k is None else "km"), seed, n_jobs)
+        if method is None:
+            method = "acv" if k is None else "km"
+        return cls(k, method, seed, n_jobs, memory)
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -57,10 +60,17 @@ class Consensus:
                 f"Give it, or choose a --method that can ({able or 'none yet'})."
             )
 
+    def tell_memory(self) -> None:
+        """Say it if the limit limits nothing."""
+        if self.memory is not None and "max_bytes" not in make_consensus(self.method, self.k).get_params():
+            tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
+
     def estimator(self) -> Any:
         estimator = make_consensus(self.method, self.k)
         known = estimator.get_params()
-        own = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        if self.memory is not None:
+            own["max_bytes"] = self.memory
         return estimator.set_params(**{name: value for name, value in own.items() if name in known})
 
 
@@ -76,13 +86,16 @@ def run_analysis(
     generator: str,
     partitions: int,
     seed: int,
+    memory: str | None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     most = _largest(k, k_range)
-    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus.of(most, method, seed, n_jobs)
+    source = Source.of(data, settings, "impute", "standardize")
+    wanted = Consensus.of(most, method, seed, n_jobs, memory)
     generation = Generation(generator, partitions, most, seed, n_jobs)
     wanted.check()
+    wanted.tell_memory()
     generation.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content), **generation.identity()}
@@ -135,11 +148,13 @@ def combine_analysis(
     k: int | None,
     method: str | None,
     seed: int,
+    memory: str | None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs)
+    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs, memory)
     wanted.check()
+    wanted.tell_memory()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content)}
     identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": wanted.method}

@@ -66,7 +66,8 @@ class Folder:
         """Write what is known so far."""
         record = {"schema": SCHEMA, **self.summary, "run": {**self.identity, "files": self.hashes}}
         with self._new(SUMMARY) as new:
-            new.write_text(to_json(record), encoding="utf-8")
+            # The name of an input need not be text: what is none of it is escaped, as JSON does.
+            new.write_text(to_json(record), encoding="utf-8", errors="backslashreplace")
             os.replace(new, self.path / SUMMARY)
 
     @contextmanager

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,13 @@ PART_ROWS = 1_000_000
 DEFAULT_MEMORY = "1GB"
 
 
-def is_on_disk(path: Path, memory: str | None) -> bool:
+def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
     """Whether a command leaves its input on the disk: .npy files and folders always, Parquet files with --memory."""
     suffix = path.suffix.lower()
-    if suffix == ".npy" or path.is_dir():
-        return True
-    if memory is not None and suffix != ".parquet":
-        raise ValueError(
-            f"--memory is for labels that stay on disk: a .npy file, a .parquet file or a folder of them. Got {path}. "
-            "Leave it out, or save the labels as one of these."
-        )
-    return memory is not None
+    on_disk = suffix == ".npy" or path.is_dir() or (suffix == ".parquet" and memory is not None)
+    if scratch is not None and not on_disk:
+        tell(f"--scratch: {path.name} is read into memory and takes no room there")
+    return on_disk
 
 
 def opened(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
@@ -68,7 +65,7 @@ def combine_stored(
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
-    wanted = Consensus.of(k, method, seed, n_jobs)
+    wanted = Consensus.of(k, method, seed, n_jobs, memory)
     wanted.check()
     write = _writer(output, overwrite)
     start = time.perf_counter()
@@ -112,7 +109,7 @@ def _writer(output: Path, overwrite: bool) -> Writer:
     if not output.absolute().parent.is_dir():
         raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make it first.")
     _parquet()
-    return _write_parts
+    return partial(_write_parts, overwrite)
 
 
 def _only_parts(folder: Path) -> bool:
@@ -138,7 +135,7 @@ def _columns(labels: NDArray[Any], confidence: NDArray[np.float64], block: slice
     yield confidence[block].tolist()
 
 
-def _write_parts(folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+def _write_parts(overwrite: bool, folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
     """A folder of Parquet parts with the columns cluster and confidence, in the order of the objects."""
     pa, pq = _parquet()
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
@@ -148,7 +145,7 @@ def _write_parts(folder: Path, labels: NDArray[Any], confidence: NDArray[np.floa
             pq.write_table(table, new / f"part-{i:05}.parquet")
         os.chmod(new, 0o777 & ~_umask())
         if folder.exists():
-            shutil.rmtree(folder)
+            shutil.rmtree(folder) if overwrite else folder.rmdir()
         os.replace(new, folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

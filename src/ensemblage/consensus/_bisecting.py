@@ -122,6 +122,9 @@ class BisectingKMeansConsensus(BaseConsensus):
     O(m p) time per iteration of a split of m distinct rows, so O(m p log k) per iteration for a balanced tree, against
     O(m p k) of k-means. Memory beyond the ensemble: its distinct rows twice.
 
+    ``predict`` of the rows of ``fit`` gives ``labels_``. Labels depend on the ratios of the weights alone; one below
+    2⁻⁶⁴ of the largest counts as that much. Losses are proportional to the weights (infinite beyond the largest float).
+
     The parts are independent after a split (Candel 4.3): each has a seed of its own, so that the tree does not depend
     on the order in which they are split.
 
@@ -318,6 +321,8 @@ class BisectingKMeansConsensus(BaseConsensus):
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new label rows: down the tree, to the nearer of the two centroids at each split.
+
+        Ties go to the first one. A row that ``fit`` put into a half because that was empty otherwise goes there.
 
         Parameters
         ----------

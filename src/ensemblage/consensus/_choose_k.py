@@ -30,9 +30,9 @@ class KRow(NamedTuple):
     pac: float
     """Share of ambiguous pairs (`metrics.pac`); small is stable."""
     area: float
-    """Area under the consensus distribution."""
+    """Area under the consensus distribution, exact."""
     delta_area: float
-    """Its relative growth from the k before (`metrics.delta_area`)."""
+    """Its relative growth from the k before (`metrics.delta_area`, rule "exact")."""
     reference_pac: float | None
     """Mean PAC of the data without clusters."""
     rcsi: float | None

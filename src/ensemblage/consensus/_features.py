@@ -38,7 +38,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     n_jobs : int, optional
         Given to generator and consensus if they have such a parameter and it is None.
     random_state : int, RandomState or None
-        Seed of the generator and the consensus, where they have none of their own.
+        Seed of the generator and the consensus, and of every estimator inside them (the steps of a pipeline, the
+        ``estimator`` of a generator), where they have none of their own.
 
     Attributes
     ----------
@@ -116,11 +117,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         return self._with_defaults(consensus, seed)
 
     def _with_defaults(self, estimator: Any, seed: int) -> Any:
-        parameters = estimator.get_params()
-        for name, value in (("n_jobs", self.n_jobs), ("random_state", seed)):
-            if name in parameters and parameters[name] is None:
-                estimator.set_params(**{name: value})
-        return estimator
+        """The estimator with threads and every seed of its own and of its parts set that it was not given."""
+        missing = sorted(name for name, value in estimator.get_params().items() if value is None)
+        nested = [name for name in missing if name.endswith("__random_state")]
+        values = dict(zip(nested, task_seeds(seed, len(nested)).tolist(), strict=True))
+        values |= {"n_jobs": self.n_jobs, "random_state": seed}
+        return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

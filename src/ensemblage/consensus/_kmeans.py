@@ -87,7 +87,9 @@ class BaseKMeans(BaseConsensus):
         return label_profile(ensemble.codes, clusters, counts, ensemble.offsets, k, self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Nearest cluster of new label rows.
+        """Nearest cluster of new label rows, the first one on ties.
+
+        A row that ``fit`` put into a cluster because that was empty otherwise goes there.
 
         Parameters
         ----------
@@ -133,7 +135,7 @@ class KMeansConsensus(BaseKMeans):
         Whether each partition's utility is divided by its value for the partition itself, so that partitions with many
         clusters count as much as those with few. With "entropy", a partition of a single cluster is left out.
     exponent : float, default 5
-        The p of the p-norm, > 1; the authors use 5 and 8. Only for "lp".
+        The p of the p-norm, > 1; the authors use 5 and 8. Only for "lp". Very large ones give the maximum norm.
     smoothing : float, default 2.2e-16
         Only for "entropy": added to the proportions when distances are taken, > 0 and < 1. A label that a cluster has
         not seen costs -log2(smoothing) bits; the default is the authors' and makes that 52.
@@ -193,8 +195,11 @@ class KMeansConsensus(BaseKMeans):
     in (the authors' toolbox draws a random label instead). A partition's utility counts by its share of labelled
     objects.
 
-    ``predict`` of the rows of ``fit`` gives ``labels_``, unless ``refine`` moved them: it assigns to the nearest
-    centroid.
+    ``predict`` of the rows of ``fit`` gives ``labels_``, ties included, unless ``refine`` moved them: it assigns to the
+    nearest centroid.
+
+    Labels depend on the ratios of the weights alone; one below 2⁻⁶⁴ of the largest counts as that much. ``objective_``
+    and ``utility_`` are proportional to the weights (infinite beyond the largest float).
 
     References
     ----------
@@ -255,8 +260,8 @@ class KMeansConsensus(BaseKMeans):
         super()._check_parameters()
         check_utility(self, "KMeansConsensus")
 
-    _utility: CategoryUtility
     utility_: float
+    _utility: CategoryUtility
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine else ""
@@ -267,13 +272,13 @@ class KMeansConsensus(BaseKMeans):
         return utility.normalized() if self.normalized else utility
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self.__dict__.pop("density_trace_", None)  # of an earlier fit
         clusters = super()._fit(rows, ensemble)
         unit = weight_unit(self.weights)
         self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit
         return clusters
 
     def _polish(self, rows: Rows, best: Start) -> Start:
-        self.__dict__.pop("density_trace_", None)
         if self.refine:
             best, self.density_trace_ = climb_density(rows, self._utility, best, self.max_iter)
         self.utility_ = self._utility.value(best.profile)

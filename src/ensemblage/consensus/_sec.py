@@ -143,7 +143,8 @@ class SpectralEnsembleClustering(BaseKMeans):
     O(m p k) time per iteration for m distinct rows of p labels. Memory beyond the ensemble: its distinct rows and
     about 20 bytes for each.
 
-    A missing label adds nothing to the co-association.
+    A missing label adds nothing to the co-association. ``predict`` of the rows of ``fit`` gives ``labels_``. Only the
+    ratios of the weights matter; one below 2⁻⁶⁴ of the largest counts as that much.
 
     References
     ----------

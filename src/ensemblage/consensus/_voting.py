@@ -5,22 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import map_rows
 from ensemblage._random import task_seeds
-from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_whole
-from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._js_linkage import average_linkage, bottleneck_linkage, cut_by_merges, js_divergences
-from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
-from ensemblage.consensus._vote_order import Ballot, ballot, entropy
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._vote_order import Ballot
 from ensemblage.consensus._votes import (
     LabelSums,
     Votes,
-    VotingLosses,
     all_tables,
     bipartite_losses,
     bipartite_votes,
@@ -28,162 +20,8 @@ from ensemblage.consensus._votes import (
     cumulative_losses,
     cumulative_votes,
     sum_labels,
-    sum_of_entropies,
 )
-from ensemblage.kernels._profiles import tally_clusters
-
-
-class VotingConsensus(BaseConsensus):
-    """What the voting methods share: from the votes of all labels to clusters and memberships."""
-
-    linkage: str
-    include_singletons: bool
-
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
-        check_choice(self.linkage, f"linkage of {type(self).__name__}", ["average", "aib"])
-        k = self._check_wanted(rows)
-        order = ballot(rows, ensemble, self.n_jobs)
-        votes, sums = self._vote(rows, self._led_by_reference(order, k))
-        self._rows, self._aggregate = rows, votes
-        self._extract(rows, sums)
-        return self._assign(rows, self._n_groups(k))
-
-    def _holds_rows(self) -> str:
-        return ""
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError
-
-    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
-        """The aggregated partition and its sums over labels."""
-        raise NotImplementedError
-
-    def _led_by_reference(self, order: Ballot, k: int | None) -> Ballot:
-        return order
-
-    def _check_wanted(self, rows: Rows) -> int | None:
-        name = type(self).__name__
-        if len(rows.weights) < 2:
-            one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
-            raise ValueError(
-                f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
-            )
-        if self.n_clusters is None:
-            return None
-        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters.max())
-        if k > most:
-            one = " (n_samples=1)" if len(rows) == 1 else ""
-            raise ValueError(
-                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
-                "Ask for fewer clusters or add partitions with more: voting only merges them."
-            )
-        return k
-
-    def _keep_order(self, votes: Votes, losses: VotingLosses) -> None:
-        """Keep who voted when, and the losses, by the numbers that the partitions have in the matrix that was given."""
-        self.order_: NDArray[np.intp] = self._voting[votes.order]
-        self.losses_ = VotingLosses(*(self._of_partitions(values, np.nan) for values in losses))
-
-    def _extract(self, rows: Rows, sums: LabelSums) -> None:
-        """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
-        entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
-        self.entropy_ = entropy(sums.masses)
-        self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
-        self.linkage_matrix_ = (
-            average_linkage(js_divergences(sums.masses, entropies))
-            if self.linkage == "average"
-            else bottleneck_linkage(rows, self._aggregate, sums.masses, self.n_jobs)
-        )
-        self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
-
-    def _n_groups(self, k: int | None) -> int:
-        if k is not None:
-            return k
-        return longest_lifetime(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
-
-    def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        """Cut the hierarchy; the cluster of each row is its largest membership."""
-        groups = cut_by_merges(self.linkage_matrix_, k)
-        self._groups = self._aggregate.merged(groups)
-        group = self._most_likely(rows.codes)
-        sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
-        tally_clusters(group, rows.counts, sizes, first)
-        self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
-        self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
-        self._memberships = self._aggregate.merged(self.clusters_of_reference_)
-        return np.append(self._cluster_of, np.int32(-1))[group]
-
-    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
-        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the columns of the aggregate
-
-    def _most_likely(self, codes: Any) -> NDArray[np.int32]:
-        """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
-        group, groups = np.empty(len(codes), dtype=np.int32), self._groups
-
-        def place(codes: NDArray[Any], group: NDArray[np.int32]) -> None:
-            means = groups.means(codes)
-            group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
-
-        map_rows(place, [codes, group], n_jobs=self.n_jobs)
-        return group
-
-    def _of_objects(self, votes: Votes) -> NDArray[np.float64]:
-        """The votes' row of every object that was fitted."""
-        check_is_fitted(self)
-        rows = self._rows
-        soft = np.full((len(rows.inverse), votes.table.shape[1]), np.nan)
-
-        def fill(inverse: NDArray[Any], soft: NDArray[np.float64]) -> None:
-            labelled = inverse < len(rows)
-            soft[labelled] = votes.means(rows.codes[inverse[labelled]])
-
-        # Objects are in no order of their rows: rows on disk are read once for each block of objects.
-        size = 2**20 if isinstance(rows.codes, BlockRows) else None
-        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=size)
-        return soft
-
-    @property
-    def aggregate_(self) -> NDArray[np.float64]:
-        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
-        return self._of_objects(self._aggregate)
-
-    @property
-    def membership_(self) -> NDArray[np.float64]:
-        """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
-        return self._of_objects(self._memberships)
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Most likely cluster of new label rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
-            Cluster of each row; -1 where no partition votes.
-        """
-        codes = self._encode(X)
-        return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
-
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new label rows in the clusters.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, k)
-            Rows sum to 1; NaN where no partition votes.
-        """
-        codes = self._encode(X)
-        return np.concatenate(map_rows(self._memberships.means, [codes], n_jobs=self.n_jobs))
+from ensemblage.consensus._voting_base import VotingConsensus
 
 
 class CumulativeVoting(VotingConsensus):
@@ -197,11 +35,14 @@ class CumulativeVoting(VotingConsensus):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them.
+        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them; all of them where
+        they are 1 or 2, for nothing is in between.
     order : {"entropy", "divergence", "given"}, default "entropy"
         Which partition votes next: the one with the largest entropy, the one whose votes have the least
         Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is
         the first of them, by entropy or as given, that has at least ``n_clusters`` clusters.
+        Partitions of equal entropy (as those with clusters of equal sizes: the paper leaves their order open) go by
+        decreasing agreement, the weighted mean of their adjusted Rand indices with all partitions.
     voting : {"adaptive", "fixed"}, default "adaptive"
         Relabel to the aggregate so far, or to the reference alone.
     linkage : {"average", "aib"}, default "average"
@@ -237,7 +78,8 @@ class CumulativeVoting(VotingConsensus):
     clusters_of_reference_ : ndarray of shape (k0,)
         Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+        no number is a candidate.
     losses_ : VotingLosses
         ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,); NaN
         for a partition of weight 0.
@@ -250,8 +92,8 @@ class CumulativeVoting(VotingConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if it is None and the reference has fewer than 3
-        clusters, if fewer than 2 partitions vote, or if a parameter is out of its range.
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     Notes
     -----
@@ -263,8 +105,10 @@ class CumulativeVoting(VotingConsensus):
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Relabelling takes the mean over earlier votes, each of which counts once.
 
-    Neither the order of the partitions nor the names of the labels matter, with order "entropy" or "divergence": ties
-    are broken by content.
+    With order "entropy" or "divergence", neither the order of the partitions nor the names of the labels matter. Nor
+    does the order of the objects, unless the ensemble is symmetric: ties are broken by what labels and partitions join
+    (colour refinement of the graph of objects, labels and partitions), and by the places of the first objects only
+    among labels or partitions that this cannot tell apart.
 
     References
     ----------
@@ -321,7 +165,7 @@ class CumulativeVoting(VotingConsensus):
         adaptive, by_divergence = self.voting == "adaptive", self.order == "divergence"
         votes = cumulative_votes(rows, order, adaptive, by_divergence, self.n_jobs)
         sums = sum_labels(rows, votes, self.n_jobs)
-        self._keep_order(votes, cumulative_losses(sums, rows.offsets))
+        self._keep_order(votes, cumulative_losses(sums, order, rows.offsets))
         return votes, sums
 
 
@@ -336,7 +180,8 @@ class BipartiteVoting(VotingConsensus):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them.
+        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them; all of them where
+        they are 1 or 2, for nothing is in between.
     n_passes : int, default 10
         Random orders of the partitions to try.
     linkage : {"average", "aib"}, default "average"
@@ -375,7 +220,8 @@ class BipartiteVoting(VotingConsensus):
     clusters_of_reference_ : ndarray of shape (k0,)
         Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+        no number is a candidate.
     losses_ : VotingLosses
         ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,); NaN
         for a partition of weight 0.
@@ -387,8 +233,8 @@ class BipartiteVoting(VotingConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if it is None and no partition has 3 clusters, if
-        fewer than 2 partitions vote, or if a parameter is out of its range.
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     Notes
     -----
@@ -399,6 +245,9 @@ class BipartiteVoting(VotingConsensus):
 
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Matching counts the votes on the objects that the partition labels.
+
+    With the same seed, neither the order of the partitions nor the names of the labels matter, nor, unless the ensemble
+    is symmetric, that of the objects: ties are broken as in `CumulativeVoting`.
 
     References
     ----------
@@ -446,8 +295,9 @@ class BipartiteVoting(VotingConsensus):
             shuffled = np.random.RandomState(seed).permutation(order.partitions)
             votes = bipartite_votes(ballots, shuffled, rows.offsets)
             sums = sum_labels(rows, votes, self.n_jobs)
-            losses = bipartite_losses(sums, rows.offsets)
-            objective = float(np.average(losses.mse[shuffled], weights=rows.weights[shuffled]))
+            losses = bipartite_losses(sums, order, rows.offsets)
+            # Summed in an order by content, so that passes that tie tie whatever the names and places.
+            objective = float(np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions]))
             if objective < self.objective_:
                 best, self.objective_, best_losses, masses = votes, objective, losses, sums.masses
         self._keep_order(best, best_losses)

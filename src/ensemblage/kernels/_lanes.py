@@ -45,9 +45,8 @@ def check_look_ups(codes: Any, offsets: NDArray[np.int64], table: NDArray[Any]) 
     """`add_table_rows` checks nothing: a table must have a row for every code of every partition, in whole lanes."""
     if codes.shape[1] != len(offsets) - 1 or len(table) != offsets[-1] or table.shape[1] % LANES:
         raise ValueError(
-            f"A table to look codes up in must have {offsets[-1]} rows for {len(offsets) - 1} partitions and a "
-            f"multiple of {LANES} columns. Got shape {table.shape} for "
-            f"{codes.shape[1]} partitions. This is a bug: report it."
+            f"A table of {len(offsets) - 1} partitions must have {offsets[-1]} rows and a multiple of {LANES} columns. "
+            f"Got shape {table.shape} for {codes.shape[1]} partitions. This is a bug: report it."
         )
 
 

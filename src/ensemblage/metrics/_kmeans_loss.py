@@ -30,7 +30,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
     -------
     float
         Σ_t w_t Σ_C (n_C − Σ_f α_f² / n_C), with n_C the members of C that partition t labels and α_f those among them
-        with label f. 0 if all members of each cluster have the same labels.
+        with label f. 0 if all members of each cluster have the same labels, infinite beyond the largest float.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._rows import held
-from ensemblage._validation import shown
+from ensemblage._validation import check_choice, shown
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._density import labelled_members, ratio
+
+_N_BINS = 100
 
 
 def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -133,11 +135,31 @@ def pac_of(values: NDArray[np.float64], cdf: NDArray[np.float64], lower: float =
 
 
 def cdf_area(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> float:
-    """Area under a distribution of consensus values (Monti et al. 2003), exact: the curve is a staircase."""
+    """∫ CDF over [0, 1], which is 1 less the mean consensus: each step of the staircase has its left height."""
     return float((np.diff(values) * cdf[:-1]).sum())
 
 
-def delta_area(ensembles: Mapping[int, ArrayLike | Any]) -> dict[int, float]:
+def monti_area(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> float:
+    """Σ (x_i - x_{i-1}) CDF(x_i), i ≥ 2, over the values x_1 < … < x_m that occur: each step has its right height."""
+    occurs = np.diff(cdf, prepend=0.0) > 0
+    return float((np.diff(values[occurs]) * cdf[occurs][1:]).sum())
+
+
+def histogram_area(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> float:
+    """Monti's sum over the upper edges x_i = i / 100 of 100 bins; a value on an edge is in the bin below it."""
+    edges = np.arange(1, _N_BINS + 1) / _N_BINS
+    heights = cdf[np.searchsorted(values, edges + 1e-12, side="right") - 1]
+    return float(heights[1:].sum() / _N_BINS)
+
+
+AREAS: Mapping[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] = {
+    "exact": cdf_area,
+    "monti": monti_area,
+    "histogram": histogram_area,
+}
+
+
+def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact") -> dict[int, float]:
     """Relative growth of the area under the consensus distribution from one number of clusters to the next.
 
     The number of clusters is where it stops growing, read by eye from the curve. Its largest value is no rule: that is
@@ -147,25 +169,36 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any]) -> dict[int, float]:
     ----------
     ensembles : mapping of int to array-like, data frame or Ensemble
         The label matrix of each number of clusters k.
+    rule : {"exact", "monti", "histogram"}, default "exact"
+        How the area A(k) is computed. "exact" is the integral of the CDF from 0 to 1, which is 1 less the mean
+        consensus. "monti" is the sum of Monti et al., Σ (x_i - x_{i-1}) CDF(x_i) for i = 2, …, m over the sorted values
+        x_1, …, x_m that occur: each step of the CDF counts with its right height, and what lies beyond
+        the largest value is left out. "histogram" is that sum over the upper edges 0.01,
+        …, 1 of 100 bins, a value on an edge in the bin below it.
 
     Returns
     -------
     dict of int to float
         By ascending k: the area itself for the smallest k, (A(k) - A(k')) / A(k') for the others, with k' the one
-        before (as ConsensusClusterPlus plots it).
+        before; 0 where A(k') is 0.
 
     Raises
     ------
+    TypeError
+        If ``ensembles`` is no mapping.
     ValueError
-        If there is no ensemble.
+        If there is no ensemble, or no such rule.
 
     Notes
     -----
     O(m² p) time per ensemble of m distinct label rows, O(n) memory.
 
+    ConsensusClusterPlus describes its CDF as estimated by a histogram of 100 bins; its program was not compared, so its
+    digits need not be those of any rule here.
+
     References
     ----------
-    Monti et al. 2003 (see `consensus_cdf`).
+    Monti et al. 2003 (see `consensus_cdf`), the definition of A(K) and Δ(K).
 
     Examples
     --------
@@ -173,9 +206,15 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any]) -> dict[int, float]:
     >>> delta_area({2: [[0, 0], [0, 0], [1, 1], [1, 0]], 3: [[0, 0], [0, 0], [1, 1], [2, 2]]})
     {2: 0.5833333333333334, 3: 0.42857142857142855}
     """
+    if not isinstance(ensembles, Mapping):
+        raise TypeError(
+            f"ensembles of delta_area must be a dict of label matrices by k. Got {type(ensembles).__name__}. "
+            "Give {2: labels, 3: labels}, say."
+        )
+    area = AREAS[check_choice(rule, "rule of delta_area", tuple(AREAS))]
     if not ensembles:
         raise ValueError("delta_area must get at least one ensemble. Got none. Give one per number of clusters.")
-    return delta_of_areas({k: cdf_area(*consensus_cdf(ensembles[k])) for k in sorted(ensembles)})
+    return delta_of_areas({k: area(*consensus_cdf(ensembles[k])) for k in sorted(ensembles)})
 
 
 def delta_of_areas(areas: Mapping[int, float]) -> dict[int, float]:

@@ -77,6 +77,8 @@ class Experiment:
     """The name under which ensembles are kept, where experiments share them."""
     noise_is_cluster: bool = False
     """Whether −1 is a label like others."""
+    keeps_gaps: bool = False
+    """Whether ``make`` does with missing features what the paper says; else objects with one are left out."""
     takes: str = ""
     """What a method of the user may be: "consensus", "ranker", or nothing."""
 

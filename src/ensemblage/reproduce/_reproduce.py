@@ -16,6 +16,7 @@ from typing import Any
 
 from ensemblage._lock import only_user
 from ensemblage._version import __version__
+from ensemblage.report._layout import counted
 from ensemblage.report._svg import figure_style, to_svg
 from ensemblage.reproduce import _page
 from ensemblage.reproduce._claims import FAILS, HOLDS, Claim, claims_of
@@ -23,6 +24,7 @@ from ensemblage.reproduce._experiment import Case, Experiment, FigureOf, Paper, 
 from ensemblage.reproduce._figures import Panel
 from ensemblage.reproduce._methods import import_method, kind_of
 from ensemblage.reproduce._page import Outcome
+from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
@@ -81,6 +83,9 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
     with _folder(request.output), _opened(request.output / RESULTS) as store:
         for version, n in store.other_versions().items():
             tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
+        aside = sum(_aside(plan.experiment, store) for plan in plans)
+        if aside:
+            tell(f"{counted(aside, 'result')} of an earlier protocol {'is' if aside == 1 else 'are'} kept aside")
         data = Data(request.data, request.download)
         units, kept = units_of(plans, store, data, request.retry)
         left = sum(len(unit.todo) for unit in units)
@@ -93,17 +98,28 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
         return _write(request, papers, store, data, missing, time.perf_counter() - start)
 
 
+def _aside(experiment: Experiment, store: Store) -> int:
+    """Results of this version that another protocol made: the paper's code has changed since."""
+    protocols = Protocols(experiment)
+    return sum(
+        origin.protocol != protocols.of(key.dataset, key.method) for key, origin in store.results(experiment.name)
+    )
+
+
 def status(request: Request) -> list[tuple[str, str, str, str]]:
     """What is done: (experiment, results, of so many, failed), of the plan that the request asks for."""
     plans = [plan for name in request.papers for plan in plans_of(load_paper(name), request)]
     rows = []
     with _opened(request.output / RESULTS, must_exist=True) as store:
         for plan in plans:
-            cases = {case.name for case in plan.cases}
+            cases, protocols = {case.name for case in plan.cases}, Protocols(plan.experiment)
             known = [
                 result
-                for (key, _), result in store.results(plan.experiment.name).items()
-                if key.dataset in cases and key.method in plan.methods and key.seed < plan.runs
+                for (key, origin), result in store.results(plan.experiment.name).items()
+                if key.dataset in cases
+                and key.method in plan.methods
+                and key.seed < plan.runs
+                and origin.protocol == protocols.of(key.dataset, key.method)
             ]
             total = len(cases) * len(plan.methods) * plan.runs
             rows.append(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ensemblage.reproduce._experiment import Case, Experiment
+from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._runs import Data
 from ensemblage.reproduce._store import Result, Store
 
@@ -55,9 +56,10 @@ class Results:
         for experiment in named.values():
             known = store.results(experiment.name)
             prints = _fingerprints(experiment, data) if known else {}
-            for key, print_ in sorted(known):
-                if prints.get(key.dataset) == print_:
-                    found.setdefault((key.experiment, key.dataset, key.method), []).append(known[key, print_])
+            protocols = Protocols(experiment)
+            for key, origin in sorted(known):
+                if origin == (prints.get(key.dataset), protocols.of(key.dataset, key.method)):
+                    found.setdefault((key.experiment, key.dataset, key.method), []).append(known[key, origin])
         return cls(named, found, missing, data.skipped)
 
     def cases(self, experiment: str) -> list[Case]:
@@ -107,5 +109,5 @@ class Results:
 
 
 def _fingerprints(experiment: Experiment, data: Data) -> dict[str, str]:
-    loaded = {case.name: data.get(case.dataset) for case in experiment.cases}
+    loaded = {case.name: data.get(case.dataset, experiment.keeps_gaps) for case in experiment.cases}
     return {name: found[1] for name, found in loaded.items() if found is not None}

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,8 @@ from ensemblage._parallel import parallel_map, thread_count
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce._experiment import Case, Experiment, Run
 from ensemblage.reproduce._methods import MissingMethodError
-from ensemblage.reproduce._store import Key, Made, Result, Store
+from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
+from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -31,25 +32,46 @@ class Data:
     def __init__(self, folder: Path | None, download: bool) -> None:
         self.folder, self.download = folder, download
         self.skipped: dict[str, str] = {}
-        self._loaded: dict[str, tuple[Dataset, str]] = {}
+        self._loaded: dict[str, Dataset] = {}
+        self._given: dict[tuple[str, bool], tuple[Dataset, str]] = {}
         self._lock = threading.Lock()
 
-    def get(self, name: str | None) -> tuple[Dataset | None, str] | None:
-        """The set and its fingerprint; None if it cannot be had."""
+    def get(self, name: str | None, keeps_gaps: bool = False) -> tuple[Dataset | None, str] | None:
+        """The set and its fingerprint; None if it cannot be had. Complete rows only, unless gaps are to be kept."""
         if name is None:
             return None, ""
         with self._lock:
             if name not in self._loaded and name not in self.skipped:
                 try:
-                    loaded = datasets.load(name, self.folder, download=self.download)
-                    self._loaded[name] = loaded, _fingerprint(loaded)
+                    self._loaded[name] = datasets.load(name, self.folder, download=self.download)
                 except datasets.UnavailableError as error:
                     self.skipped[name] = str(error)
-            return self._loaded.get(name)
+            if name in self._loaded and (name, keeps_gaps) not in self._given:
+                given = self._loaded[name] if keeps_gaps else complete_rows(self._loaded[name])
+                self._given[name, keeps_gaps] = given, _fingerprint(given)
+            return self._given.get((name, keeps_gaps))
 
     def notes(self) -> dict[str, tuple[str, ...]]:
-        """What is to say of the sets that were loaded, by their names."""
-        return {name: dataset.notes for name, (dataset, _) in sorted(self._loaded.items()) if dataset.notes}
+        """What is to say of the sets that were used, by their names."""
+        told: dict[str, dict[str, None]] = {}
+        for (name, _), (dataset, _) in sorted(self._given.items()):
+            told.setdefault(name, {}).update(dict.fromkeys(dataset.notes))
+        return {name: tuple(notes) for name, notes in told.items() if notes}
+
+
+def complete_rows(dataset: Dataset) -> Dataset:
+    """The objects without a missing feature, and a note if there are others; classes that are left are renumbered."""
+    known = np.asarray(~np.isnan(dataset.X).any(axis=1))
+    if known.all():
+        return dataset
+    if not known.any():
+        raise ValueError(
+            f"Data set {dataset.name} must have objects without missing features. Each of its {len(known):,} has some. "
+            "Fill them in its file."
+        )
+    y = None if dataset.y is None else np.unique(dataset.y[known], return_inverse=True)[1].astype(np.int64)
+    note = f"{np.count_nonzero(~known):,} of {len(known):,} objects have missing features and are left out."
+    return replace(dataset, X=dataset.X[known], y=y, notes=(*dataset.notes, note))
 
 
 def _fingerprint(dataset: Dataset) -> str:
@@ -143,14 +165,13 @@ def units_of(plans: Iterable[Plan], store: Store, data: Data, retry: bool) -> tu
     for plan in plans:
         known = store.results(plan.experiment.name)
         for case in plan.cases:
-            loaded = data.get(case.dataset)
+            loaded = data.get(case.dataset, plan.experiment.keeps_gaps)
             if loaded is None:
                 continue
-            have = {
-                key for (key, print_), result in known.items() if print_ == loaded[1] and not (retry and result.error)
-            }
+            origins = {m: Origin(loaded[1], protocol_of(plan.experiment, case, m)) for m in plan.methods}
+            have = {pair for pair, result in known.items() if not (retry and result.error)}
             wanted = [(m, s) for s in range(plan.runs) for m in plan.methods]
-            todo = [(m, s) for m, s in wanted if Key(plan.experiment.name, case.name, m, s) not in have]
+            todo = [(m, s) for m, s in wanted if (Key(plan.experiment.name, case.name, m, s), origins[m]) not in have]
             kept += len(wanted) - len(todo)
             units += _split(plan.experiment, case, loaded[1], todo)
     return sorted(units, key=lambda unit: unit.seed), kept
@@ -177,7 +198,7 @@ def execute(
 
 
 def _do(unit: Unit, store: Store, data: Data, progress: Progress, missing: dict[str, str]) -> None:
-    loaded = data.get(unit.case.dataset)
+    loaded = data.get(unit.case.dataset, unit.experiment.keeps_gaps)
     assert loaded is not None
     start = time.perf_counter()
     try:
@@ -217,16 +238,18 @@ def _keep(
     error = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else None
     if error:
         progress.tell(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
-    store.put(Key(*cell, seed), unit.data, Result(None if error else outcome, error, seconds))
+    origin = Origin(unit.data, protocol_of(unit.experiment, unit.case, method))
+    store.put(Key(*cell, seed), origin, Result(None if error else outcome, error, seconds))
     progress.finished(cell, seconds, bool(error))
 
 
 def _made(unit: Unit, store: Store, dataset: Dataset | None) -> Made:
     """The ensemble that an earlier run made, or a new one."""
     place = Key(unit.experiment.ensembles or unit.experiment.name, unit.case.name, "", unit.seed)
-    made = store.ensemble(place, unit.data)
+    origin = Origin(unit.data, protocol_of_ensemble(unit.experiment, unit.case))
+    made = store.ensemble(place, origin)
     if made is None:
         start = time.perf_counter()
         made = unit.experiment.make(unit.case, dataset, unit.seed)
-        store.put_ensemble(place, unit.data, made, time.perf_counter() - start)
+        store.put_ensemble(place, origin, made, time.perf_counter() - start)
     return made

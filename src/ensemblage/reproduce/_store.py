@@ -1,4 +1,4 @@
-"""Results on disk: one SQLite file, one row per (experiment, data set, method, seed, version)."""
+"""Results on disk: one SQLite file, one row per (experiment, data set, method, seed, version, data, protocol)."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-FORMAT = 1
-"""Of the file: another is refused. Rows of other versions of ensemblage stay in it and are not used."""
+FORMAT = 2
+"""Of the file. One of format 1, which has no protocols, is brought to it; another is refused. Rows of other versions of
+ensemblage and of other protocols stay in it and are not used."""
 SECONDS_TO_WAIT = 10.0
 """For another process that writes to the file."""
-_TABLES = """
-create table if not exists results (
-    experiment text, dataset text, method text, seed integer, version text, data text,
-    numbers text, error text, seconds real, finished real,
-    primary key (experiment, dataset, method, seed, version, data));
-create table if not exists ensembles (
-    experiment text, dataset text, seed integer, version text, data text,
-    labels blob, dtype text, n_partitions integer, facts text, seconds real,
-    primary key (experiment, dataset, seed, version, data));
-"""
+_TABLES = {
+    "results": """(
+        experiment text, dataset text, method text, seed integer, version text, data text,
+        numbers text, error text, seconds real, finished real, protocol text,
+        primary key (experiment, dataset, method, seed, version, data, protocol))""",
+    "ensembles": """(
+        experiment text, dataset text, seed integer, version text, data text,
+        labels blob, dtype text, n_partitions integer, facts text, seconds real, protocol text,
+        primary key (experiment, dataset, seed, version, data, protocol))""",
+}
 
 
 class Key(NamedTuple):
@@ -38,6 +39,13 @@ class Key(NamedTuple):
     dataset: str
     method: str
     seed: int
+
+
+class Origin(NamedTuple):
+    """What a result was made from: fingerprints of the data and of the protocol."""
+
+    data: str
+    protocol: str
 
 
 class Result(NamedTuple):
@@ -70,25 +78,42 @@ class Store:
             # A commit is safe from a kill and costs no wait for the disk.
             self._file.execute("pragma journal_mode = wal")
             self._file.execute("pragma synchronous = normal")
-            self._file.executescript(_TABLES)
-            self._file.execute(f"pragma user_version = {FORMAT}")
-            self._file.commit()
+            self._make_tables()
 
     def _check_format(self) -> None:
-        (found,) = self._file.execute("pragma user_version").fetchone()
+        found = self._format()
         (tables,) = self._file.execute("select count(*) from sqlite_master").fetchone()
-        if found != FORMAT and (found or tables):
+        if found not in (1, FORMAT) and (found or tables):
             self._file.close()
             raise ValueError(
-                f"{self.path} must be a results file of format {FORMAT}. Got format {found}, of another version of "
-                "ensemblage. Name another folder with -o."
+                f"{self.path} must be a results file of format 1 or {FORMAT}. Got format {found}, of another version "
+                "of ensemblage. Name another folder with -o."
             )
+
+    def _format(self) -> int:
+        (found,) = self._file.execute("pragma user_version").fetchone()
+        return int(found)
+
+    def _make_tables(self) -> None:
+        """The tables; those of format 1 get the column of protocols, empty in their rows, and it joins the key."""
+        with self._file:
+            # All of it or nothing, and nobody else in between.
+            self._file.execute("begin immediate")
+            older = self._format() == 1
+            for name, columns in _TABLES.items():
+                if older:
+                    self._file.execute(f"alter table {name} rename to {name}_1")
+                self._file.execute(f"create table if not exists {name} {columns}")
+                if older:
+                    self._file.execute(f"insert into {name} select *, '' from {name}_1")
+                    self._file.execute(f"drop table {name}_1")
+            self._file.execute(f"pragma user_version = {FORMAT}")
 
     @contextmanager
     def _one_voice(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
             raise ValueError(
                 f"{self.path} must be a results file that can be written. It cannot: {error}. "
                 "End what else uses it, or name another folder with -o."
@@ -97,46 +122,54 @@ class Store:
     def close(self) -> None:
         self._file.close()
 
-    def put(self, key: Key, data: str, result: Result) -> None:
-        """Keep a result; one of the same key is replaced."""
+    def put(self, key: Key, origin: Origin, result: Result) -> None:
+        """Keep a result; one of the same key and origin is replaced."""
         numbers = None if result.numbers is None else json.dumps(result.numbers, default=_plain)
-        row = (*key, self.version, data, numbers, result.error, result.seconds, time.time())
+        made = numbers, result.error, result.seconds, time.time()
+        row = (*key, self.version, origin.data, *made, origin.protocol)
         with self._lock, self._one_voice(), self._file:
-            self._file.execute("insert or replace into results values (?,?,?,?,?,?,?,?,?,?)", row)
+            self._file.execute("insert or replace into results values (?,?,?,?,?,?,?,?,?,?,?)", row)
 
-    def results(self, experiment: str) -> dict[tuple[Key, str], Result]:
-        """Every result of this version, by its key and the fingerprint of the data."""
+    def results(self, experiment: str) -> dict[tuple[Key, Origin], Result]:
+        """Every result of this version, by its key and origin."""
         query = (
-            "select experiment, dataset, method, seed, data, numbers, error, seconds from results "
+            "select experiment, dataset, method, seed, data, protocol, numbers, error, seconds from results "
             "where experiment = ? and version = ?"
         )
         with self._lock, self._one_voice():
             rows = self._file.execute(query, (experiment, self.version)).fetchall()
-        return {(Key(*row[:4]), row[4]): Result(json.loads(row[5]) if row[5] else None, *row[6:]) for row in rows}
+            numbers = [json.loads(row[6]) if row[6] else None for row in rows]
+        return {
+            (Key(*row[:4]), Origin(*row[4:6])): Result(found, *row[7:])
+            for row, found in zip(rows, numbers, strict=True)
+        }
 
-    def put_ensemble(self, key: Key, data: str, made: Made, seconds: float) -> None:
+    def put_ensemble(self, key: Key, origin: Origin, made: Made, seconds: float) -> None:
         """Keep a label matrix."""
         labels = np.ascontiguousarray(made.labels)
         packed = zlib.compress(labels.tobytes(), level=1)
         facts = json.dumps(dict(made.facts), default=_plain)
-        place = (key.experiment, key.dataset, key.seed, self.version, data)
-        row = (*place, packed, labels.dtype.str, labels.shape[1], facts, seconds)
+        place = (key.experiment, key.dataset, key.seed, self.version, origin.data)
+        row = (*place, packed, labels.dtype.str, labels.shape[1], facts, seconds, origin.protocol)
         with self._lock, self._one_voice(), self._file:
-            self._file.execute("insert or replace into ensembles values (?,?,?,?,?,?,?,?,?,?)", row)
+            self._file.execute("insert or replace into ensembles values (?,?,?,?,?,?,?,?,?,?,?)", row)
 
-    def ensemble(self, key: Key, data: str) -> Made | None:
+    def ensemble(self, key: Key, origin: Origin) -> Made | None:
         """The label matrix of an experiment, a data set and a seed, if it was made before."""
         query = (
             "select labels, dtype, n_partitions, facts from ensembles "
-            "where experiment = ? and dataset = ? and seed = ? and version = ? and data = ?"
+            "where experiment = ? and dataset = ? and seed = ? and version = ? and data = ? and protocol = ?"
         )
-        place = (key.experiment, key.dataset, key.seed, self.version, data)
+        place = (key.experiment, key.dataset, key.seed, self.version, *origin)
         with self._lock, self._one_voice():
             row = self._file.execute(query, place).fetchone()
         if row is None:
             return None
-        labels = np.frombuffer(zlib.decompress(row[0]), dtype=np.dtype(row[1])).reshape(-1, row[2])
-        return Made(labels, json.loads(row[3]))
+        try:
+            labels = np.frombuffer(zlib.decompress(row[0]), dtype=np.dtype(row[1])).reshape(-1, row[2])
+            return Made(labels, json.loads(row[3]))
+        except (zlib.error, TypeError, ValueError):  # it is damaged: made again, it takes the same place
+            return None
 
     def other_versions(self) -> dict[str, int]:
         """Number of results of other versions of ensemblage."""

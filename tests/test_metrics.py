@@ -216,10 +216,12 @@ def test_coassociation_of_some_objects(rows):
 
 def test_coassociation_refuses_what_does_not_fit():
     labels = Ensemble(np.zeros((100_000, 1), dtype=int))
-    with pytest.raises(ValueError, match=r"max_bytes = 2\.1 GB\. Got 80\.0 GB for 100,000 objects\. Use density"):
+    with pytest.raises(
+        ValueError, match=r"max_bytes = 2\.1 GB\. Got 80\.0 GB for the matrix of 100,000 objects\. Use "
+    ):
         coassociation(labels)
     assert coassociation(labels, rows=[0, 1]).tolist() == [[1, 1], [1, 1]]
-    with pytest.raises(ValueError, match="Got 72 bytes for 3 objects"):
+    with pytest.raises(ValueError, match=r"max_bytes = 71 bytes\. Got [0-9,]+ bytes for the matrix of 3 objects"):
         coassociation(labels, rows=[0, 1, 2], max_bytes=71)
 
 

@@ -131,7 +131,7 @@ def test_the_rules_of_the_area_differ():
     assert found[2] == pytest.approx((32 * 1 + 33 * 4 + 34 * 6) / 600)
     with pytest.raises(ValueError, match="rule of delta_area must be one of 'exact', 'monti', 'histogram'"):
         delta_area(ensembles, rule="trapezoid")
-    with pytest.raises(TypeError, match="ensembles of delta_area must be a dict .* Got list"):
+    with pytest.raises(TypeError, match=r"ensembles of delta_area must be a dict .* Got list"):
         delta_area([[0, 1]])
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from ._axes import label_ticks, new_axes
+from ._arrays import check_length, numbers
+from ._axes import axes_or_new, label_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,14 +53,16 @@ def agreement(
     >>> agreement([[1, 0.5], [0.5, 1]], [0.8, 0.9], names=["a", "b"]).get_xlabel()
     'partitions'
     """
-    ax = ax or new_axes(4.8, 4.1)
-    values = np.asarray(matrix, dtype=np.float64)
+    ax = axes_or_new(ax, 4.8, 4.1)
+    values = numbers(matrix, "matrix of agreement", ("p", "p"), least=1)
     p = len(values)
+    check_length(names, p, "names of agreement")
+    strip_values = None if consensus is None else numbers(consensus, "consensus of agreement", (p,))
     style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
     image = ax.imshow(values, extent=(0, p, p, 0), **style)
     strip = max(1.0, p / 18)
-    if consensus is not None:
-        ax.imshow(np.asarray(consensus, dtype=np.float64)[None], extent=(0, p, -0.4 * strip, -1.4 * strip), **style)
+    if strip_values is not None:
+        ax.imshow(strip_values[None], extent=(0, p, -0.4 * strip, -1.4 * strip), **style)
     _name_members(ax, p, names, -0.9 * strip if consensus is not None else None)
     ax.set(xlim=(0, p), ylim=(p, 0 if consensus is None else -1.4 * strip), xlabel="partitions")
     ax.spines[:].set_visible(False)

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -12,6 +14,27 @@ def new_axes(width: float = 4.8, height: float = 3.6) -> "Axes":
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def axes_or_new(ax: "Axes | None", width: float = 4.8, height: float = 3.6) -> "Axes":
+    """The ax that was given, if it is one; that of a new figure where there is none."""
+    if ax is None:
+        return new_axes(width, height)
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise TypeError(
+            f"ax must be one matplotlib Axes, or None for a new figure. Got {_kind(ax)}. "
+            "Give what plt.subplots() returns as its second value."
+        )
+    return ax
+
+
+def _kind(given: object) -> str:
+    """What was given instead, in a few words."""
+    if isinstance(given, np.ndarray):
+        return f"an array of {given.size}"
+    return f"{type(given).__name__} {repr(given)[:40]}"
 
 
 def without_frame(ax: "Axes") -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._arrays import whole_numbers
+
 # Eight colours after Okabe & Ito and Tol; the others chosen one by one, each as far as possible (OKLab) from all
 # before it and from grey, seen with normal vision and with the three colour blindnesses (Machado et al. 2009).
 PALETTE = (
@@ -38,7 +40,8 @@ def cluster_colors(clusters: ArrayLike) -> NDArray[np.float64]:
            [0.  , 0.45, 0.7 ],
            [0.55, 0.55, 0.55]])
     """
-    numbers = np.asarray(clusters, dtype=np.int64)
+    of = np.shape(clusters)
+    numbers = whole_numbers(np.ravel(clusters), "clusters of cluster_colors", ("n",)).reshape(of)
     table = np.array([_rgb(color) for color in (*PALETTE, UNLABELLED_COLOR)])
     return table[np.where(numbers < 0, len(PALETTE), numbers % len(PALETTE))]
 

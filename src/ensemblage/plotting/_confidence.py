@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._axes import label_ticks, new_axes, without_frame
+from ._arrays import numbers, whole_numbers
+from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import cluster_colors
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dic
     >>> confidence_quantiles([0.25, 0.75], [0, 0])[0]["mean"]
     0.5
     """
-    values, labels = np.asarray(confidence, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
+    values = numbers(confidence, "confidence", ("n",))
+    labels = whole_numbers(clusters, "clusters, one per confidence,", (len(values),))
     known = (labels >= 0) & np.isfinite(values)
     order = np.lexsort((values[known], labels[known]))
     values, known_labels = values[known][order], labels[known][order]
@@ -108,7 +110,7 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: "Axes | None" =
     >>> confidence_boxes(confidence_quantiles([0.9, 0.4], [0, 1])).get_xlabel()
     'cluster'
     """
-    ax = ax or new_axes()
+    ax = axes_or_new(ax)
     _draw_boxes(ax, [q for q in quantiles if q["values"] is None])
     _draw_points(ax, [q for q in quantiles if q["values"]])
     clusters = [q["cluster"] for q in quantiles]

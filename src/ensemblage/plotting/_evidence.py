@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._axes import label_ticks, new_axes, printable, without_frame
+from ._arrays import numbers, whole_numbers
+from ._axes import axes_or_new, label_ticks, printable, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._matrix import consensus_matrix
 from ._voting import leaves_between
@@ -44,8 +45,8 @@ def association_histogram(
     >>> ax.get_xlabel(), len(ax.patches), len(ax.lines)
     ('association', 4, 1)
     """
-    ax = ax or new_axes()
-    edges, heights = _bins(np.asarray(counts, dtype=np.int64))
+    ax = axes_or_new(ax)
+    edges, heights = _bins(_checked_counts(counts))
     ax.bar(edges[:-1], heights, width=0.9 * np.diff(edges), align="edge", color=UNLABELLED_COLOR)
     for i, (name, value) in enumerate((thresholds or {}).items()):
         style = ("-", "--", ":", "-.")[i % 4]
@@ -56,6 +57,11 @@ def association_histogram(
     ax.yaxis.set_major_formatter("{x:,.0f}")
     without_frame(ax)
     return ax
+
+
+def _checked_counts(counts: ArrayLike) -> NDArray[np.int64]:
+    shape = ("p + 1", "p + 1") if np.ndim(counts) == 2 else ("p + 1",)
+    return whole_numbers(counts, "counts of association_histogram", shape, least=2)
 
 
 def _bins(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -108,9 +114,10 @@ def last_merges(linkage_matrix: ArrayLike, clusters: ArrayLike, *, n_leaves: int
     LastMerges(merges=array([[0. , 1. , 0.2, 2. ],
            [2. , 3. , 0.9, 3. ]]), sizes=array([1, 1, 2]), clusters=array([1, 1, 0]))
     """
-    labels = np.asarray(clusters, dtype=np.int64)
+    labels = whole_numbers(clusters, "clusters of last_merges", ("n",))
+    merges = numbers(linkage_matrix, "linkage_matrix of last_merges", (max(len(labels) - 1, 0), 4))
     n, n_labelled = len(labels), int(np.count_nonzero(labels >= 0))
-    Z = np.asarray(linkage_matrix, dtype=np.float64).reshape(-1, 4)[: n_labelled - 1]
+    Z = merges[: max(n_labelled - 1, 0)]
     leaves_wanted = max(n_leaves, len(np.unique(labels[labels >= 0])))
     kept = Z[max(n_labelled - leaves_wanted, 0) :].copy()
     first = n + len(Z) - len(kept)  # the number of the first cluster that the kept merges make
@@ -151,9 +158,10 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
     """
     from scipy.cluster.hierarchy import dendrogram as layout
 
-    ax = ax or new_axes(6.4, 3.6)
-    Z, counts = np.asarray(merges, dtype=np.float64), np.asarray(sizes, dtype=np.int64)
-    cluster_of = np.asarray(clusters, dtype=np.int64)
+    ax = axes_or_new(ax, 6.4, 3.6)
+    Z = numbers(merges, "merges of dendrogram", ("leaves - 1", 4), least=1)
+    counts = whole_numbers(sizes, "sizes of dendrogram", (len(Z) + 1,))
+    cluster_of = whole_numbers(clusters, "clusters of dendrogram", (len(Z) + 1,))
     tree = layout(Z, no_plot=True)
     leaves = np.array(tree["leaves"])
     heights, n_clusters = np.concatenate([[0.0], Z[:, 2]]), len(np.unique(cluster_of))
@@ -206,14 +214,25 @@ def thresholded_matrices(
     >>> after.images[0].get_array().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    left, right = axes or _pair_of_axes()
-    shares: NDArray[Any] = np.asarray(matrix, dtype=np.float64)
+    left, right = _pair_of_axes() if axes is None else _checked_pair(axes)
+    shares = numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
     strong = np.where((shares <= threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
     consensus_matrix(shares, clusters, sizes=sizes, ax=left)
     consensus_matrix(strong, clusters, sizes=sizes, ax=right)
     left.set_title("before", fontsize="medium")
     right.set_title(f"without associations up to {threshold:.3g}", fontsize="medium")
     return left, right
+
+
+def _checked_pair(axes: Any) -> "tuple[Axes, Axes]":
+    try:
+        left, right = axes
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"axes must be two matplotlib Axes, or None for a new figure. Got {repr(axes)[:40]}. "
+            "Give what plt.subplots(1, 2) returns as its second value."
+        ) from None
+    return axes_or_new(left), axes_or_new(right)
 
 
 def _pair_of_axes() -> "tuple[Axes, Axes]":

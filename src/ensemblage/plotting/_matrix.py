@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._axes import cluster_name, new_axes
+from ._arrays import numbers, whole_numbers
+from ._axes import axes_or_new, cluster_name
 from ._colors import cluster_colors
 
 if TYPE_CHECKING:
@@ -55,10 +56,11 @@ def consensus_matrix(
     """
     from matplotlib import colormaps
 
-    ax = ax or new_axes(4.8, 4.1)
+    ax = axes_or_new(ax, 4.8, 4.1)
     colors = colormaps.get_cmap(cmap).with_extremes(bad="0.8")
-    shares, labels = np.asarray(matrix, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
-    widths = np.ones(len(labels)) if sizes is None else np.asarray(sizes, dtype=np.float64)
+    shares = numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
+    labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
+    widths = np.ones(len(labels)) if sizes is None else numbers(sizes, "sizes of consensus_matrix", (len(shares),))
     order = np.argsort(np.where(labels < 0, labels.max(initial=0) + 1, labels), kind="stable")
     labels, ends = labels[order], np.cumsum(widths[order])
     total = float(ends[-1])

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._axes import label_ticks, new_axes, without_frame
+from ._arrays import check_mapping, numbers, whole_numbers
+from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def consensus_cdfs(
     >>> [line.get_label() for line in ax.lines]
     ['k = 2', 'k = 3']
     """
-    ax = ax or new_axes()
+    ax = axes_or_new(ax)
+    check_mapping(distributions, "distributions of consensus_cdfs")
     for i, (k, (values, cdf)) in enumerate(sorted(distributions.items())):
         width = 3 if k == n_clusters else 1.2
         ax.step(values, cdf, where="post", label=f"k = {k}", color=PALETTE[i % len(PALETTE)], linewidth=width)
@@ -112,12 +114,13 @@ def _by_number(
 ) -> "Axes":
     from matplotlib.ticker import MaxNLocator
 
-    ax = ax or new_axes()
+    ax = axes_or_new(ax)
     if n_clusters is not None:
         ax.axvline(n_clusters, color="0.85", linewidth=4, zorder=0)
-    for color, (name, numbers) in zip((PALETTE[0], UNLABELLED_COLOR), curves.items(), strict=False):
-        ks = sorted(numbers)
-        ax.plot(ks, [numbers[k] for k in ks], marker="o", markersize=4, color=color, label=name)
+    for color, (name, by_k) in zip((PALETTE[0], UNLABELLED_COLOR), curves.items(), strict=False):
+        check_mapping(by_k, "Numbers by the number of clusters")
+        ks = sorted(by_k)
+        ax.plot(ks, [by_k[k] for k in ks], marker="o", markersize=4, color=color, label=name)
     if len(curves) > 1:
         ax.legend(frameon=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -154,8 +157,14 @@ def item_consensus_bars(
     >>> len(item_consensus_bars([[0.9, 0.2], [0.8, 0.1], [0.1, 0.7]], [0, 0, 1]).patches)
     6
     """
-    ax = ax or new_axes(6.4, 3.6)
-    shares, labels = np.asarray(consensus, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
+    ax = axes_or_new(ax, 6.4, 3.6)
+    shares = numbers(consensus, "consensus of item_consensus_bars", ("n", "k"), least=1)
+    labels = whole_numbers(clusters, "clusters of item_consensus_bars", (len(shares),))
+    if labels.max() >= shares.shape[1]:
+        raise ValueError(
+            f"clusters of item_consensus_bars must be columns of consensus, below {shares.shape[1]}. "
+            f"Got {labels.max()}. Number them from 0."
+        )
     own = shares[np.arange(len(labels)), np.maximum(labels, 0)]
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]

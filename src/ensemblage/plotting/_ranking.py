@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._axes import label_ticks, new_axes, without_frame
+from ._arrays import check_length, numbers
+from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE
 
 if TYPE_CHECKING:
@@ -54,12 +55,14 @@ def ranking_scores(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['b', 'a']
     """
-    values = np.asarray(scores, dtype=np.float64)
+    values = numbers(scores, "scores of ranking_scores", ("p",))
+    check_length(names, len(values), "names of ranking_scores")
+    deviations = np.zeros(len(values)) if errors is None else numbers(errors, "errors of ranking_scores", values.shape)
     order = np.argsort(-values if greater_is_better else values, kind="stable")
     order = order[np.isfinite(values[order])]
-    spread = np.zeros(len(order)) if errors is None else 2 * np.asarray(errors, dtype=np.float64)[order]
+    spread = 2 * deviations[order]
     named = len(order) <= _MOST_NAMES
-    ax = ax or new_axes(4.8, max(2.4, 1.0 + 0.22 * len(order)) if named else 3.6)
+    ax = axes_or_new(ax, 4.8, max(2.4, 1.0 + 0.22 * len(order)) if named else 3.6)
     if named:
         labels = [names[i] if names is not None else i for i in order.tolist()]
         _draw_named(ax, values[order], spread, labels)

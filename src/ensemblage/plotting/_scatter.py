@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._axes import new_axes, without_frame
+from ._arrays import numbers, whole_numbers
+from ._axes import axes_or_new, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
 
 if TYPE_CHECKING:
@@ -45,9 +46,11 @@ def scatter(
     >>> len(scatter([[0, 0], [1, 1]], [0, 1], [0.9, 0.4]).texts)
     2
     """
-    ax = ax or new_axes(4.8, 4.1)
-    xy, labels = np.asarray(points, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
-    sure = np.ones(len(labels)) if confidence is None else np.nan_to_num(np.asarray(confidence, dtype=np.float64))
+    ax = axes_or_new(ax, 4.8, 4.1)
+    xy = numbers(points, "points of scatter", ("n", 2))
+    labels = whole_numbers(clusters, "clusters of scatter", (len(xy),))
+    given = np.ones(len(xy)) if confidence is None else numbers(confidence, "confidence of scatter", (len(xy),))
+    sure = np.nan_to_num(given)
     top = float(sure.max(initial=0)) or 1.0
     opacity = np.where(labels < 0, 0.6, _opacity(sure / top))
     size = float(np.clip(12_000 / max(len(labels), 1), 6, 30))

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._axes import label_ticks, new_axes, without_frame
+from ._arrays import whole_numbers
+from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: "Axes | None" = 
     >>> cluster_sizes([50, 62, 38]).get_ylabel()
     'objects'
     """
-    ax = ax or new_axes()
-    counts = np.asarray(sizes, dtype=np.int64)
+    ax = axes_or_new(ax)
+    counts = whole_numbers(sizes, "sizes of cluster_sizes", ("k",))
     clusters = np.arange(len(counts))
     bars = ax.bar(clusters, counts, width=0.8, color=cluster_colors(clusters))
     if len(counts) <= _MOST_NUMBERS:

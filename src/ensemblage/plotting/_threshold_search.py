@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage.plotting._axes import new_axes, without_frame
+from ensemblage.plotting._arrays import numbers
+from ensemblage.plotting._axes import axes_or_new, without_frame
 from ensemblage.plotting._colors import PALETTE, UNLABELLED_COLOR
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: "Axes | N
     >>> threshold_search([0.0, 0.1, 0.2], [2.0, 1.5, float("inf")]).get_xlabel()
     'threshold'
     """
-    ax = ax or new_axes()
-    x, y = np.asarray(thresholds, dtype=np.float64), np.asarray(indices, dtype=np.float64)
+    ax = axes_or_new(ax)
+    x = numbers(thresholds, "thresholds of threshold_search", ("t",))
+    y = numbers(indices, "indices of threshold_search", x.shape)
     finite = np.isfinite(y)
     ax.plot(x[finite], y[finite], color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
     if finite.any():

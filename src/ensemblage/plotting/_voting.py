@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._axes import label_ticks, new_axes, without_frame
+from ._arrays import check_mapping, numbers, whole_numbers
+from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
     >>> len(lifetimes({4: 0.03, 3: 0.0, 2: 0.53}, n_clusters=2).patches)
     3
     """
-    ax = ax or new_axes()
+    ax = axes_or_new(ax)
+    check_mapping(lives, "lives of lifetimes")
     ks = sorted(sorted(lives, key=lambda k: -lives[k])[:_MOST_BARS])
     colors = [PALETTE[0] if k == n_clusters else UNLABELLED_COLOR for k in ks]
     ax.bar(range(len(ks)), [lives[k] for k in ks], width=0.8, color=colors)
@@ -75,8 +77,9 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: "Axes | Non
     """
     from scipy.cluster.hierarchy import dendrogram
 
-    ax = ax or new_axes()
-    Z, cluster_of = np.asarray(merges, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
+    ax = axes_or_new(ax)
+    Z = numbers(merges, "merges of voting_dendrogram", ("k0 - 1", 4), least=1)
+    cluster_of = whole_numbers(clusters, "clusters of voting_dendrogram", (len(Z) + 1,))
     tree = dendrogram(Z, no_plot=True)
     leaves = np.array(tree["leaves"])
     k, n_clusters = len(leaves), len(np.unique(cluster_of))
@@ -87,8 +90,8 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: "Axes | Non
         below = leaves_between(x[0], x[-1], cluster_of[leaves])
         color = cluster_colors(below[0]) if len(below) == 1 else "0.35"
         ax.plot(x, y, color=color, linewidth=1.2)
-    numbers = np.unique(cluster_of)
-    label_ticks(ax, "x", [10 * np.flatnonzero(cluster_of[leaves] == c).mean() + 5 for c in numbers], numbers.tolist())
+    named = np.unique(cluster_of)
+    label_ticks(ax, "x", [10 * np.flatnonzero(cluster_of[leaves] == c).mean() + 5 for c in named], named.tolist())
     ax.set(
         xlabel=f"cluster, made of {k} reference clusters",
         ylabel="Jensen–Shannon divergence (nats)",
@@ -136,9 +139,15 @@ def membership(
     from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
 
-    ax = ax or new_axes(4.2, 4.1)
-    rows, labels = np.asarray(shares, dtype=np.float64), np.asarray(clusters, dtype=np.int64)
-    heights = np.ones(len(labels)) if sizes is None else np.asarray(sizes, dtype=np.float64)
+    ax = axes_or_new(ax, 4.2, 4.1)
+    rows = numbers(shares, "shares of membership", ("n", "k"), least=1)
+    labels = whole_numbers(clusters, "clusters of membership", (len(rows),))
+    if labels.max() >= rows.shape[1]:
+        raise ValueError(
+            f"clusters of membership must be columns of shares, below {rows.shape[1]}. Got {labels.max()}. "
+            "Number them from 0."
+        )
+    heights = np.ones(len(labels)) if sizes is None else numbers(sizes, "sizes of membership", (len(rows),))
     own = rows[np.arange(len(rows)), np.maximum(labels, 0)]
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
@@ -187,8 +196,9 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: "Axes | No
     >>> len(estimated_clusters([5, 5, 4, 5]).patches)
     2
     """
-    ax = ax or new_axes()
-    ks, runs = np.unique(np.asarray(counts, dtype=np.int64), return_counts=True)
+    ax = axes_or_new(ax)
+    found = whole_numbers(counts, "counts of estimated_clusters", ("runs",), least=1)
+    ks, runs = np.unique(found, return_counts=True)
     order = np.lexsort((ks, -runs))
     covered = np.cumsum(runs[order]) / runs.sum()
     drawn = order[: int(np.searchsorted(covered, share - 1e-9)) + 1]
@@ -226,8 +236,9 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: "Axes | None" 
     >>> len(entropy_scatter([[0, 0], [1, 1]], [0.0, 1.0]).collections)
     1
     """
-    ax = ax or new_axes(4.8, 4.1)
-    xy, values = np.asarray(points, dtype=np.float64), np.asarray(entropy, dtype=np.float64)
+    ax = axes_or_new(ax, 4.8, 4.1)
+    xy = numbers(points, "points of entropy_scatter", ("n", 2))
+    values = numbers(entropy, "entropy of entropy_scatter", (len(xy),))
     known = ~np.isnan(values)
     order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
     size = float(np.clip(12_000 / max(len(xy), 1), 6, 30))

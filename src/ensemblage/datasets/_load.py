@@ -67,6 +67,8 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
 
     Raises
     ------
+    TypeError
+        If ``name`` is no text, or ``data_home`` no path.
     ValueError
         If there is no set of that name, its file is not of that form, or it cannot be fetched.
 
@@ -79,6 +81,8 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
     >>> datasets.load("Two Gauss").source
     'generated'
     """
+    if not isinstance(name, str) or not name.strip():
+        raise TypeError(f"name of a data set must be text. Got {name!r}. dataset_names() lists those of the papers.")
     folder = _folder(data_home)
     known = canonical_name(name)
     path = _file(folder, name) or _file(folder, known)
@@ -144,6 +148,8 @@ def _folder(data_home: str | PathLike[str] | None) -> Path | None:
     named = data_home if data_home is not None else os.environ.get(FOLDER_VARIABLE) or None
     if named is None:
         return None
+    if not isinstance(named, str | PathLike):
+        raise TypeError(f"data_home must be the path of a folder. Got {named!r}. Name one, or none.")
     folder = Path(named)
     if not folder.is_dir():
         raise ValueError(f"The folder of the data sets must exist. Got {folder}. Name another, or none.")

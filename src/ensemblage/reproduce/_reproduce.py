@@ -106,8 +106,9 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
 def _check(request: Request) -> None:
     if not isinstance(request, Request):
         raise TypeError(f"request of reproduce must be a Request. Got {request!r}. Give Request(('ayad',), folder).")
-    if isinstance(request.papers, str) or not request.papers:
-        raise ValueError(f"papers of a Request must be names of papers. Got {request.papers!r}. Give ('ayad',), say.")
+    papers: object = request.papers
+    if isinstance(papers, str) or not papers:
+        raise ValueError(f"papers of a Request must be names of papers. Got {papers!r}. Give ('ayad',), say.")
     for name, value in (("output", request.output), ("data", request.data)):
         if not isinstance(value, Path) and (name == "output" or value is not None):
             raise TypeError(f"{name} of a Request must be a pathlib.Path. Got {value!r}. Give Path('reproduction').")

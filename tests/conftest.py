@@ -7,6 +7,16 @@ from pathlib import Path
 
 import pytest
 
+SLOW = {
+    "test_cli.py",
+    "test_cli_ranking.py",
+    "test_dask.py",
+    "test_generation_disk.py",
+    "test_monti.py",
+    "test_reproduce.py",
+}
+"""Tests that start processes or clusters, or fit hundreds of clusterings: `-m "not slow"` leaves them out."""
+
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 _KERNELS = sorted((Path(__file__).parents[1] / "src" / "ensemblage").glob("**/*.py"))
 _STATE = hashlib.sha256(b"".join(path.read_bytes() for path in _KERNELS if "@jit" in path.read_text())).hexdigest()
@@ -16,6 +26,13 @@ from hypothesis import settings  # noqa: E402
 
 settings.register_profile("ensemblage", deadline=None, max_examples=60)  # the first call of a kernel compiles it
 settings.load_profile("ensemblage")
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests of the slow files."""
+    for item in items:
+        if item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(params=[0.0, 0.3], ids=["complete", "missing"])

@@ -233,12 +233,17 @@ def sec_loss(labels, clustering, weights=None):
 # ---- Hierarchies: evidence accumulation ----
 
 
-def merges(joined, labelled, counts, linkage):
+def merges(joined, labelled, counts, linkage, threshold=None):
     """Greedy agglomeration of distinct rows: (i, j, similarity) per merge, clusters named by their smallest row.
 
     Similarities are fractions: ties are ties. Of equally similar pairs of clusters the smallest (i, j) goes first; with
-    single linkage i and j are the most similar rows.
+    single linkage i and j are the most similar rows. Rows no more similar than the threshold are not similar at all.
     """
+    if threshold is not None:
+        joined = joined.copy()
+        for i, j in np.argwhere(labelled > 0):
+            if Fraction(joined[i, j]) / Fraction(labelled[i, j]) <= Fraction(threshold) + Fraction(1, 10**12):
+                joined[i, j] = 0
     members = {i: [i] for i in range(len(counts))}
     found = []
     while len(members) > 1:
@@ -579,3 +584,24 @@ def association_with_parts(labels, parts):
 def two_least(values):
     """The least value and the least of the others."""
     return tuple(sorted(values.tolist())[:2])
+
+
+def told_apart(labels, weights):
+    """Whether colour refinement tells all labels and all partitions apart: the ensemble has no symmetry then."""
+    places = [(j, c) for j, z in enumerate(labels.T) for c in np.unique(z[z >= 0])]
+    colour = {(j, c): (weights[j], int((labels[:, j] == c).sum())) for j, c in places}
+
+    def numbered(keys):
+        numbers = {key: number for number, key in enumerate(sorted(set(keys.values())))}
+        return {place: numbers[key] for place, key in keys.items()}
+
+    for _ in range(len(places)):
+        before = numbered(colour)
+        rows = [sorted(before[j, c] for j, c in enumerate(row) if c >= 0) for row in labels]
+        parts = [sorted(before[i, c] for i, c in places if i == j) for j in range(labels.shape[1])]
+        colour = {
+            (j, c): (weights[j], before[j, c], parts[j], sorted(rows[i] for i in np.flatnonzero(labels[:, j] == c)))
+            for j, c in places
+        }
+        colour = {place: repr(key) for place, key in colour.items()}
+    return len(set(colour.values())) == len(places)

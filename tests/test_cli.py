@@ -82,9 +82,9 @@ def interrupt(monkeypatch):
     def finish(*args):
         raise KeyboardInterrupt
 
-    def leave(message):
+    def leave(message, code):
         click.echo(message, err=True)
-        sys.exit(_errors.FAILED)
+        sys.exit(code)
 
     monkeypatch.setattr(_errors, "_leave", leave)
     with monkeypatch.context() as patch:

@@ -146,3 +146,63 @@ def test_n_clusters_is_a_whole_number(name, labels, bad):
 def test_more_clusters_than_rows(name):
     with pytest.raises(ValueError, match=r"n_clusters of .* must be"):
         method_of(name, 5).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
+
+
+def with_two_of_weight_0(labels):
+    """Labels and weights: two partitions have weight 0, and they alone label object 5."""
+    labels = labels.copy()
+    labels[5, :7], labels[5, 7:] = -1, 1
+    weights = np.array([1, 2, 1, 1, 3, 1, 1, 0, 0.0])
+    weights = weights[[7, 0, 1, 2, 8, 3, 4, 5, 6]]
+    return labels[:, [7, 0, 1, 2, 8, 3, 4, 5, 6]], weights
+
+
+def assert_same_fit(model, other):
+    for attribute in ("labels_", "confidence_", "linkage_matrix_", "objective_", "threshold_", "aggregate_"):
+        if hasattr(other, attribute):
+            assert_array_equal(getattr(model, attribute), getattr(other, attribute))
+
+
+def test_a_partition_of_weight_0_is_left_out(name, labels):
+    given, weights = with_two_of_weight_0(labels)
+    if name.startswith("negmm-wat"):  # which refuses unequal weights
+        weights = np.sign(weights)
+    model = method_of(name, weights=weights).fit(given)
+    selected = Ensemble(given).select(weights > 0)
+    other = method_of(name, weights=weights[weights > 0]).fit(selected)
+    assert model.n_features_in_ == 9
+    assert model.labels_[5] == -1
+    assert np.isnan(model.confidence_[5])
+    assert_same_fit(model, other)
+    if hasattr(model, "predict"):
+        assert_array_equal(model.predict(given), model.labels_)
+        assert_array_equal(model.predict(Ensemble(given)), other.predict(selected))
+
+
+@pytest.mark.parametrize("name", ["km", "acv", "bv", "sec"])
+def test_a_partition_of_weight_0_is_left_out_on_disk(name, labels, tmp_path):
+    given, weights = with_two_of_weight_0(labels)
+    np.save(tmp_path / "given.npy", given)
+    stored = Ensemble.open(tmp_path / "given.npy", scratch=tmp_path)
+    model, other = (method_of(name, weights=weights).fit(E) for E in (stored, given))
+    assert_same_fit(model, other)
+    assert_array_equal(model.predict(stored), other.labels_)
+
+
+@pytest.mark.parametrize("name", ["acv", "bv", "majority", "mcla"])
+def test_what_lists_the_partitions_has_their_given_numbers(name, labels):
+    given, weights = with_two_of_weight_0(labels)
+    voting = np.flatnonzero(weights)
+    if name not in AVAILABLE:
+        pytest.skip("needs a partitioner")
+    model = method_of(name, weights=weights).fit(given)
+    other = method_of(name, weights=weights[voting]).fit(given[:, voting])
+    if name == "majority":
+        assert model.reference_ == voting[other.reference_]
+    elif name == "mcla":
+        assert [len(parts) for parts in model.meta_clusters_] == [3 * (w > 0) for w in weights]
+        assert_array_equal(np.concatenate(model.meta_clusters_), np.concatenate(other.meta_clusters_))
+    else:
+        assert_array_equal(model.order_, voting[other.order_])
+        assert_array_equal(model.losses_.mse[voting], other.losses_.mse)
+        assert np.isnan(model.losses_.mse[weights == 0]).all()

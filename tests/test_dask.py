@@ -18,7 +18,7 @@ from ensemblage import (
     make_consensus,
     parallel_backend,
 )
-from ensemblage._cluster import RemoteRows
+from ensemblage._cluster import LOST, LostWorkersError, RemoteRows, gathered
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
 
 distributed = pytest.importorskip("distributed")
@@ -116,6 +116,21 @@ def test_consensus(client, on_workers, missing, name):
         np.testing.assert_array_equal(found.membership_, expected.membership_)
     if hasattr(found, "predict"):
         np.testing.assert_array_equal(found.predict(E), expected.predict(labels))
+
+
+@pytest.mark.parametrize("name", ["km", "acv", "majority"])
+def test_a_partition_of_weight_0_is_left_out(client, on_workers, name):
+    labels = planted_labels(200, 5, 4, 0.4, 0.3, seed=5)[0]
+    labels[7, :4], labels[7, 4] = -1, 0
+    parameters = METHODS[name] | {"weights": [1, 2, 1, 1, 0]}
+    expected = make_consensus(name, 3, **parameters).fit(labels)
+    E = spread(labels, client)
+    found = make_consensus(name, 3, **parameters).fit(E)
+    assert expected.labels_[7] == -1
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)
+    if name != "majority":
+        np.testing.assert_array_equal(found.predict(E), expected.labels_)
 
 
 def test_several_blocks_of_float_sums(client, on_workers):
@@ -228,6 +243,45 @@ def test_what_parallel_backend_leaves_here(client, monkeypatch):
     assert not names
     with pytest.raises(ValueError, match="client of parallel_backend must be a Client"), parallel_backend(client=None):
         pass
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_lost_workers_are_told_in_one_sentence():
+    labels = random_labels(30_000, 6, 12, 0.1, seed=0)
+    rule = r"^Workers of the Dask cluster must stay while they hold label rows\. Got \w+: .*\. Fit again, with [^.]*\.$"
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        given_out = RemoteRows._given_out
+
+        def dying(self, *arguments):
+            client.submit(os._exit, 1, retries=0, pure=False)
+            return given_out(self, *arguments)
+
+        with pytest.MonkeyPatch.context() as patch, parallel_backend(client=client):
+            patch.setattr(RemoteRows, "_given_out", dying)
+            with pytest.raises(RuntimeError, match=rule):
+                KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(labels)
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_dask_says_of_lost_workers(name):
+    error = type(name, (Exception,), {})("details of Dask,\non several lines")
+
+    class Client:
+        def gather(self, futures):
+            raise error
+
+    with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
+        gathered(Client(), [])
+    error = ZeroDivisionError("of a task")
+    with pytest.raises(ZeroDivisionError, match="of a task"):
+        gathered(Client(), [])
+
+
+@pytest.mark.parametrize("client", [5, [], object(), distributed.Client])
+def test_what_is_no_client(client):
+    with pytest.raises(ValueError, match=r"client of from_dask must be a Client of dask\.distributed"):
+        Ensemble.from_dask([[[0]]], client=client)
 
 
 def part_number(i):

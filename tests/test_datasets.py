@@ -125,7 +125,8 @@ def test_a_name_is_text(name):
 
 
 def test_the_folder_is_a_path():
-    with pytest.raises(TypeError, match=r"data_home must be the path of a folder\. Got 5\."):
-        datasets.load("wine", 5)
+    for bad in (5, "no\0such"):
+        with pytest.raises(TypeError, match=r"data_home must be a path: text or a pathlib\.Path\. Got "):
+            datasets.load("wine", bad)
     with pytest.raises(ValueError, match=r"The folder of the data sets must exist"):
-        datasets.load("wine", "no\0such")
+        datasets.load("wine", "no-such-folder")

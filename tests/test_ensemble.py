@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
-from strategies import label_matrices, random_labels, twins
+from sklearn.base import clone
+from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble
+from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, datasets, make_consensus, metrics
 from ensemblage._ensemble import as_ensemble
 from ensemblage.kernels import _rows
 from ensemblage.kernels._rows import distinct_rows, words_of_columns
@@ -49,8 +50,18 @@ def test_attributes():
     assert repr(ensemble) == "Ensemble(4 objects, 2 partitions of 2 clusters, 25 % missing)"
     assert repr(Ensemble([[0, 0], [1, 0]])) == "Ensemble(2 objects, 2 partitions of 1 to 2 clusters)"
     assert repr(Ensemble([[0]])) == "Ensemble(1 object, 1 partition of 1 cluster)"
-    with pytest.raises(ValueError, match="read-only"):
-        ensemble.codes[0, 0] = 0
+
+
+def test_an_ensemble_does_not_change():
+    ensemble = Ensemble([[5, "b"], [3, "a"]])
+    for array in (ensemble.codes, ensemble.offsets, ensemble.n_clusters, *ensemble.categories):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    ensemble.names[0] = "other"
+    assert ensemble.names == ["partition_0", "partition_1"]
+    with pytest.raises(AttributeError):
+        ensemble.names = ["a", "b"]
+    assert ensemble[[0]].select(["partition_0"]).names == ["partition_0"]
 
 
 @given(labels=label_matrices())
@@ -165,10 +176,39 @@ def test_any_text(column):
     assert Ensemble(labels).categories[0].tolist() == sorted({*column, "x"} - {None})
 
 
-@pytest.mark.parametrize("dtype", ["U2", "S2", "O", np.dtypes.StringDType()])
+TEXT_TYPES = ["U2", "S2", "O", *([np.dtypes.StringDType()] if hasattr(np.dtypes, "StringDType") else [])]  # NumPy 2
+
+
+@pytest.mark.parametrize("dtype", TEXT_TYPES)
 def test_every_type_of_text(dtype):
     labels = np.array([["b", "x"], ["a", "x"]], dtype=dtype)
     assert labels_of(Ensemble(labels)) == [["b", "x"], ["a", "x"]]
+
+
+def test_text_that_numpy_would_cut():
+    """NumPy drops NUL characters at the end: "a" and the text with one would be the same label."""
+    for labels in ([["a\0"], ["a"]], pd.DataFrame({"0": ["a\0", "a"]})):
+        with pytest.raises(ValueError, match=r"must not end in a NUL character, which NumPy drops. Got .* '0'\. Strip"):
+            Ensemble(labels)
+    with pytest.raises(ValueError, match="must not end in a NUL character"):
+        Ensemble.from_partitions([["\0"]])
+    with pytest.raises(ValueError, match="names must not end in a NUL character"):
+        Ensemble([[0, 1]], names=["a", "a\0"])
+    assert Ensemble([["a\0b"], ["a"]]).categories[0].tolist() == ["a", "a\0b"]
+
+
+def test_byte_strings_are_utf_8():
+    assert labels_of(Ensemble(np.array([["é".encode()], [b"b"]]))) == [["é"], ["b"]]
+    with pytest.raises(ValueError, match=r"must be UTF-8 text\. Got b'\\xff' in partition '0'"):
+        Ensemble(np.array([[b"\xff"], [b"b"]]))
+
+
+def test_integers_of_128_bits():
+    series = pl.Series([2**62, None, -3], dtype=pl.Int128)
+    assert Ensemble(pl.DataFrame({"a": series})).categories[0].tolist() == [-3, 2**62]
+    assert Ensemble.from_partitions([series]).codes.tolist() == [[1], [2], [0]]
+    with pytest.raises(ValueError, match=r"must be from −2⁶³ to 2⁶³ − 1\. Got 1267650600228229401496703205376"):
+        Ensemble(pl.DataFrame({"a": pl.Series([2**100], dtype=pl.Int128)}))
 
 
 def test_masked_arrays():
@@ -390,7 +430,8 @@ def test_some_rows(rows):
 
 def test_rows_and_partitions_at_once_are_refused():
     ensemble = Ensemble([[0, 1], [1, 1]])
-    for index in [(0, 1), (slice(None), 0), (slice(None), slice(0, 1)), ([0, 1], [0, 1]), None]:
+    reverse = (slice(None), slice(None, None, -1))
+    for index in [(0, 1), (slice(None), 0), (slice(None), slice(0, 1)), reverse, ([0, 1], [0, 1]), (0,), None]:
         with pytest.raises(IndexError, match=r"Use select\(partitions\)"):
             ensemble[index]
 
@@ -398,8 +439,119 @@ def test_rows_and_partitions_at_once_are_refused():
 def test_no_rows_and_rows_that_a_partition_does_not_label():
     with pytest.raises(ValueError, match="at least one object"):
         Ensemble([[0]])[[]]
-    with pytest.raises(ValueError, match="label at least one object"):
-        Ensemble([[0, 0], [0, -1]])[[1]]
+    ensemble = Ensemble([[0, 0], [0, -1], [-1, -1]])
+    assert ensemble[[1]].n_clusters.tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"label at least one object\. Got nothing but missing labels"):
+        ensemble[[2]]
+
+
+def subset_with_empty_partitions():
+    """A subset of the rows, and the labels of those partitions that label any of them."""
+    labels, truth = planted_labels(60, 6, 3, 0.3, 0.2, seed=1)
+    labels[:40, 2] = -1
+    labels[5:, 4] = -1
+    labels[:5, 4] = 0
+    rows = np.arange(8, 38)
+    subset = Ensemble(labels)[rows]
+    assert subset.n_clusters.tolist() == [3, 3, 0, 3, 0, 3]
+    return subset, Ensemble(labels[rows][:, [0, 1, 3, 5]]), truth[rows]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_consensus_of_a_subset_is_that_of_its_labels(method):
+    subset, labels, _ = subset_with_empty_partitions()
+    weights = np.array([1, 2, 1, 1, 3, 1.0]) if "wat" not in method else np.ones(6)
+
+    def fitted(X, weights):
+        model = make_consensus(method, 3, weights=weights)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0)
+        return model.fit(X)
+
+    found, expected = fitted(subset, weights), fitted(labels, weights[[0, 1, 3, 5]])
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)
+    assert found.n_features_in_ == 6
+    if hasattr(found, "predict"):
+        np.testing.assert_array_equal(found.predict(subset), expected.predict(labels))
+
+
+@pytest.mark.parametrize("metric", ["density", "cluster_density", "kmeans_loss", "ensemble_nmi", "ensemble_ari"])
+@pytest.mark.filterwarnings("ignore:No partition labels both objects")
+def test_metrics_of_a_subset_are_those_of_its_labels(metric):
+    subset, labels, truth = subset_with_empty_partitions()
+    found, expected = (getattr(metrics, metric)(X, truth) for X in (subset, labels))
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    for measure in ("nmi", "ari", "density"):
+        found, expected = (metrics.ensemble_baselines(X, measure) for X in (subset, labels))
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    np.testing.assert_array_equal(metrics.coassociation(subset), metrics.coassociation(labels))
+
+
+@pytest.mark.parametrize("ranker", [*map(Discotec, ["binary", "tv", "kl", "hellinger"]), AverageAgreement()])
+def test_rankers_put_empty_partitions_last(ranker):
+    subset, labels, _ = subset_with_empty_partitions()
+    expected = clone(ranker).fit(labels)
+    with pytest.warns(UserWarning, match="cannot score 2 partitions: partition_2, partition_4"):
+        found = clone(ranker).fit(subset)
+    np.testing.assert_allclose(found.scores_[[0, 1, 3, 5]], expected.scores_, rtol=1e-12)
+    assert sorted(found.order_[4:]) == [2, 4]
+
+
+def test_a_subset_goes_everywhere(tmp_path):
+    subset, _, _ = subset_with_empty_partitions()
+    same(pickle.loads(pickle.dumps(subset)), subset)
+    same(Ensemble(subset), subset)
+    same(subset[::-1][::-1], subset)
+    subset.save(tmp_path / "subset.npz")
+    same(Ensemble.load(tmp_path / "subset.npz"), subset)
+    assert subset.one_hot().shape == (30, 12)
+    assert repr(subset).startswith("Ensemble(30 objects, 6 partitions of 0 to 3 clusters,")
+    with pytest.raises(ValueError, match="must label at least one object"):
+        subset.select([2, 4])
+
+
+# ---- Arguments: whatever they are, one sentence ----
+
+
+class Odd:
+    """Does not even describe itself."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+ROWS = [1.5, [0.5], "z", {}, [[0]], [True], True, np.True_, np.nan, slice("a"), slice(None, None, 0), 10**400, [None]]
+WRONG = {
+    **{f"row {i}": (lambda E, rows=rows: E[rows]) for i, rows in enumerate([*ROWS, 5, -4, [0, 9], 2**63, b"x", Odd()])},
+    **{f"partition {i}": (lambda E, s=s: E.select(s)) for i, s in enumerate([*ROWS, 5, -3, [0, 9], None, b"x", Odd()])},
+    **{f"missing {i}": (lambda E, m=m: Ensemble([[0]], missing=m)) for i, m in enumerate(["x", True, 2**80, Odd()])},
+    **{f"names {i}": (lambda E, n=n: Ensemble([[0, 1]], names=n)) for i, n in enumerate([5, [], [1], True, Odd()])},
+    **{f"load {i}": (lambda E, p=p: Ensemble.load(p)) for i, p in enumerate([None, 5, b"x", "", "a\0.csv", [], Odd()])},
+    **{f"open {i}": (lambda E, p=p: Ensemble.open(p)) for i, p in enumerate([None, 5, b"x", "", "a\0.npy", [], Odd()])},
+    **{f"save {i}": (lambda E, p=p: E.save(p)) for i, p in enumerate([None, 5, b"x", "", "a\0.csv", [], Odd()])},
+    **{f"data {i}": (lambda E, d=d: datasets.load(d)) for i, d in enumerate([None, 5, b"x", [], Odd()])},
+    **{f"vectors {i}": (lambda E, z=z: Ensemble.from_partitions(z)) for i, z in enumerate([None, 5, "ab", [5], Odd()])},
+    **{f"labels {i}": (lambda E, z=z: Ensemble(z)) for i, z in enumerate([None, 5, "ab", {}, [[10**400, 0.5]], Odd()])},
+    **{f"new {i}": (lambda E, z=z: E.encode(z)) for i, z in enumerate([None, 5, "ab", {}, [[1]], [[{}, 0]], Odd()])},
+    "folder of data": lambda E: datasets.load("iris", data_home=5),
+    "load missing": lambda E: Ensemble.load("none.csv", missing="x"),
+    "vectors missing": lambda E: Ensemble.from_partitions([[0]], missing=2**80),
+    "surrogate": lambda E: Ensemble([["\ud800"]]).save("none.csv"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_arguments_end_in_a_sentence(what, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises((ValueError, TypeError, IndexError)) as caught:
+        WRONG[what](Ensemble([[0, "a"], [1, "b"], [-1, None]]))
+    message = str(caught.value)
+    assert ". Got" in message or ". Found" in message or ", got" in message, message
+    assert message.endswith("."), message
+    assert "\n" not in message
+    assert len(message) < 400
+    assert os.listdir() == []
 
 
 @pytest.mark.parametrize(
@@ -454,7 +606,7 @@ def test_array_protocol():
     assert np.asarray(ensemble, dtype=float).tolist() == [[0, 1], [1, -1]]
     assert np.array(ensemble, copy=True).tolist() == [[0, 1], [1, -1]]
     with pytest.raises(ValueError, match="copy=False"):
-        np.array(ensemble, copy=False)
+        ensemble.__array__(copy=False)  # what NumPy 2 asks for with np.array(ensemble, copy=False)
     np.testing.assert_array_equal(np.asarray(Ensemble([[0.5, 1], [np.nan, -1]])), [[0.5, 1], [np.nan, np.nan]])
 
 
@@ -473,6 +625,15 @@ def test_encode():
     same_codes = ensemble.encode(ensemble)
     np.testing.assert_array_equal(same_codes, ensemble.codes)
     assert same_codes.dtype == ensemble.codes.dtype
+
+
+def test_encode_compares_signed_with_unsigned_whole_numbers():
+    """As floats, 2⁶⁰ and 2⁶⁰ + 1 were one number."""
+    known = np.array([2**60, 2**60 + 1, 2**60 + 2, 2**63 + 2], dtype=np.uint64).reshape(-1, 1)
+    assert Ensemble(known).encode(known[:3].astype(np.int64)).ravel().tolist() == [0, 1, 2]
+    assert Ensemble(known[:3].astype(np.int64)).encode(known[1:3]).ravel().tolist() == [1, 2]
+    with pytest.warns(UserWarning, match="1 label not seen"):
+        assert Ensemble(known[:3].astype(np.int64)).encode(known).ravel().tolist() == [0, 1, 2, 3]
 
 
 def test_encode_labels_not_seen():
@@ -694,7 +855,7 @@ def hostile_files(tmp_path):
     for name, changes in {
         "pickled objects": {"names": np.array(["a", None, "c"], dtype=object)},
         "pickled codes": {"codes": np.array([[0, 0, 0]], dtype=object)},
-        "another version": {"ensemblage_format": np.array(99)},
+        "no version": {"ensemblage_format": np.array("x")},
         "codes too large": {"codes": parts["codes"] + np.uint8(9)},
         "codes of another type": {"codes": parts["codes"].astype(np.int64)},
         "codes of one dimension": {"codes": parts["codes"][:, 0]},

@@ -1,12 +1,15 @@
 """Evidence accumulation against greedy agglomeration with exact fractions, SciPy, and explicit matrices."""
 
 import json
+import subprocess
+import sys
 from itertools import combinations
 
 import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
@@ -74,6 +77,14 @@ def of_matrix(matrix, linkage):
     return lambda a, b: reduce(matrix[np.ix_(a, b)])
 
 
+def ratio_of_sums(joined, labelled):
+    def ratio(a, b):
+        n, m = joined[np.ix_(a, b)].sum(), labelled[np.ix_(a, b)].sum()
+        return n / m if m > 0 else 0
+
+    return ratio
+
+
 def assert_valid(Z):
     if len(Z):
         assert hierarchy.is_valid_linkage(Z)
@@ -106,15 +117,9 @@ def test_greedy_merges_of_planted_clusters(linkage, seed):
 
 @given(labels=label_matrices(max_objects=12))
 def test_average_is_a_ratio_of_sums(labels):
-    joined, labelled = naive.joined_and_labelled(labels)
-
-    def ratio(a, b):
-        n, m = joined[np.ix_(a, b)].sum(), labelled[np.ix_(a, b)].sum()
-        return n / m if m > 0 else 0
-
     model = EvidenceAccumulation().fit(labels)
     assert_valid(model.linkage_matrix_)
-    assert_closest_at_their_moment(model.linkage_matrix_, ratio)
+    assert_closest_at_their_moment(model.linkage_matrix_, ratio_of_sums(*naive.joined_and_labelled(labels)))
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete"])
@@ -250,15 +255,39 @@ def test_threshold(linkage, similarity, weights, missing):
     ).fit(labels)
     assert_valid(model.linkage_matrix_)
     assert model.threshold_ == threshold
-    assert_closest_at_their_moment(model.linkage_matrix_, of_matrix(matrix, linkage))
+    labelled = naive.joined_and_labelled(labels, None if weights is None else np.array(weights))[1]
+    similarity_of = ratio_of_sums(matrix * labelled, labelled) if linkage == "average" else of_matrix(matrix, linkage)
+    assert_closest_at_their_moment(model.linkage_matrix_, similarity_of)
 
 
-def test_threshold_zero_changes_no_height(missing):
-    labels = planted_labels(n=60, p=6, k=3, noise=0.3, missing=missing, seed=5)[0]
-    for linkage in ("single", "complete"):
-        plain = EvidenceAccumulation(linkage=linkage).fit(labels)
-        zero = EvidenceAccumulation(linkage=linkage, association_threshold=0).fit(labels)
-        assert_array_equal(zero.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2])
+@pytest.mark.parametrize("linkage", LINKAGES)
+@given(labels=label_matrices(max_objects=12))
+def test_threshold_zero_changes_nothing(linkage, labels):
+    plain = EvidenceAccumulation(linkage=linkage).fit(labels)
+    zero = EvidenceAccumulation(linkage=linkage, association_threshold=0).fit(labels)
+    assert_array_equal(zero.linkage_matrix_, plain.linkage_matrix_)
+
+
+def merges_of_matrix(labels, threshold, weights=None):
+    """Found and expected merges of average linkage with a threshold."""
+    evidence = evidence_of(labels, threshold=threshold, weights=weights)
+    distinct = np.where(evidence.rows.codes < evidence.rows.n_clusters, evidence.rows.codes.astype(int), -1)
+    sums = naive.joined_and_labelled(distinct, weights)
+    expected = naive.merges(*sums, evidence.rows.counts, "average", threshold)
+    return average_linkage_of_matrix(evidence, 2**31), expected
+
+
+@given(labels=label_matrices(max_objects=12), threshold=st.sampled_from([0, 0.2, 0.25, 1 / 3, 0.5, 0.75]))
+def test_thresholded_average_keeps_the_stated_ties(labels, threshold):
+    assert_same_merges(*merges_of_matrix(labels, threshold))
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 1, 3, 2, 1, 1]], ids=["plain", "weighted"])
+@pytest.mark.parametrize("threshold", [0.3, 0.5])
+def test_thresholded_average_with_many_gaps_and_twins(threshold, weights):
+    for seed in range(20):
+        labels = twins(planted_labels(n=14, p=7, k=2, noise=0.3, missing=0.3, seed=seed)[0], 25, seed)
+        assert_same_merges(*merges_of_matrix(labels, threshold, None if weights is None else np.array(weights, float)))
 
 
 def test_thresholded_average_equals_the_profiles_when_it_removes_nothing():
@@ -326,7 +355,9 @@ def test_ward_is_refused_with_the_reason():
 
 @pytest.mark.parametrize("bad", [-0.1, 1, 1.5, np.nan, True, [0.5]])
 def test_threshold_outside_its_range(bad):
-    with pytest.raises(ValueError, match=r"association_threshold of EvidenceAccumulation must be .*≥ 0 and < 1"):
+    with pytest.raises(
+        ValueError, match=r"association_threshold of EvidenceAccumulation, .* must be a number ≥ 0 and < 1"
+    ):
         EvidenceAccumulation(association_threshold=bad).fit(toy())
 
 
@@ -353,8 +384,51 @@ def test_threshold_by_a_method_needs_plain_coassociation(bad):
 )
 def test_matrix_above_the_memory_limit(parameters):
     labels = random_labels(n=300, p=8, k=5)
-    with pytest.raises(ValueError, match=r"must fit into max_bytes = 10,000\. Got [\d,]+ bytes for 300 rows"):
-        EvidenceAccumulation(max_bytes=10_000, **parameters).fit(labels)
+    with pytest.raises(ValueError, match=r"must fit into max_bytes = 10,000 bytes\. Got [\d,]+ bytes for the simil"):
+        EvidenceAccumulation(max_bytes="10KB", **parameters).fit(labels)
+
+
+PEAK = """
+import sys
+import numpy as np
+from ensemblage import Ensemble, EvidenceAccumulation
+def memory(name):
+    return next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+n, p, k, gaps, copies = {shape}
+rng = np.random.default_rng(0)
+labels = rng.integers(k, size=(n, p))
+labels[rng.random((n, p)) < gaps] = -1
+ensemble = Ensemble(np.repeat(labels, copies, axis=0))
+ensemble.distinct
+model = EvidenceAccumulation(n_jobs=2, **{parameters})
+model.set_params(max_bytes="8GB").fit(ensemble[:100])
+try:
+    model.set_params(max_bytes=1).fit(ensemble)
+except ValueError as error:
+    bound = int(str(error).split("Got ")[1].split(" bytes")[0].replace(",", ""))
+before = memory("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+model.set_params(max_bytes=bound).fit(ensemble)
+print(memory("VmHWM") - before, bound)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of the memory is read from /proc")
+@pytest.mark.parametrize(
+    ("shape", "parameters"),
+    [
+        ((9_000, 20, 4, 0, 1), {"linkage": "complete"}),
+        ((4_000, 20, 4, 0.2, 1), {"association_threshold": 0.3}),
+        ((4_000, 20, 4, 0, 1), {"linkage": "complete", "weights": list(range(1, 21))}),
+        ((500, 10, 4, 0, 1000), {"linkage": "complete"}),
+        ((1_000, 40, 40, 0, 1), {"similarity": "ecpcs"}),
+        ((1_000, 40, 40, 0, 1), {"similarity": "cts"}),
+    ],
+)
+def test_max_bytes_is_the_peak(shape, parameters):
+    code = PEAK.format(shape=shape, parameters=parameters)
+    peak, bound = map(int, subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split())
+    assert bound / 3 < peak <= bound
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

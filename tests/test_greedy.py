@@ -210,13 +210,23 @@ def test_repeated_rows_fill_every_cluster():
         ({"augment": "first"}, "augment of GreedyPartitions, if not None, must be one of 'all', 'last'"),
         ({"partition_weight": -1}, "partition_weight of GreedyPartitions must be a number ≥ 0"),
         ({"max_iter": 0}, "max_iter of GreedyPartitions must be a whole number ≥ 1"),
+        ({"partition_weight": 1e308}, r"partition_weight of GreedyPartitions must be ≤ 1e\+140"),
     ],
 )
-def test_bad_input(parameters, message):
+@pytest.mark.parametrize("estimator", [GreedyPartitions, GreedyKMeansConsensus])
+def test_bad_input(estimator, parameters, message):
     X = np.repeat([[0.0], [1.0], [2.0]], 2, axis=0)
-    for estimator in (GreedyPartitions, GreedyKMeansConsensus):
-        with pytest.raises(ValueError, match=message):
-            estimator(**{"n_clusters": 2, **parameters}).fit(X)
+    with pytest.raises(ValueError, match=message.replace("GreedyPartitions", estimator.__name__)):
+        estimator(**{"n_clusters": 2, **parameters}).fit(X)
+
+
+@pytest.mark.parametrize("estimator", [GreedyPartitions, GreedyKMeansConsensus])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_features_are_looked_at_before_parameters(estimator, standardize):
+    with pytest.raises(ValueError, match=f"Input X contains NaN.\n{estimator.__name__} does not accept"):
+        estimator(None).fit([[0.0], [np.nan]])
+    with pytest.raises(ValueError, match=f"X of {estimator.__name__} must be between .* Got 1e\\+200"):
+        estimator(2, standardize=standardize).fit([[0.0], [1e200], [1.0]])
 
 
 # ---- GKCC ----
@@ -246,11 +256,38 @@ def test_gkcc_finds_blobs_and_keeps_names():
     assert np.all((model.confidence_ > 0) & (model.confidence_ <= 1))
 
 
-@pytest.mark.parametrize("parameters", [{"utility": "entropy"}, {"normalized": True}, {"refine": "density"}])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"utility": "entropy"},
+        {"utility": "entropy", "smoothing": 0.1},
+        {"utility": "lp"},
+        {"utility": "lp", "exponent": 2},
+        {"normalized": True},
+        {"refine": "density"},
+    ],
+)
 def test_gkcc_with_other_consensus(blobs, parameters):
-    model = GreedyKMeansConsensus(4, n_candidates=10, random_state=0, **parameters).fit(blobs)
-    assert model.n_clusters_ == 4
-    assert model.consensus_.get_params()[next(iter(parameters))] == next(iter(parameters.values()))
+    model = GreedyKMeansConsensus(4, n_candidates=10, max_iter=2, random_state=0, **parameters).fit(blobs)
+    kcc = KMeansConsensus(4, init=model.generator_.labels_, max_iter=2, **parameters).fit(model.ensemble_)
+    assert_array_equal(model.labels_, kcc.labels_)
+    assert model.objective_ == kcc.objective_
+    assert_array_equal(model.consensus_._centroids.centroids, kcc._centroids.centroids)
+    assert model.consensus_.get_params().items() >= parameters.items()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"utility": "rand"}, "utility of GreedyKMeansConsensus must be one of 'category'"),
+        ({"exponent": 1}, "exponent of GreedyKMeansConsensus must be a number > 1"),
+        ({"smoothing": 0}, "smoothing of GreedyKMeansConsensus must be a number > 0 and < 1"),
+        ({"refine": "loss"}, "refine of GreedyKMeansConsensus, if not None, must be 'density'"),
+    ],
+)
+def test_gkcc_names_itself(blobs, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GreedyKMeansConsensus(3, **parameters).fit(blobs)
 
 
 # ---- Subspaces and projections ----

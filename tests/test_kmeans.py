@@ -106,6 +106,23 @@ def test_cosine_is_lp_with_exponent_two():
     assert a.objective_ == pytest.approx(b.objective_)
 
 
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("exponent", [400, 1e16, 1e300])
+def test_large_exponents_give_the_maximum_norm(exponent, normalized):
+    """The distance of a label is 1 less [it is the most frequent one], the loss the members with other labels."""
+    labels, _ = planted_labels(n=300, p=8, k=4, noise=0.4, missing=0.1)
+    model = KMeansConsensus(4, utility="lp", exponent=exponent, normalized=normalized, random_state=0).fit(labels)
+    assert_array_equal(np.unique(model.labels_), range(4))
+    assert_array_equal(model.predict(labels), model.labels_)
+    others, weights = np.zeros(8), np.ones(8)
+    for j, z in enumerate(labels.T):
+        weights[j] = np.bincount(z[z >= 0]).max() / np.sum(z >= 0) if normalized else 1
+        for c in range(4):
+            sizes = np.bincount(z[(model.labels_ == c) & (z >= 0)])
+            others[j] += sizes.sum() - sizes.max()
+    assert model.objective_ == pytest.approx(np.sum(others / weights), rel=0.01)
+
+
 def test_weights_are_copies_of_partitions():
     labels, _ = planted_labels(n=200, p=3, k=3, noise=0.4)
     start = np.arange(200) % 3
@@ -403,6 +420,13 @@ def test_no_single_move_raises_a_refined_density(labels, seed):
     assert refined.n_clusters_ == 3
     assert max(naive_single_moves(labels, refined.labels_), default=0) <= trace[-1] + 1e-9
     assert refined.objective_ >= plain.objective_ - 1e-9 or len(trace) > 1
+
+
+def test_a_refit_without_refinement_has_no_density_trace():
+    labels = random_labels(n=30, p=4, k=3)
+    model = KMeansConsensus(3, refine="density", random_state=0).fit(labels)
+    assert model.density_trace_
+    assert not hasattr(model.set_params(refine=None).fit(labels), "density_trace_")
 
 
 def test_refinement_reaches_the_best_density_of_all_clusterings():

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from naive import two_least as naive_two_least
 
 from ensemblage._jit import jit
-from ensemblage.kernels._lanes import LANES, add_table_rows, two_least, whole_lanes
+from ensemblage.kernels._assign import assign_rows
+from ensemblage.kernels._lanes import LANES, add_table_rows, check_look_ups, two_least, whole_lanes
 
 
 @jit
@@ -51,3 +52,29 @@ def test_whole_lanes_add_columns(width):
     assert padded.shape[1] - width < LANES
     np.testing.assert_array_equal(padded[:, :width], table)
     assert np.isinf(padded[:, width:]).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_tables_are_finite(bad):
+    table = np.ones((3, 5), dtype=np.float32)
+    table[1, 2] = bad
+    with pytest.raises(ValueError, match=f"Distances and votes must be finite in float32. Got {bad}. Give weights"):
+        whole_lanes(table, np.inf)
+
+
+def test_tables_have_a_row_for_every_code():
+    codes, offsets, table = np.zeros((4, 2), dtype=np.uint8), np.array([0, 3, 7]), np.zeros((7, LANES))
+    check_look_ups(codes, offsets, table)
+    for wrong in [(codes[:, :1], offsets, table), (codes, offsets, table[:6]), (codes, offsets, table[:, :5])]:
+        with pytest.raises(ValueError, match="A table of 2 partitions must have 7 rows and a multiple of 8 columns"):
+            check_look_ups(*wrong)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_assignment_ends_whatever_a_table_holds(value):
+    """Checked tables hold no such number; the loop over the columns ends all the same."""
+    codes, offsets, k = np.zeros((5, 2), dtype=np.uint8), np.array([0, 2, 4]), 3
+    table = np.full((4, LANES), value, dtype=np.float32)
+    base, slack, labels = np.zeros(5, np.float32), np.zeros(5, np.float32), np.full(5, -1, dtype=np.int32)
+    assign_rows(codes, base, labels, slack, offsets, table, np.zeros(k, np.float32), np.float32(-1))
+    assert ((labels >= 0) & (labels < k)).all()

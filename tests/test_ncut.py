@@ -86,7 +86,7 @@ def test_iterative_and_dense_eigensolvers_agree(monkeypatch):
     W = rng.random((150, 150)) * (rng.random((150, 150)) < 0.2)
     W = csr_array(np.maximum(W, W.T))
     counts = rng.integers(1, 4, size=150)
-    dense = spectrum(W, counts, 5, random_state())
+    dense = spectrum(W.copy(), counts, 5, random_state())
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 10)
     iterative = spectrum(W, counts, 5, random_state())
     assert_allclose(iterative.values, dense.values, atol=1e-10)
@@ -117,6 +117,22 @@ def test_no_convergence_is_said(monkeypatch):
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
     with pytest.raises(ValueError, match="needs 2 eigenvectors of a graph of 10 vertices"):
         normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+
+
+def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch):
+    eigh = _ncut.eigh
+
+    def fail(matrix, subset_by_index=None, **options):
+        if subset_by_index is not None:
+            raise _ncut.LinAlgError("Internal Error.")
+        return eigh(matrix, **options)
+
+    matrix = cliques((5, 0.9), (5, 0.8), (4, 0.3))
+    expected = _ncut.leading_eigenvectors(matrix, 3, random_state())
+    monkeypatch.setattr(_ncut, "eigh", fail)
+    found = _ncut.leading_eigenvectors(matrix, 3, random_state())
+    assert_allclose(found.values, expected.values)
+    assert_allclose(matrix @ found.vectors, found.vectors * found.values, atol=1e-12)
 
 
 @given(st.integers(0, 50))

@@ -15,6 +15,7 @@ from ensemblage import Ensemble, NegMM
 from ensemblage.consensus import _negmm
 from ensemblage.consensus._ncut import normalized_cut
 from ensemblage.metrics import mm_index, weak_association_threshold
+from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 
 ONES = np.ones(10, dtype=int)
@@ -30,7 +31,7 @@ def two_blocks():
 
 
 def test_worked_example():
-    S = two_blocks()
+    S = Associations(two_blocks(), np.empty(0))
     assert_allclose(weights_of(S, ONES, np.zeros(10, dtype=int), 3), [1] * 5 + [0.8 / 0.9] * 5)
     assert mm_index_of(S, ONES, np.repeat([0, 1], 5), 3) == pytest.approx(0.62963, abs=5e-6)
     assert mm_index_of(S, ONES, np.repeat([0, 1], [4, 6]), 3) == pytest.approx(25.0)
@@ -98,10 +99,11 @@ def test_planted_clusters_are_found(planted):
 @pytest.mark.parametrize("n_partitions", [7, 100, 1000])
 def test_equal_counts_fall_with_the_threshold(n_partitions):
     counts = np.arange(n_partitions + 1)
+    levels = np.minimum.outer(counts, counts).astype(np.uint16)
     for s, threshold in enumerate(_negmm.THRESHOLDS):
-        strong = _negmm._is_strong(np.array([counts / n_partitions]), threshold)
+        strong = _negmm.strong_graph(Associations(levels, counts / n_partitions), threshold).toarray()
         exact = [Fraction(int(c), n_partitions) > Fraction(s, 100) for c in counts]
-        assert_array_equal(strong[0, 1:], exact[1:])
+        assert_array_equal(strong[-1, :-1] > 0, exact[:-1])
 
 
 def test_the_search_has_51_thresholds():

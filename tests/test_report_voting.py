@@ -97,4 +97,4 @@ def test_voting_without_a_hierarchy():
     ],
 )
 def test_how_clear_the_choice_is(lifetimes, words):
-    assert words in how_clear({"lifetimes": lifetimes, "halves": []})
+    assert words in how_clear({"found": True, "lifetimes": lifetimes, "halves": []}, lifetimes[0][0])

@@ -251,18 +251,21 @@ def test_a_read_only_folder(toy, tmp_path):
         run(tmp_path / "out")
 
 
+def refuse(*args, **options):
+    raise PermissionError(13, "Permission denied")
+
+
 def test_a_read_only_folder_by_its_permission(toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     with pytest.raises(ValueError, match="can be written"):
         run(tmp_path / "out")
     assert toy() == []
 
 
 def test_a_folder_in_use(toy, tmp_path):
-    pytest.importorskip("fcntl")
     with (
         _reproduce._folder(tmp_path / "out"),
-        pytest.raises(ValueError, match=r"one reproduction at a time\. .*out is in use"),
+        pytest.raises(ValueError, match=r"one command at a time\. .*out is in use by process \d+ on "),
     ):
         run(tmp_path / "out")
 
@@ -679,7 +682,7 @@ def test_a_results_file_that_is_none(tmp_path):
 def test_an_output_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     refused("The output must be a folder that can be written.", tmp_path / "file")
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     refused("The output must be a folder that can be written.", tmp_path / "out")
 
 

@@ -24,10 +24,11 @@ from ensemblage import (
     NegMM,
     make_consensus,
 )
+from ensemblage._lock import LOCK
 from ensemblage._rows import take_rows
 from ensemblage._stored import _ensemble
 from ensemblage._stored._distinct import distinct_rows_on_disk
-from ensemblage._stored._ensemble import parse_memory
+from ensemblage._validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.metrics import (
     association_counts,
@@ -199,6 +200,26 @@ def test_rows_and_partitions_of_a_stored_ensemble(tmp_path, small_room, missing)
     np.testing.assert_array_equal(E.codes[7:33, 2], M.codes[7:33, 2])
 
 
+@pytest.mark.parametrize(
+    "rows", [slice(None, None, -1), slice(8, 2, -3), slice(2, 8, -1), slice(-5, None, 2), slice(60, 99), [3, -1, 3]]
+)
+def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
+    monkeypatch.setattr("ensemblage._rows.READ_BYTES", 20)
+    labels = random_labels()
+    E, M = stored(labels, tmp_path), Ensemble(labels)
+    for codes in (E.codes, E.codes.columns(np.array([3, 1])), E.codes.first(40)):
+        whole = codes[:]
+        np.testing.assert_array_equal(codes[rows, 1], whole[rows, 1])
+        np.testing.assert_array_equal(codes[rows], whole[rows])
+    if len(M.codes[rows]):
+        np.testing.assert_array_equal(E[rows].codes, M[rows].codes)
+    for wrong in ([True, False], [0.5], [[0]], [60]):
+        with pytest.raises(IndexError, match="Rows must be"):
+            E.codes[wrong]
+        with pytest.raises(IndexError, match="Rows must be"):
+            E[wrong]
+
+
 def test_few_distinct_rows_are_held_in_memory(tmp_path):
     E = stored(random_labels(60, 4), tmp_path)
     assert isinstance(E.distinct.codes, np.ndarray)
@@ -306,6 +327,25 @@ def test_parquet_parts(tmp_path, kind, missing_label):
     assert E.names == ["a", "b"]
 
 
+def unsigned(*parts):
+    """Columns of the parts, each as unsigned whole numbers if one of its labels needs that."""
+    return [{"a": np.array(part, dtype=np.uint64 if max(part) >= 2**63 else None)} for part in parts]
+
+
+def test_whole_numbers_of_several_parts_keep_their_digits(tmp_path):
+    """As floats, 2⁶⁰ and 2⁶⁰ + 1 were one label; as unsigned numbers, −5 was 2⁶⁴ − 5."""
+    E = Ensemble.open(parts(tmp_path, *unsigned([2**60, 2**60 + 1, 2**60 + 2], [2**63, 2**60 + 1])))
+    assert E.categories[0].tolist() == [2**60, 2**60 + 1, 2**60 + 2, 2**63]
+    assert E.codes[:].ravel().tolist() == [0, 1, 2, 3, 1]
+    for other in ([-5, 0], [-1, 0], [0.5, 1]):
+        folder = tmp_path / str(other)
+        folder.mkdir()
+        with pytest.raises(
+            ValueError, match=r"must be from −2⁶³ to 2⁶³ − 1, or .*\. Got .* and 9223372036854775808 in"
+        ):
+            Ensemble.open(parts(folder, *unsigned([2**63, 1], other)))
+
+
 def test_one_parquet_file_in_batches(tmp_path, small_room):
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(random_labels(100, 3, 5, 0.2), schema=["a", "b", "c"])
@@ -397,7 +437,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("ensemblage._stored._distinct.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
-    assert [path.name for path in next((tmp_path / "s").iterdir()).iterdir()] == ["codes"]
+    assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, "codes"]
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(ValueError, match=r"Got 0.0 GB free"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
@@ -413,16 +453,19 @@ def test_a_file_that_shrinks(tmp_path):
 
 @pytest.mark.parametrize(
     ("memory", "n_bytes"),
-    [("2GB", 2e9), ("1.5 gb", 1.5e9), ("500M", 5e8), (10**9, 1e9), ("4096", 4096), ("2GiB", 2e9)],
+    [
+        *[("2GB", 2e9), ("1.5 gb", 1.5e9), ("500M", 5e8), (10**9, 1e9), ("4096", 4096), ("2GiB", 2e9), (2.5e9, 2.5e9)],
+        *[(10**400, 2**63 - 1), (float("inf"), 2**63 - 1)],
+    ],
 )
 def test_sizes_of_memory(memory, n_bytes):
-    assert parse_memory(memory) == n_bytes
+    assert check_bytes(memory, "memory") == n_bytes
 
 
-@pytest.mark.parametrize("memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None])
+@pytest.mark.parametrize("memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None, "9" * 400, np.nan, b"1GB"])
 def test_bad_sizes_of_memory(memory):
     with pytest.raises(ValueError, match="memory must be a number of bytes"):
-        parse_memory(memory)
+        check_bytes(memory, "memory")
 
 
 def test_too_little_memory(tmp_path):

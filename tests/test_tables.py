@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -232,6 +233,33 @@ def test_parquet(tmp_path):
     result = features_of(table, truth_column="kind", impute="mean", standardize=False)
     np.testing.assert_array_equal(result.X, [[1, 0.5], [2, 1], [3, 2]])
     assert (result.ids, result.truth.tolist()) == (["r1", "r2", "r3"], ["a", "b", "b"])
+
+
+def parquet_table(tmp_path, **columns):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    return read_table((tmp_path / "t.parquet").read_bytes(), "t.parquet")
+
+
+def test_numbers_of_parquet_in_any_type(tmp_path):
+    """Decimals and text of digits are features, as in a CSV file; they ended in a StopIteration."""
+    ones = [Decimal("1.5"), Decimal("2"), Decimal("-3")]
+    table = parquet_table(tmp_path, a=ones, b=["1.5", "2", "-3"], c=["x", "1", "2"])
+    X = features_of(table, standardize=False, drop_columns=["c"]).X
+    np.testing.assert_array_equal(X, [[1.5, 1.5], [2, 2], [-3, -3]])
+    with pytest.raises(ValueError, match=r"Column 'c' of t.parquet must hold numbers.*Got 'x' in row 1"):
+        features_of(table)
+
+
+def test_labels_of_a_table_keep_their_digits(tmp_path):
+    labels = np.array([2**63, 2**63 + 1, 2**63], dtype=np.uint64)
+    for table in (
+        parquet_table(tmp_path, a=labels),
+        table_of("a,b\n9223372036854775808,1\n9223372036854775809,1\n1,2\n"),
+    ):
+        with pytest.raises(ValueError, match=r"must be below 2⁵³.*Got 9\.22\d*e\+18 in column 'a'\. Write c17 for 17"):
+            members_of(table)
+    assert features_of(parquet_table(tmp_path, a=labels, b=[1, 2, 3])).X.shape == (3, 1)
 
 
 def test_parquet_without_pyarrow(monkeypatch):

@@ -14,8 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, RandomKPartitions
+from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
 from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._content import refined_colours
 from ensemblage.consensus._js_linkage import average_linkage, cut_by_merges, js_divergences
 from ensemblage.consensus._vote_order import ballot
 from ensemblage.consensus._votes import (
@@ -84,13 +85,13 @@ def reference_alone(labels):
     rows, order = rows_of(labels)
     table = np.zeros((rows.offsets[-1], len(order.labels[0])))
     table[: len(order.labels[0])] = np.eye(len(order.labels[0]))
-    return rows, Votes(table, np.array([0]), rows.weights, rows.offsets)
+    return rows, order, Votes(table, np.array([0]), rows.weights, rows.offsets)
 
 
 def test_worked_example_losses():
-    rows, reference = reference_alone(EXAMPLE)
+    rows, order, reference = reference_alone(EXAMPLE)
     sums = sum_labels(rows, reference)
-    cumulative, bipartite = cumulative_losses(sums, rows.offsets), bipartite_losses(sums, rows.offsets)
+    cumulative, bipartite = cumulative_losses(sums, order, rows.offsets), bipartite_losses(sums, order, rows.offsets)
     assert_allclose(cumulative.mse, [0, 0.6], atol=1e-12)
     assert_allclose(bipartite.mse, [0, 1.2], atol=1e-12)
     assert_allclose(cumulative.error_rate, [0, 0.6], atol=1e-12)
@@ -101,9 +102,12 @@ def test_worked_example_losses():
 def test_cumulative_losses_never_exceed_bipartite_ones(labels, random):
     rows, order = rows_of(labels)
     votes = cumulative_votes(rows, order, adaptive=random.random() < 0.5, by_divergence=False)
-    for aggregate in (votes, reference_alone(labels)[1]):
+    for aggregate in (votes, reference_alone(labels)[2]):
         sums = sum_labels(rows, aggregate)
-        cumulative, bipartite = cumulative_losses(sums, rows.offsets), bipartite_losses(sums, rows.offsets)
+        cumulative, bipartite = (
+            cumulative_losses(sums, order, rows.offsets),
+            bipartite_losses(sums, order, rows.offsets),
+        )
         comparable = ~np.isnan(cumulative.mse)
         assert (cumulative.mse <= bipartite.mse + 1e-12)[comparable].all()
         assert (cumulative.error_rate <= bipartite.error_rate + 1e-12)[comparable].all()
@@ -172,6 +176,49 @@ def test_reference_and_order():
     assert_array_equal(CumulativeVoting(2, order="given").fit(labels).order_, np.arange(6))
 
 
+def median_splits(seed, n=200, p=12):
+    """Two groups, and a split of the objects at the median of each of some features that tell them apart poorly."""
+    truth = np.repeat([0, 1], n // 2)
+    X = 3.0 * truth[:, None] + 2 * np.random.default_rng(seed).normal(size=(n, p))
+    return (np.median(X, axis=0) < X).astype(int), truth
+
+
+def equal_sizes(seed, n=200, p=12, k=4):
+    """Planted groups of equal size, and partitions of that sort: more and more objects of each change places."""
+    rng, truth = np.random.default_rng(seed), np.arange(n) % k
+    columns = []
+    for noise in rng.permutation(np.linspace(0.2, 0.8, p)):
+        moved, z = np.flatnonzero(rng.random(n) < noise), truth.copy()
+        z[moved] = truth[rng.permutation(moved)]
+        columns.append(rng.permutation(k)[z])
+    return np.column_stack(columns), truth
+
+
+@pytest.mark.parametrize(("planted", "k", "least"), [(median_splits, 2, 0.6), (equal_sizes, 4, 0.8)])
+def test_partitions_of_equal_entropy_are_led_by_the_most_agreeing(planted, k, least):
+    for seed in range(5):
+        labels, truth = planted(seed)
+        model = CumulativeVoting(k).fit(labels)
+        agreement = [np.mean([adjusted_rand_score(a, b) for b in labels.T]) for a in labels.T]
+        assert_array_equal(model.order_, np.argsort(agreement)[::-1])
+        assert_array_equal(CumulativeVoting(k, order="divergence").fit(labels).order_[0], np.argmax(agreement))
+        score = adjusted_rand_score(truth, model.labels_)
+        assert score > least
+        assert score > 1.5 * np.mean([adjusted_rand_score(truth, z) for z in labels.T])
+
+
+def test_weights_count_in_the_agreement():
+    labels = equal_sizes(0, p=5)[0]
+    weights = np.array([1, 6, 1, 1, 4.0])
+    agreement = [np.average([adjusted_rand_score(a, b) for b in labels.T], weights=weights) for a in labels.T]
+    order = np.argsort(agreement)[::-1]
+    assert_array_equal(CumulativeVoting(4, weights=weights).fit(labels).order_, order)
+    assert (CumulativeVoting(4).fit(labels).order_ != order).any()
+    twice = CumulativeVoting(4).fit(np.repeat(labels, weights.astype(int), axis=1))
+    assert twice.order_[0] in (1 + np.arange(6))
+    assert order[0] == 1
+
+
 def test_reference_has_enough_clusters():
     balanced, lopsided = np.arange(100) % 3, np.array([3] + [2] + [1] * 9 + [0] * 89)
     labels = np.column_stack([balanced, lopsided])
@@ -226,6 +273,22 @@ def test_worked_example_hierarchy():
     assert model.entropy_ == pytest.approx(1.609438, abs=5e-7)
     assert model.mutual_information_ == pytest.approx(0.863966, abs=5e-7)
     assert CumulativeVoting(include_singletons=True).fit(EXAMPLE).lifetimes_[5] == pytest.approx(0.130812, abs=5e-7)
+
+
+@pytest.mark.parametrize("include_singletons", [False, True])
+@pytest.mark.parametrize("k", [1, 2])
+def test_one_or_two_clusters_leave_nothing_to_choose(method, k, include_singletons):
+    labels = np.where(planted_labels(n=60, p=5, k=2, noise=0.1, seed=2)[0] < k, 1, 0) * np.arange(60)[:, None] % 2
+    labels = labels if k == 2 else np.ones_like(labels)
+    model = method(None, include_singletons=include_singletons).fit(labels)
+    assert model.n_clusters_ == k
+    assert list(model.lifetimes_) == ([2] if k == 2 and include_singletons else [])
+    assert_array_equal(model.labels_, method(k).fit(labels).labels_)
+
+
+def test_a_reference_of_two_clusters_leaves_nothing_to_choose():
+    balanced, lopsided = np.arange(100) % 2, np.array([2, 1] + [0] * 98)
+    assert CumulativeVoting().fit(np.column_stack([balanced, lopsided])).n_clusters_ == 2
 
 
 def test_divergences_against_their_definition(missing):
@@ -332,12 +395,69 @@ def test_the_order_of_the_partitions_never_matters(labels, random):
 
 def test_the_names_of_the_labels_never_matter(method, missing):
     labels = twins(planted_labels(n=90, p=7, k=5, noise=0.3, missing=missing, seed=3)[0], 200)
-    rng = np.random.default_rng(0)
-    renamed = np.column_stack([np.where(z < 0, -1, rng.permutation(5)[z]) for z in labels.T])
-    whole, other = method(3).fit(labels), method(3).fit(renamed)
+    whole, other = method(3).fit(labels), method(3).fit(renamed(labels, np.random.default_rng(0)))
     assert_array_equal(other.labels_, whole.labels_)
     assert_array_equal(other.aggregate_, whole.aggregate_)
     assert_array_equal(other.linkage_matrix_, whole.linkage_matrix_)
+    assert_array_equal(other.losses_, whole.losses_)
+
+
+def renamed(labels, rng):
+    return np.column_stack([np.where(z < 0, -1, rng.permutation(6)[z]) for z in labels.T])
+
+
+def colours_of(labels, weights):
+    rows, order = rows_of(labels, weights)
+    return refined_colours(rows, order.sizes)
+
+
+def small_ensemble(rng):
+    """A few objects with many ties and, mostly, gaps."""
+    n, p, k = rng.integers(4, 13), rng.integers(2, 7), rng.integers(2, 5)
+    labels = rng.integers(k, size=(n, p))
+    labels[rng.random((n, p)) < rng.choice([0, 0.1, 0.3, 0.5])] = -1
+    labels = labels[rng.integers(n, size=n)] if rng.random() < 0.3 else labels
+    labels[rng.integers(n), (labels < 0).all(axis=0)] = 0
+    return labels, rng.choice([0.3, 1, 2], size=p) if rng.random() < 0.3 else np.ones(p)
+
+
+INVARIANT = {
+    **METHODS,
+    "lifetime": lambda k, **p: CumulativeVoting(**p),
+    "aib": lambda k, **p: CumulativeVoting(k, linkage="aib", **p),
+    "majority": lambda k, **p: MajorityVoting(**p),
+    "majority of two": lambda k, **p: MajorityVoting(k, **p),
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neither_names_nor_places_matter(seed):
+    """The order of the objects does where colour refinement leaves labels or partitions that it cannot tell apart."""
+    rng, n_told_apart = np.random.default_rng(seed), 0
+    for _ in range(40):
+        labels, weights = small_ensemble(rng)
+        if max(len(np.unique(z[z >= 0])) for z in labels.T) < 2 or len(np.unique(labels, axis=0)) < 3:
+            continue
+        objects, partitions = rng.permutation(len(labels)), rng.permutation(labels.shape[1])
+        other_names, apart = renamed(labels, rng), naive.told_apart(labels, weights)
+        colours = colours_of(labels, weights)
+        assert (len(np.unique(colours[colours > 0])) == sum(len(np.unique(z[z >= 0])) for z in labels.T)) == apart
+        n_told_apart += apart
+        for make in INVARIANT.values():
+            found = make(2, weights=weights, n_jobs=1).fit(labels).labels_
+            assert_array_equal(make(2, weights=weights, n_jobs=1).fit(other_names).labels_, found)
+            permuted = make(2, weights=weights[partitions], n_jobs=1).fit(other_names[:, partitions])
+            assert_array_equal(permuted.labels_, found)
+            if apart:
+                assert_array_equal(make(2, weights=weights, n_jobs=1).fit(labels[objects]).labels_, found[objects])
+    assert n_told_apart > 20
+
+
+def test_equal_clusters_are_numbered_by_their_first_objects(method):
+    truth = np.array([2, 2, 0, 0, 1, 1])
+    labels = np.column_stack([truth, truth, (truth + 1) % 3])
+    assert_array_equal(method(3).fit(labels).labels_, [0, 0, 1, 1, 2, 2])
+    assert_array_equal(MajorityVoting(3).fit(labels).labels_, [0, 0, 1, 1, 2, 2])
 
 
 def test_threads_and_blocks_do_not_matter(method, monkeypatch):
@@ -429,10 +549,6 @@ class TestBadInput:
     def test_more_clusters_than_any_partition(self, estimator):
         with pytest.raises(ValueError, match=r"must be ≤ the 5 clusters of the largest partition.* Got 6"):
             estimator(6).fit(EXAMPLE)
-
-    def test_two_clusters_leave_nothing_to_find(self, estimator):
-        with pytest.raises(ValueError, match=r"at least 3 clusters\. Got 2\. Give n_clusters"):
-            estimator().fit([[0, 0], [0, 1], [1, 1]])
 
     def test_one_partition(self, estimator):
         with pytest.raises(ValueError, match=r"at least 2 partitions that vote\. Got 1 \(n_features=1\)"):

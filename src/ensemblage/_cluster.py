@@ -19,8 +19,27 @@ from numpy.typing import NDArray
 from ensemblage._parallel import SUM_ROWS, row_blocks
 from ensemblage._rows import BlockRows, recoded
 
+LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
+"""What Dask raises when workers are gone, or with them data that only they had."""
 ATTEMPTS = 3
 """How often work is given out when workers are lost together with data that only they had."""
+
+
+class LostWorkersError(RuntimeError):
+    """Workers were lost together with something that nothing can make again."""
+
+
+def gathered(client: Any, futures: Any) -> Any:
+    """The results of tasks, brought here."""
+    try:
+        return client.gather(futures)
+    except Exception as error:
+        if type(error).__name__ not in LOST:
+            raise
+        raise LostWorkersError(
+            "Workers of the Dask cluster must stay while they hold label rows. "
+            f"Got {type(error).__name__}: one was lost or ran out of memory. Fit again, with more memory per worker."
+        ) from None
 
 
 class Blocks:
@@ -35,7 +54,7 @@ class Blocks:
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1``, brought here."""
         parts = [self.submit(part_of, *piece) for piece in self.overlapping(slice(start, stop))]
-        return np.concatenate(self.client.gather(parts)) if parts else np.empty(0)
+        return np.concatenate(gathered(self.client, parts)) if parts else np.empty(0)
 
     def overlapping(self, rows: slice) -> list[tuple[Any, int, int]]:
         """The blocks that hold some rows, and which of their own rows these are."""
@@ -71,10 +90,9 @@ class RemoteRows(BlockRows):
         if rows != slice(None):
             return super()._column(rows, column)
         columns = [self.blocks.submit(column_of, future, column) for future in self.blocks.futures]
-        return np.concatenate(self.blocks.client.gather(columns))
+        return np.concatenate(gathered(self.blocks.client, columns))
 
     def _take(self, index: NDArray[Any]) -> NDArray[Any]:
-        index = np.where(index < 0, index + len(self), index)
         block = np.searchsorted(self.blocks.edges, index, side="right") - 1
         taken = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         wanted = {b: np.flatnonzero(block == b) for b in np.unique(block).tolist()}
@@ -83,7 +101,7 @@ class RemoteRows(BlockRows):
             self.blocks.submit(itemgetter(index[places] - self.blocks.edges[b]), futures[b])
             for b, places in wanted.items()
         ]
-        for places, part in zip(wanted.values(), self.blocks.client.gather(parts), strict=True):
+        for places, part in zip(wanted.values(), gathered(self.blocks.client, parts), strict=True):
             taken[places] = part
         return taken
 
@@ -134,9 +152,9 @@ class RemoteRows(BlockRows):
         for left in range(ATTEMPTS - 1, -1, -1):
             try:
                 return self._given_out(work, arrays, arguments)
-            except Exception as error:
+            except LostWorkersError:
                 # Data sent from here are lost with the worker that has them: they are sent again.
-                if not left or type(error).__name__ not in LOST:
+                if not left:
                     raise
                 self._sent.clear()
         raise AssertionError
@@ -153,7 +171,7 @@ class RemoteRows(BlockRows):
         tasks = [self.blocks.submit(work, packed, kinds, *(place[i] for place in places)) for i in range(len(slices))]
         results = [self.blocks.submit(itemgetter(0), task) for task in tasks]
         local = [self.blocks.submit(itemgetter(1), task) for task in tasks] if "local" in kinds else []
-        found, back = client.gather(results), client.gather(local)
+        found, back = gathered(client, results), gathered(client, local)
         for j, (array, kind) in enumerate(zip(arrays, kinds, strict=True)):
             if kind == "state":
                 array.places = [(task, j) for task in tasks]
@@ -202,9 +220,6 @@ class SentRows:
         return self._sent[-1][1]
 
 
-LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError")
-
-
 class Fill(NamedTuple):
     """A block of a state that nobody has written to yet."""
 
@@ -230,7 +245,7 @@ class RemoteState:
     def several(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
         """Several short slices in one go."""
         pieces = [[self._blocks().submit(part_of, *p) for p in self._blocks().overlapping(s)] for s in slices]
-        return [np.concatenate(parts) for parts in self.blocks.client.gather(pieces)]
+        return [np.concatenate(parts) for parts in gathered(self.blocks.client, pieces)]
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
         return self.several([rows])[0]

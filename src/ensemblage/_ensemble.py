@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage._index import check_slice, is_integer, partition_index, row_index
 from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, code_matrix_of_codes, label_vector
+from ensemblage._once import once
 from ensemblage._parallel import map_rows
-from ensemblage._rows import take_columns
+from ensemblage._validation import shown
 from ensemblage.kernels._rows import distinct_rows
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Ensemble:
 
     Attributes
     ----------
-    codes : ndarray of shape (n_objects, n_partitions), read-only
+    codes : ndarray of shape (n_objects, n_partitions)
         uint8, uint16 or int32. Labels are numbered by their sorted order; ``n_clusters[j]`` means missing.
     categories : tuple of ndarray
         ``categories[j][c]`` is the label whose code is c in partition j.
@@ -67,10 +68,17 @@ class Ensemble:
     ------
     ValueError
         If there are no objects or no partitions, rows of unequal length, a partition that labels nothing, numbers and
-        text in one column, or names that are not distinct.
+        text in one column, text that ends in a NUL character, or names that are not distinct.
+    TypeError
+        If a label is neither a number nor text.
 
     Notes
     -----
+    An ensemble does not change: its arrays are read-only, and ``names`` is a new list at every access.
+
+    ``ensemble[rows]`` is the ensemble of some objects, as if it had been made of their labels. A partition that labels
+    none of them stays, with no cluster; every consensus method leaves it out, as if its weight were 0.
+
     O(n p) time; n p bytes while every partition has at most 255 clusters, two or four times that otherwise.
 
     Examples
@@ -89,29 +97,43 @@ class Ensemble:
         self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
     ) -> None:
         if isinstance(labels, Ensemble):
-            coded = labels.coded
-            missing = labels.missing
+            self._set(labels.coded, names, labels.missing)
         else:
-            coded = code_labels(labels, _check_missing(missing))
-        self._set(coded, names, missing)
+            missing = check_missing(missing)
+            self._set(code_labels(labels, missing), names, missing)
+            self._check_every_partition()
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
         self.codes = coded.codes
-        if isinstance(self.codes, np.ndarray):
-            self.codes.flags.writeable = False
         self.categories = coded.categories
         self.missing = missing
         self.n_clusters = np.array([len(c) for c in coded.categories], dtype=np.int64)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
+        for array in (self.codes, self.n_clusters, self.offsets, *self.categories):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
         p = self.codes.shape[1]
         default = coded.names or [f"partition_{j}" for j in range(p)]
-        self.names = _check_names(default if names is None else names, p)
+        self._names = tuple(check_names(default if names is None else names, p))
+        if not self.n_clusters.any():
+            raise ValueError(
+                "A partition of an ensemble must label at least one object. Got nothing but missing labels. "
+                "Take objects that have labels."
+            )
+
+    def _check_every_partition(self) -> None:
+        """Refuse a partition that labels nothing: not in a subset of the rows, but where labels come in."""
         empty = np.flatnonzero(self.n_clusters == 0)
         if len(empty):
             raise ValueError(
                 f"Every partition must label at least one object. Got nothing but missing labels in partition "
-                f"{self.names[empty[0]]!r}. Leave that partition out."
+                f"{self._names[empty[0]]!r}. Leave that partition out."
             )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the partitions."""
+        return list(self._names)
 
     @classmethod
     def _of(cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None) -> Ensemble:
@@ -136,6 +158,11 @@ class Ensemble:
         >>> Ensemble.from_partitions([[0, 0, 1], ["x", "y", "y"]]).shape
         (3, 2)
         """
+        if not isinstance(partitions, Iterable):
+            raise TypeError(
+                f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
+            )
+        missing = check_missing(missing)
         columns = [label_vector(z, j) for j, z in enumerate(partitions)]
         lengths = sorted({len(z) for z in columns})
         if len(lengths) > 1:
@@ -143,7 +170,9 @@ class Ensemble:
                 f"Partitions must label the same objects. Got label vectors of {lengths[0]} to {lengths[-1]} objects. "
                 "Mark an object that a partition did not see as missing (None or -1)."
             )
-        return cls._of(code_columns(columns, None, _check_missing(missing)), missing, names)
+        ensemble = cls._of(code_columns(columns, None, missing), missing, names)
+        ensemble._check_every_partition()
+        return ensemble
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -156,12 +185,12 @@ class Ensemble:
         """Codes, categories and names, as the functions that code labels give them."""
         return CodedColumns(self.codes, self.categories, self.names)
 
-    @cached_property
+    @once
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
         return DistinctRows(*distinct_rows(self.codes, self.n_clusters + 1))
 
-    @cached_property
+    @once
     def n_missing(self) -> int:
         """Number of missing entries."""
         absent = self.n_clusters.astype(self.codes.dtype)
@@ -206,13 +235,17 @@ class Ensemble:
         return labels
 
     def __getitem__(self, rows: Any) -> Any:
-        """Labels of one object (an integer), or the ensemble of some objects (a slice, mask or index array)."""
-        if isinstance(rows, int | np.integer):
-            row = CodedColumns(self.codes[rows][None], self.categories, self.names)
-            return Ensemble._of(row, self.missing)._labels()[0]
-        codes = self.codes[rows]
-        if codes.ndim != 2 or codes.shape[1] != self.shape[1]:
+        """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
+        if isinstance(rows, tuple) or rows is None:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
+        if isinstance(rows, slice):
+            codes = self.codes[check_slice(rows, "rows")]
+        elif is_integer(rows):
+            (row,) = row_index([rows], len(self))
+            one = CodedColumns(self.codes[row][None], self.categories, self.names)
+            return Ensemble._of(one, self.missing)._labels()[0]
+        else:
+            codes = self.codes[row_index(rows, len(self))]
         return Ensemble._of(code_matrix_of_codes(codes, self.categories, self.names), self.missing)
 
     def select(self, partitions: ArrayLike) -> Ensemble:
@@ -227,11 +260,10 @@ class Ensemble:
         Ensemble
             Partitions in the order given.
         """
-        index = self._partition_index(partitions)
+        index = partition_index(partitions, self._names)
         if len(index) == 0:
             raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-        names, categories = [self.names[j] for j in index], tuple(self.categories[j] for j in index)
-        return self._with(CodedColumns(take_columns(self.codes, index), categories, names), self.missing)
+        return self._with(self.coded.select(index), self.missing)
 
     def _with(self, coded: CodedColumns, missing: int | None) -> Ensemble:
         """Other columns of the same objects, kept where these are."""
@@ -241,21 +273,6 @@ class Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
         codes = np.column_stack([self.codes, other.codes])
         return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
-
-    def _partition_index(self, partitions: Any) -> NDArray[np.intp]:
-        p = self.shape[1]
-        if isinstance(partitions, slice):
-            return np.arange(p)[partitions]
-        chosen = np.atleast_1d(np.asarray(partitions))
-        if chosen.dtype.kind not in "UO":
-            return np.arange(p)[chosen] if chosen.size else np.arange(0)
-        unknown = [str(name) for name in chosen if name not in self.names]
-        if unknown:
-            raise ValueError(
-                f"Partitions to select must be among the names of the ensemble. Got {unknown[0]!r}. "
-                f"The names are {', '.join(self.names[:5])}{', ...' if p > 5 else ''}."
-            )
-        return np.array([self.names.index(name) for name in chosen], dtype=np.intp)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
@@ -423,19 +440,26 @@ class Ensemble:
         return ensemble_on_cluster(parts, client, names, missing)
 
 
-def _check_names(names: Sequence[str], p: int) -> list[str]:
-    checked = [str(name) for name in names]
+def check_names(names: Any, p: int) -> list[str]:
+    """One name per partition, as text."""
+    checked = [str(name) for name in names] if isinstance(names, Iterable) else []
     if len(checked) != p or len(set(checked)) != p:
-        got = f"{len(checked)} names" if len(checked) != p else "a name twice"
+        got = "a name twice" if len(checked) == p else f"{len(checked)} names"
+        got = got if isinstance(names, Iterable) else shown(names)
         raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
+    if any(name.endswith("\0") for name in checked):
+        raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")
     return checked
 
 
-def _check_missing(missing: Any) -> int | None:
-    if missing is None or (isinstance(missing, int | np.integer) and -(2**63) <= missing < 2**63):
-        return missing if missing is None else int(missing)
+def check_missing(missing: Any) -> int | None:
+    """The number that means missing, or None."""
+    if missing is None:
+        return None
+    if isinstance(missing, int | np.integer) and not isinstance(missing, bool) and -(2**63) <= missing < 2**63:
+        return int(missing)
     raise ValueError(
-        f"missing must be a whole number or None. Got {missing!r}. "
+        f"missing must be a whole number or None. Got {shown(missing)}. "
         "NaN, None and NA are missing in any case; leave missing out."
     )
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import re
 import tempfile
 import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
+from math import prod
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
@@ -19,9 +20,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
+from ensemblage._ensemble import Ensemble, check_missing
 from ensemblage._labels import CodedColumns, code_dtype, code_objects
+from ensemblage._npy import read_header
 from ensemblage._parallel import row_blocks
+from ensemblage._validation import check_path, shown
 
 FORMAT = 1
 WRITTEN_BYTES = 2**24
@@ -32,7 +35,10 @@ WRITTEN_BYTES = 2**24
 def written_whole(path: str | PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
     """Open a file that appears under its name only when the block ends without an error."""
     target = Path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(target)) from None
     try:
         with os.fdopen(handle, mode, **options) as file:
             yield file
@@ -50,16 +56,18 @@ def _umask() -> int:
 
 
 def save(ensemble: Ensemble, path: str | PathLike[str]) -> None:
-    _by_suffix(path, save_npz, save_csv)(ensemble, Path(path))
+    file = check_path(path, "path")
+    _by_suffix(file, save_npz, save_csv)(ensemble, file)
 
 
 def load(path: str | PathLike[str], missing: int | None) -> Ensemble:
-    ensemble: Ensemble = _by_suffix(path, lambda p, _: load_npz(p), load_csv)(Path(path), missing)
+    file, missing = check_path(path, "path"), check_missing(missing)
+    ensemble: Ensemble = _by_suffix(file, lambda p, _: load_npz(p), load_csv)(file, missing)
     return ensemble
 
 
-def _by_suffix(path: str | PathLike[str], npz: Callable[..., Any], csv_: Callable[..., Any]) -> Callable[..., Any]:
-    suffix = Path(path).suffix.lower()
+def _by_suffix(path: Path, npz: Callable[..., Any], csv_: Callable[..., Any]) -> Callable[..., Any]:
+    suffix = path.suffix.lower()
     if suffix not in (".npz", ".csv"):
         raise ValueError(
             f"The name of an ensemble's file must end in .npz or .csv. Got {str(path)!r}. "
@@ -90,37 +98,61 @@ def _write_rows(file: IO[bytes], codes: Any) -> None:
 
 
 def load_npz(path: Path) -> Ensemble:
-    try:
-        # NumPy would take a file that is no archive for a pickle, and say how to load one.
-        if path.stat().st_size and not zipfile.is_zipfile(path):
-            raise zipfile.BadZipFile("it is no .npz archive")
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            if int(archive["ensemblage_format"]) != FORMAT:
-                raise ValueError("written by another version")
-            codes, names = archive["codes"], [str(name) for name in archive["names"]]
-            categories = tuple(archive[f"categories_{j}"] for j in range(codes.shape[1]))
-            missing = int(archive["missing"][0]) if archive["missing"].size else None
-            _check_codes(codes, categories)
-            return Ensemble._of(CodedColumns(np.ascontiguousarray(codes), categories, names), missing)
-    except (
-        ValueError,
-        KeyError,
-        IndexError,
-        TypeError,
-        EOFError,
-        AttributeError,
-        NotImplementedError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise ValueError(
-            f"A .npz file must be one that Ensemble.save wrote. Got {str(path)!r} ({error}). Save the ensemble again."
-        ) from None
+    with open(path, "rb") as file:  # what the system says of the file is its own error
+        try:
+            with zipfile.ZipFile(file) as archive:
+                version = int(_array(archive, "ensemblage_format").item())
+                coded, missing = _coded(archive) if version <= FORMAT else (None, None)
+                if coded is not None:
+                    return Ensemble._of(coded, missing)
+        except Exception as error:
+            # Damage ends in any error of zipfile and zlib; only a disk that fails is another matter.
+            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+                raise
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ValueError(
+                f"A .npz file must be one that Ensemble.save wrote. Got {str(path)!r} ({reason[:200]}). "
+                "Save the ensemble again."
+            ) from None
+    raise ValueError(
+        f"{str(path)!r} must be of format {FORMAT}, the newest that this version of ensemblage knows. Got format "
+        f"{version}, which a newer ensemblage wrote. Upgrade ensemblage."
+    )
+
+
+def _coded(archive: zipfile.ZipFile) -> tuple[CodedColumns, int | None]:
+    """The columns and the number that means missing, of format 1."""
+    codes, names, missing = (_array(archive, name) for name in ("codes", "names", "missing"))
+    if names.dtype.kind != "U" or names.shape != codes.shape[1:]:
+        raise ValueError("names are not one text per partition")
+    if missing.dtype != np.int64 or missing.ndim != 1 or len(missing) > 1:
+        raise ValueError("missing is not a whole number")
+    categories = tuple(_array(archive, f"categories_{j}") for j in range(len(names)))
+    _check_codes(codes, categories)
+    coded = CodedColumns(np.ascontiguousarray(codes), categories, names.tolist())
+    return coded, missing.tolist()[0] if len(missing) else None
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """An array of the archive. No memory is taken for one whose header announces more than there is."""
+    info = archive.getinfo(f"{name}.npy")
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError("it is compressed in another way")
+    with archive.open(info) as member:
+        shape, _, dtype = read_header(member)
+        if prod(shape) * dtype.itemsize > info.file_size:
+            raise ValueError(f"{name} is cut short")
+    with archive.open(info) as member:
+        array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    return array
 
 
 def _check_codes(codes: NDArray[Any], categories: tuple[NDArray[Any], ...]) -> None:
     for labels in categories:
-        if labels.ndim != 1 or labels.dtype.kind not in "iufU" or not (labels[:-1] < labels[1:]).all():
+        if labels.ndim != 1 or labels.dtype.kind not in "iufU" or not labels.dtype.isnative:
+            raise ValueError("categories are no labels")
+        labels.tolist()  # fails where a character is none
+        if not (labels[:-1] < labels[1:]).all() or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
             raise ValueError("categories are not distinct labels in sorted order")
     limits = np.array([len(labels) for labels in categories])
     if codes.ndim != 2 or codes.dtype != code_dtype(categories) or (codes > limits).any() or codes.min() < 0:
@@ -130,6 +162,11 @@ def _check_codes(codes: NDArray[Any], categories: tuple[NDArray[Any], ...]) -> N
 def save_csv(ensemble: Ensemble, path: Path) -> None:
     texts = [np.array([*map(str, c.tolist()), ""], dtype=object) for c in ensemble.categories]
     for name, column in zip(ensemble.names, texts, strict=True):
+        if not _is_writable("".join([name, *column])):
+            raise ValueError(
+                f"A .csv file must be UTF-8 text. Got half of a surrogate pair in partition {shown(name)}. "
+                "Use .npz, or give that label another name."
+            )
         if not all(map(str.strip, column[:-1])):
             raise ValueError(
                 f"A .csv file marks missing labels by blank fields. Got a blank label in partition {name!r}. "
@@ -141,6 +178,14 @@ def save_csv(ensemble: Ensemble, path: Path) -> None:
         for rows in row_blocks(len(ensemble)):
             columns = [text[codes].tolist() for text, codes in zip(texts, ensemble.codes[rows].T, strict=True)]
             writer.writerows(zip(*columns, strict=True))
+
+
+def _is_writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def load_csv(path: Path, missing: int | None) -> Ensemble:
@@ -164,7 +209,9 @@ def load_csv(path: Path, missing: int | None) -> Ensemble:
     codes = np.empty(numbers.shape, dtype=code_dtype(categories))
     for j, column in enumerate(coded):
         codes[:, j] = column.codes[numbers[:, j]]
-    return Ensemble._of(CodedColumns(codes, categories, names), missing)
+    ensemble = Ensemble._of(CodedColumns(codes, categories, names), missing)
+    ensemble._check_every_partition()
+    return ensemble
 
 
 def _rows_of(reader: Iterator[list[str]], width: int, path: Path) -> Iterator[list[str]]:
@@ -204,7 +251,7 @@ def _parse(texts: list[str]) -> list[Any]:
     known = [text for text in texts if text.strip()]
     for pattern, convert in ((WHOLE, int), (NUMBER, float)):
         if all(map(pattern.fullmatch, known)):
-            value_of = {text: convert(text) for text in known}
+            value_of = {text: convert(text.strip()) for text in known}
             distinct = len(set(value_of.values())) == len(known)
             if distinct and (convert is float or all(-(2**63) <= value < 2**63 for value in value_of.values())):
                 return [value_of.get(text) for text in texts]

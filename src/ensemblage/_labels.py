@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._parallel import map_rows
-from ensemblage._rows import recoded
+from ensemblage._rows import recoded, take_columns
+from ensemblage._validation import shown
 from ensemblage.kernels._coding import look_up_values, mark_values
 
 
@@ -21,6 +22,11 @@ class CodedColumns(NamedTuple):
     """(n, p), in memory or on disk (`BlockRows`)."""
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
+
+    def select(self, columns: NDArray[np.intp]) -> CodedColumns:
+        """Some of the columns, by number."""
+        names = None if self.names is None else [self.names[j] for j in columns]
+        return CodedColumns(take_columns(self.codes, columns), tuple(self.categories[j] for j in columns), names)
 
 
 class Coding(NamedTuple):
@@ -63,6 +69,9 @@ class Coding(NamedTuple):
         for known, found in zip(self.categories, new.categories, strict=True):
             table = np.full(len(found) + 1, len(known), dtype=code_dtype(self.categories))
             if len(known) and (known.dtype.kind == "U") == (found.dtype.kind == "U"):
+                if {known.dtype.kind, found.dtype.kind} == {"i", "u"}:
+                    # NumPy searches int64 among uint64 as floats, which have 53 bits.
+                    known, found = known.astype(object), found.astype(object)
                 place = np.minimum(np.searchsorted(known, found), len(known) - 1)
                 table[:-1] = np.where(known[place] == found, place, len(known))
             tables.append(table)
@@ -79,7 +88,7 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
             )
     frame = _as_frame(labels)
     if frame is not None:
-        _check_size(*frame.shape)
+        check_size(*frame.shape)
         return code_columns([_frame_column(c) for c in frame.iter_columns()], [str(c) for c in frame.columns], missing)
     matrix = _as_matrix(labels)
     if matrix.dtype.kind in "iub" and not np.ma.isMaskedArray(matrix):
@@ -89,7 +98,7 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
 
 def code_columns(columns: Sequence[NDArray[Any]], names: list[str] | None, missing: int | None) -> CodedColumns:
     """Code label vectors of equal length; what is masked in them is missing."""
-    _check_size(len(columns[0]) if columns else 0, len(columns))
+    check_size(len(columns[0]) if columns else 0, len(columns))
     if all(c.dtype.kind in "iub" and not np.ma.isMaskedArray(c) for c in columns):
         matrix = np.column_stack(columns)
         if matrix.dtype.kind in "iub":  # int64 and uint64 make float64
@@ -139,14 +148,15 @@ def code_matrix_of_codes(
     codes: NDArray[Any], categories: Sequence[NDArray[Any]], names: list[str] | None
 ) -> CodedColumns:
     """Code again after some rows went away: labels that no row has any more lose their code."""
-    _check_size(*codes.shape)
+    check_size(*codes.shape)
     absent = np.array([len(c) for c in categories], dtype=np.int64)
     recoded = _code_integers(codes, absent)
     kept = tuple(c[k] for c, k in zip(categories, recoded.categories, strict=True))
     return CodedColumns(recoded.codes, kept, names)
 
 
-def _check_size(n: int, p: int) -> None:
+def check_size(n: int, p: int) -> None:
+    """Refuse a label matrix without objects or without partitions."""
     # The second sentences are scikit-learn's own, which its conformance checks look for.
     if p == 0:
         raise ValueError(
@@ -187,6 +197,8 @@ def _frame_column(series: Any) -> NDArray[Any]:
     """A column as an array: integers with gaps masked (NumPy would make them floats), all but numbers as objects."""
     import narwhals.stable.v1 as nw
 
+    if str(series.dtype) in ("Int128", "UInt128"):  # which NumPy has not
+        return _objects(series.to_list())
     if series.dtype.is_integer() and series.null_count():
         return np.ma.array(series.fill_null(0).to_numpy(), mask=series.is_null().to_numpy())
     if series.dtype.is_numeric() or series.dtype == nw.Boolean:
@@ -216,7 +228,7 @@ def _as_matrix(labels: Any) -> NDArray[Any]:
             "array instead. Reshape your data: one row per object, one column per partition "
             "(Ensemble.from_partitions takes label vectors)."
         )
-    _check_size(*matrix.shape)
+    check_size(*matrix.shape)
     return matrix
 
 
@@ -282,7 +294,7 @@ def code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedC
     """Code one column; what is masked in it is missing."""
     values, unknown = np.ma.getdata(column), np.ma.getmaskarray(column)
     if values.dtype.kind == "S":
-        values = values.astype(str)
+        values = _decoded(values, title)
     if values.dtype.kind in "UT":
         values = _objects(values.tolist())
     if values.dtype.kind == "O":
@@ -295,6 +307,16 @@ def code_column(column: NDArray[Any], title: str, missing: int | None) -> CodedC
         f"Labels must be numbers, text or categories. Got {values.dtype} in partition {title!r}. "
         "Convert that column to text."
     )
+
+
+def _decoded(values: NDArray[np.bytes_], title: str) -> NDArray[np.str_]:
+    try:
+        return np.char.decode(values, "utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"Byte strings that are labels must be UTF-8 text. Got {shown(error.object)} in partition {title!r}. "
+            "Decode that column, or code it as whole numbers."
+        ) from None
 
 
 def _without(objects: NDArray[Any], unknown: NDArray[np.bool_]) -> NDArray[Any]:
@@ -348,6 +370,11 @@ def code_objects(values: list[Any], title: str, missing: int | None) -> CodedCol
             f"Labels of one partition must be all numbers or all text. Got both in partition {title!r}. "
             "Convert that column to text."
         )
+    if kinds == {"text"} and any(isinstance(value, str) and value.endswith("\0") for value in distinct):
+        raise ValueError(
+            f"Text labels must not end in a NUL character, which NumPy drops. Got one in partition {title!r}. "
+            "Strip it, or code that column as whole numbers."
+        )
     coded = _code_text(distinct) if kinds == {"text"} else code_column(_numbers(distinct, title), title, missing)
     code_of = dict(zip(distinct, coded.codes.ravel().tolist(), strict=True))
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int32, count=len(values))
@@ -379,12 +406,14 @@ def _numbers(distinct: list[Any], title: str) -> NDArray[Any]:
     """Numbers as an array: integers, masked where missing, if all are; else floats."""
     unknown = [_is_missing(value) for value in distinct]
     known = [value for value in distinct if not _is_missing(value)]
-    if not all(isinstance(value, int | np.integer | np.bool_) for value in known):
-        return np.array([np.nan if _is_missing(value) else value for value in distinct], dtype=np.float64)
-    if known and not (min(known) >= -(2**63) and max(known) < 2**63):
+    whole = [value for value in known if isinstance(value, int | np.integer | np.bool_)]
+    beyond = [value for value in whole if not -(2**63) <= value < 2**63]
+    if beyond:
         raise ValueError(
-            f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1. Got {max(known, key=abs)} in partition "
+            f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1. Got {shown(beyond[0])} in partition "
             f"{title!r}. Convert that column to text."
         )
+    if len(whole) < len(known):
+        return np.array([np.nan if _is_missing(value) else value for value in distinct], dtype=np.float64)
     integers = np.array([0 if _is_missing(value) else int(value) for value in distinct], dtype=np.int64)
     return np.ma.array(integers, mask=unknown)

@@ -8,7 +8,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -16,6 +16,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
+
+from ensemblage._slices import Stopped, check_stopped, unless
+from ensemblage._validation import shown
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -64,8 +67,9 @@ def parts_of(block: slice, size: int | None = None) -> list[slice]:
 def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 
-    Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their
-    next task and is raised. Safe to nest: a thread never waits for one that has not started.
+    Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
+    or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
+    be long. Safe to nest: a thread never waits for one that has not started.
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo))
@@ -78,8 +82,15 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
     def work() -> None:
         nonlocal stopped
         try:
-            while not stopped and (i := next(counter)) < len(todo):
-                results[i] = function(todo[i])
+            with unless(lambda: stopped):
+                while (i := next(counter)) < len(todo):
+                    check_stopped()
+                    results[i] = function(todo[i])
+        except Stopped:
+            # Not where another thread of ours failed: its error is raised below.
+            if not stopped:
+                stopped = True
+                raise
         except BaseException:
             stopped = True
             raise
@@ -87,14 +98,23 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
     helpers = [_pool().submit(work) for _ in range(n_threads - 1)]
     try:
         work()
+        _wait_for(helpers)
+    except BaseException:
+        stopped = True
+        raise
     finally:
-        for helper in helpers:
-            if not helper.cancel():
-                helper.exception()
+        _wait_for(helpers)
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
     return results
+
+
+def _wait_for(helpers: Sequence[Future[None]]) -> None:
+    """Until those that have started are done; the others never start."""
+    for helper in helpers:
+        if not helper.cancel():
+            helper.exception()
 
 
 def map_rows(
@@ -160,7 +180,8 @@ def parallel_backend(client: Any) -> Iterator[None]:
     -----
     Methods that must see all rows at once (docs/SCALE.md) and ensembles of at most 16,384 distinct rows stay here, and
     so do metrics, rankers, base clusterings and ``predict``. What was sent lives as long as the block. If a worker is
-    lost, the fit fails and has to be done again: nothing else has the rows, unlike those of `Ensemble.from_dask`.
+    lost, the fit fails with a RuntimeError that says so and has to be done again: nothing else has the rows, unlike
+    those of `Ensemble.from_dask`.
 
     Examples
     --------
@@ -168,11 +189,7 @@ def parallel_backend(client: Any) -> Iterator[None]:
     >>> with Client() as client, ensemblage.parallel_backend(client=client):  # doctest: +SKIP
     ...     labels = KMeansConsensus(20).fit_predict(ensemble)
     """
-    if not all(hasattr(client, name) for name in ("submit", "scatter", "gather", "nthreads")):
-        raise ValueError(
-            f"client of parallel_backend must be a Client of dask.distributed. Got {client!r}. "
-            "Give the one you work with."
-        )
+    check_client(client, "parallel_backend")
     from ensemblage._cluster import SentRows
 
     token = _workers.set(SentRows(client))
@@ -180,6 +197,15 @@ def parallel_backend(client: Any) -> Iterator[None]:
         yield
     finally:
         _workers.reset(token)
+
+
+def check_client(client: Any, name: str) -> Any:
+    """What has the methods of a `distributed.Client` that are used."""
+    if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
+        raise ValueError(
+            f"client of {name} must be a Client of dask.distributed. Got {shown(client)}. Give the one you work with."
+        )
+    return client
 
 
 def placed(codes: Any) -> Any:
@@ -248,6 +274,10 @@ class _BlasLimit:
             self._users += 1
             return self._controller
 
+    def forget_lock(self) -> None:
+        """For a forked child: BLAS stays held to one thread where a thread of the parent held it."""
+        self._lock = threading.Lock()
+
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
@@ -273,11 +303,12 @@ def _pool() -> ThreadPoolExecutor:
     return _executor
 
 
-def _forget_pool() -> None:
-    # A forked child inherits the pool object but none of its threads.
+def _forget_threads() -> None:
+    # A forked child inherits the pool but none of its threads, and a lock that one of them may have held.
     global _executor
     _executor = None
+    _blas_limit.forget_lock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool)
+    os.register_at_fork(after_in_child=_forget_threads)

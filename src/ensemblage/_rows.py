@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage._index import row_index
 from ensemblage._parallel import row_blocks
 
 READ_BYTES = 2**22
@@ -45,34 +46,33 @@ class BlockRows:
         if isinstance(key, slice):
             start, stop, step = key.indices(len(self))
             return self._read(start, max(start, stop)) if step == 1 else self._take(np.arange(len(self))[key])
-        index = np.asarray(key)
-        return self._take(np.flatnonzero(index) if index.dtype == bool else index)
+        return self._take(row_index(key, len(self)))
 
     def _column(self, rows: Any, column: int) -> NDArray[Any]:
         if not isinstance(rows, slice):
             values: NDArray[Any] = self[rows][:, column]
             return values
-        start, stop, step = rows.indices(len(self))
-        values = np.empty(max(stop - start, 0), dtype=self.dtype)
+        wanted = range(len(self))[rows]
+        if not len(wanted):
+            return np.empty(0, dtype=self.dtype)
+        start, stop = min(wanted[0], wanted[-1]), max(wanted[0], wanted[-1]) + 1
+        values = np.empty(stop - start, dtype=self.dtype)
         for block in row_blocks(len(values), self._rows_at_once):
             values[block] = self._read(start + block.start, start + block.stop)[:, column]
-        return values[::step]
+        return values[:: wanted.step]
 
     def _take(self, index: NDArray[Any]) -> NDArray[Any]:
-        """Rows in any order: the file is read from its beginning to its end, where rows are wanted."""
-        index = np.where(index < 0, index + len(self), index)
+        """Rows by their numbers from 0, in any order: read from the beginning to the end, where rows are wanted."""
         taken = np.empty((len(index), self.shape[1]), dtype=self.dtype)
         order = np.argsort(index, kind="stable")
         rows = index[order]
-        if len(rows) and not 0 <= rows[0] <= rows[-1] < len(self):
-            raise IndexError(f"Rows must be from 0 to {len(self) - 1}. Got {rows[0]} to {rows[-1]}.")
         edges = np.flatnonzero(np.diff(rows // self._rows_at_once, prepend=-1))
-        for first, last in zip(edges, [*edges[1:], len(rows)], strict=True):
+        for first, last in pairwise([*edges, len(rows)]):
             start, stop = int(rows[first]), int(rows[last - 1]) + 1
             taken[order[first:last]] = self._read(start, stop)[rows[first:last] - start]
         return taken
 
-    @cached_property
+    @property
     def _rows_at_once(self) -> int:
         return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
+import re
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+LARGEST = float(np.finfo(np.float64).max)
+"""The largest finite number; whole numbers may be larger."""
 
 
 def check_whole(value: Any, subject: str, least: int, most: int | None = None) -> int:
     """A whole number of at least ``least`` (and at most ``most``)."""
     rule = f"≥ {least}" if most is None else f"from {least} to {most}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{subject} must be a whole number {rule}. Got {value!r}. Give such a number.")
+        raise ValueError(f"{subject} must be a whole number {rule}. Got {shown(value)}. Give such a number.")
     if value < least or (most is not None and value > most):
-        raise ValueError(f"{subject} must be a whole number {rule}. Got {value}. Give such a number.")
+        raise ValueError(f"{subject} must be a whole number {rule}. Got {shown(int(value))}. Give such a number.")
     return int(value)
 
 
@@ -30,12 +36,12 @@ def check_number(
     number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
     if not (
         number
-        and math.isfinite(value)
+        and -LARGEST <= value <= LARGEST
         and (least is None or value >= least)
         and (above is None or value > above)
         and value < below
     ):
-        raise ValueError(f"{subject} must be a number {rule}. Got {value!r}. Give such a number.")
+        raise ValueError(f"{subject} must be a number {rule}. Got {shown(value)}. Give such a number.")
     return float(value)
 
 
@@ -54,14 +60,86 @@ def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
     return value
 
 
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+MOST_BYTES = 2**63 - 1
+"""More than any machine has: a larger limit means the same."""
+
+
+def check_bytes(value: Any, subject: str) -> int:
+    """A number of bytes ≥ 1: 2000000000 or "2GB"."""
+    size: Any = _text_bytes(value) if isinstance(value, str) else value
+    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.number) or not size >= 1:
+        raise ValueError(
+            f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
+            "Give such a size."
+        )
+    return MOST_BYTES if size >= MOST_BYTES else int(size)
+
+
+def _text_bytes(text: str) -> float | None:
+    match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([KMGT]?I?B?)\s*", text.upper())
+    if match is None:
+        return None
+    unit = match[2].replace("I", "")
+    factor = UNITS.get(unit + "B" if unit in ("K", "M", "G", "T") else unit)
+    return None if factor is None else round(float(match[1]) * factor)
+
+
+def check_path(path: Any, subject: str) -> Path:
+    """A path, as text or as an object that stands for one."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise TypeError(f"{subject} must be a path: text or a pathlib.Path. Got {shown(path)}. Name a file or folder.")
+    return Path(text)
+
+
+def shown(value: Any) -> str:
+    """What to write after "Got": the value as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except Exception:  # a number of more than 4,300 digits; an object that fails to describe itself
+        text = f"a value of type {type(value).__name__}"
+    text = " ".join(text.split())
+    return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
+
+
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:
-    """One finite weight ≥ 0 per partition, not all zero; None is one each."""
+    """One finite weight ≥ 0 per partition, not all zero, in units of `weight_unit`; None is one each.
+
+    What a weight is multiplied with stays finite in this way, in float32 as well. The units are exact, but that a
+    weight > 0 counts as at least ``LEAST_WEIGHT`` of the largest.
+    """
     if weights is None:
         return np.ones(n_partitions)
-    checked = np.asarray(weights, dtype=np.float64)
     rule = f"weights of {subject} must be {n_partitions} numbers ≥ 0, one per partition, not all 0"
+    try:
+        checked = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{rule}. Got {weights!r}. Give one weight per partition.") from None
     if checked.shape != (n_partitions,):
         raise ValueError(f"{rule}. Got shape {checked.shape}. Give one weight per partition.")
     if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
         raise ValueError(f"{rule}. Got {checked.min():g} to {checked.max():g}. Leave partitions out with select().")
-    return checked
+    scaled: NDArray[np.float64] = checked / weight_unit(checked)
+    scaled[checked > 0] = np.maximum(scaled[checked > 0], LEAST_WEIGHT)
+    return scaled
+
+
+LEAST_WEIGHT = 2.0**-64
+"""A weight smaller than this part of the largest counts as this part: it still decides where no other does."""
+
+
+def weight_unit(weights: Any) -> float:
+    """The weight that `check_weights` makes 1: what losses are multiplied with to be those of the given weights.
+
+    The only weight > 0 if all are alike, so that the same weight for all partitions is no weight at all. Otherwise the
+    power of two that brings the largest weight into (½, 1], or the largest power of two that there is.
+    """
+    if weights is None:
+        return 1.0
+    given = np.asarray(weights, dtype=np.float64)
+    largest = float(given.max())
+    if (given[given > 0] == largest).all():
+        return largest
+    mantissa, exponent = math.frexp(largest)
+    return math.ldexp(1.0, min(exponent - (mantissa == 0.5), 1023))

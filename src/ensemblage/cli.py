@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,28 +12,54 @@ import click
 from ensemblage._cli._errors import OneSentenceGroup
 from ensemblage._version import __version__
 
+MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    if value != "all" and not (value.isdigit() and int(value) > 0):
-        raise click.BadParameter(f"{value!r} is neither a number ≥ 1 nor all.", ctx, param)
-    return -1 if value == "all" else int(value)
+    if value == "all":
+        return -1
+    jobs = whole(value)
+    if jobs is None or not 1 <= jobs <= MOST_JOBS:
+        raise click.BadParameter(f"{shown(value)} is neither a number from 1 to {MOST_JOBS:,} nor all.", ctx, param)
+    return jobs
 
 
 def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
-    if value != "none" and not value.removeprefix("-").isdecimal():
-        raise click.BadParameter(f"{value!r} is neither a whole number nor none.", ctx, param)
-    return None if value == "none" else int(value)
+    label = None if value == "none" else whole(value)
+    if label is None and value != "none":
+        raise click.BadParameter(f"{shown(value)} is neither a whole number nor none.", ctx, param)
+    return label
 
 
 def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
-    low, colon, high = value.partition(":")
-    if not (colon and low.isdecimal() and high.isdecimal() and 2 <= int(low) <= int(high)):
-        raise click.BadParameter(f"{value!r} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
-    return int(low), int(high)
+    low, high = (whole(end) for end in (value.partition(":")[0], value.partition(":")[2]))
+    if low is None or high is None or not 2 <= low <= high:
+        raise click.BadParameter(f"{shown(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
+    return low, high
+
+
+def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        from ensemblage._validation import check_bytes
+
+        try:
+            check_bytes(value, "--memory")
+        except ValueError:
+            raise click.BadParameter(f"{shown(value)} is no size such as 500MB or 4GB.", ctx, param) from None
+    return value
+
+
+def whole(text: str) -> int | None:
+    """A whole number of 64 bits as people write it; None if the text is none. int() takes more than that: ²٣, 1_0."""
+    number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def shown(value: str) -> str:
+    return repr(value if len(value) <= 40 else f"{value[:40]}...")
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -46,12 +73,30 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     return decorate
 
 
-INPUT = click.Path(path_type=Path)
+class NonEmptyPath(click.Path):
+    """A path; "" is what an unset variable of a shell leaves, and would be the folder one is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("The name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class NonEmptyText(click.types.StringParamType):
+    """Text of at least one character."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(value, param, ctx) or self.fail("The name is empty.", param, ctx)
+
+
+INPUT, TEXT = NonEmptyPath(path_type=Path), NonEmptyText()
 table_options = options(
     click.option("--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."),
     click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
     click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
-    click.option("--encoding", metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."),
+    click.option(
+        "--encoding", type=TEXT, metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."
+    ),
     click.option(
         "--header/--no-header",
         "has_header",
@@ -74,7 +119,7 @@ feature_options = options(
 generation_options = options(
     click.option(
         "--partitions",
-        type=click.IntRange(min=2),
+        type=click.IntRange(2, MOST_PARTITIONS),
         default=50,
         show_default=True,
         help="Number of base clusterings: k-means, each with a random number of clusters.",
@@ -90,10 +135,15 @@ generation_options = options(
 )
 consensus_options = options(
     click.option(
-        "-k", "--n-clusters", "k", type=click.IntRange(min=2), help="Number of clusters. Without it, it is found."
+        "-k",
+        "--n-clusters",
+        "k",
+        type=click.IntRange(2, MOST_CLUSTERS),
+        help="Number of clusters. Without it, it is found.",
     ),
     click.option(
         "--method",
+        type=TEXT,
         metavar="NAME",
         show_default="km, or acv without -k",
         help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters.",
@@ -124,17 +174,20 @@ missing_option = click.option(
     show_default=True,
     help="The label that means “not labelled”, or none if every label is one. Empty cells are missing always.",
 )
+memory_option = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=check_size,
+    help="Most memory, such as 4GB: for the matrix of methods that make one of all pairs of objects [default: 2GB], "
+    "and for labels that stay on disk [default: 1GB].",
+)
 disk_options = options(
-    click.option(
-        "--memory",
-        metavar="SIZE",
-        help="Memory for labels that stay on disk, such as 2GB. [default: 1GB]",
-    ),
-    click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where they may take room on the disk meanwhile."),
+    memory_option,
+    click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FOLDER", help="Folder for the results."
+    "-o", "--output", type=INPUT, required=True, metavar="FOLDER", help="Folder for the results."
 )
 
 
@@ -164,6 +217,7 @@ def main() -> None:
 @generation_options
 @table_options
 @feature_options
+@memory_option
 @repeat_options
 @folder_option
 @overwrite_option
@@ -185,15 +239,17 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
 @main.command()
 @click.argument("data", type=INPUT)
 @click.option(
-    "-k", "--n-clusters", "k", type=click.IntRange(min=2), help="For --generator greedy: most clusters of a clustering."
+    "-k",
+    "--n-clusters",
+    "k",
+    type=click.IntRange(2, MOST_CLUSTERS),
+    help="For --generator greedy: most clusters of a clustering.",
 )
 @generation_options
 @table_options
 @feature_options
 @repeat_options
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .npz, .csv or .npy file."
-)
+@click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .npz, .csv or .npy file.")
 @overwrite_option
 def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
     """Cluster a table many times and keep the clusterings.
@@ -237,14 +293,15 @@ def combine(
     """
     from ensemblage._cli._stored import combine_stored, is_on_disk
 
-    if is_on_disk(ensemble, memory):
+    if is_on_disk(ensemble, memory, scratch):
         place: dict[str, Any] = {"memory": memory, "scratch": scratch}
         combine_stored(ensemble, output, overwrite=overwrite, n_jobs=jobs, **place, **settings)
         return
     from ensemblage._cli._analysis import combine_analysis
     from ensemblage._cli._show import show_analysis
 
-    show_analysis(combine_analysis(ensemble, output, overwrite=overwrite, n_jobs=jobs, **settings), output)
+    analysis = combine_analysis(ensemble, output, overwrite=overwrite, n_jobs=jobs, memory=memory, **settings)
+    show_analysis(analysis, output)
 
 
 @main.command()
@@ -270,7 +327,7 @@ def combine(
 @table_options
 @missing_option
 @click.option("--jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="A .csv file for the table, too.")
+@click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the table, too.")
 @overwrite_option
 def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: int, **settings: Any) -> None:
     """Order the members of an ensemble, best first.
@@ -292,7 +349,7 @@ def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: in
 )
 @table_options
 @missing_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PAGE", help="An .html file to write.")
+@click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")
 @overwrite_option
 def report(source: Path, labels: Path | None, output: Path | None, overwrite: bool, **settings: Any) -> None:
     """Make the page again.
@@ -323,11 +380,15 @@ def methods() -> None:
     help="Folder of data sets, NAME.csv.gz with a column label. [default: ENSEMBLAGE_DATA]",
 )
 @click.option("--download", is_flag=True, help="Fetch sets that are not at hand from OpenML.")
-@click.option("--runs", type=click.IntRange(min=1), metavar="N", help="Runs of each experiment. [default: the paper's]")
+@click.option(
+    "--runs", type=click.IntRange(1, MOST_RUNS), metavar="N", help="Runs of each experiment. [default: the paper's]"
+)
 @click.option(
     "--jobs", "n_jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads."
 )
-@click.option("--method", metavar="MODULE:CLASS", help="A method of yours, as one more column beside the paper's.")
+@click.option(
+    "--method", type=TEXT, metavar="MODULE:CLASS", help="A method of yours, as one more column beside the paper's."
+)
 @click.option("--quick", is_flag=True, help="Every table and figure on few sets with few runs.")
 @click.option("--retry", is_flag=True, help="Do again what failed.")
 @click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")

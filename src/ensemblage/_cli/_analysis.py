@@ -21,7 +21,7 @@ from ensemblage import (
     make_consensus,
     report,
 )
-from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._errors import INTERRUPTED, Interrupted
 from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage._cli._generation import Generation
 from ensemblage._cli._source import Source
@@ -30,6 +30,7 @@ from ensemblage._files import written_whole
 from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
 from ensemblage.consensus import KChoice
+from ensemblage.report._layout import counted
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,14 @@ class Consensus:
     method: str
     seed: int
     n_jobs: int
+    memory: str | None
 
     @classmethod
-    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int) -> Consensus:
+    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int, memory: str | None) -> Consensus:
         """Without a method: k-means if the number of clusters is known, else the one that finds it in linear time."""
-        return cls(k, method or ("acv" if k is None else "km"), seed, n_jobs)
+        if method is None:
+            method = "acv" if k is None else "km"
+        return cls(k, method, seed, n_jobs, memory)
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -56,10 +60,17 @@ class Consensus:
                 f"Give it, or choose a --method that can ({able or 'none yet'})."
             )
 
+    def tell_memory(self) -> None:
+        """Say it if the limit limits nothing."""
+        if self.memory is not None and "max_bytes" not in make_consensus(self.method, self.k).get_params():
+            tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
+
     def estimator(self) -> Any:
         estimator = make_consensus(self.method, self.k)
         known = estimator.get_params()
-        own = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        if self.memory is not None:
+            own["max_bytes"] = self.memory
         return estimator.set_params(**{name: value for name, value in own.items() if name in known})
 
 
@@ -75,19 +86,22 @@ def run_analysis(
     generator: str,
     partitions: int,
     seed: int,
+    memory: str | None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     most = _largest(k, k_range)
-    source, wanted = Source.of(data, settings, "impute", "standardize"), Consensus.of(most, method, seed, n_jobs)
+    source = Source.of(data, settings, "impute", "standardize")
+    wanted = Consensus.of(most, method, seed, n_jobs, memory)
     generation = Generation(generator, partitions, most, seed, n_jobs)
     wanted.check()
+    wanted.tell_memory()
     generation.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content), **generation.identity()}
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     identity = {"command": "run", **made_of, **asked, "method": wanted.method}
-    with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
+    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
         seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
@@ -134,23 +148,23 @@ def combine_analysis(
     k: int | None,
     method: str | None,
     seed: int,
+    memory: str | None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs)
+    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs, memory)
     wanted.check()
+    wanted.tell_memory()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content)}
     identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": wanted.method}
-    with output_folder(output, identity, tuple(made_of), overwrite) as folder, _interruptible(folder):
+    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
         seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
         with timed(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
-        if not folder.has(ENSEMBLE):
-            folder.put(ENSEMBLE, members.ensemble.save)
         return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
 
 
@@ -161,7 +175,9 @@ def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
         distinct.add(row.tobytes())
         if k is None or len(distinct) >= k:
             return
-    raise ValueError(f"-k must be ≤ the {len(distinct)} different rows of {name}. Got {k}. Ask for fewer clusters.")
+    raise ValueError(
+        f"-k must be ≤ the {counted(len(distinct), 'different row')} of {name}. Got {k}. Ask for fewer clusters."
+    )
 
 
 def generated(X: NDArray[np.float64], generation: Generation) -> Ensemble:
@@ -176,10 +192,14 @@ def _interruptible(folder: Folder) -> Iterator[None]:
     except KeyboardInterrupt:
         kept = [name for name in FILES if name in folder.hashes]
         if not kept:
-            raise Interrupted("Interrupted. Nothing was written.") from None
+            raise Interrupted(INTERRUPTED) from None
         raise Interrupted(
             f"Interrupted. {folder.path} keeps {', '.join(kept)}: the same command goes on from there."
         ) from None
+    except ValueError:
+        if folder.has(ENSEMBLE) and not folder.has(LABELS):
+            tell(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
+        raise
 
 
 def _told_finished(folder: Folder) -> dict[str, Any]:
@@ -214,6 +234,8 @@ def _finish(
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(ensemble) for ranker in rankers]
+    if not folder.has(ENSEMBLE):
+        folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
     with timed(seconds, "report"):
         folder.summary = report.summarize(

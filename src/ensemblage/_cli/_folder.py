@@ -1,6 +1,7 @@
 """The output folder: finished work in it is used again, nothing foreign in it is touched, nothing is half written.
 
-``summary.json`` records, under "run", what the folder was made of and the hash of every file written.
+``summary.json`` records, under "run", what the folder was made of and the hash of every file written. One command at a
+time uses a folder; what it is writing lies in a folder of its own in there, whose name begins with ``.new-``.
 """
 
 from __future__ import annotations
@@ -8,18 +9,25 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ensemblage._files import written_whole
+from jinja2.exceptions import TemplateError
+
+from ensemblage._lock import only_user
 from ensemblage.report._build import to_json
+from ensemblage.report._summary import SCHEMA
 
 ENSEMBLE, LABELS, REPORT, SUMMARY = "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (ENSEMBLE, LABELS, REPORT, SUMMARY)
+NEW = ".new-"
+AFTER_ENSEMBLE = frozenset({"k", "k_range", "method"})
+"""Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 
 
@@ -40,29 +48,38 @@ class Folder:
         return all(name in self.hashes for name in names)
 
     def put(self, name: str, write: Callable[[Path], object]) -> None:
-        """Write a file under another name, record it, then rename it. What another analysis left goes first."""
-        new = self.path / f".new-{name}"
-        try:
+        """Write a file elsewhere, record it, then move it here. What another analysis left goes first.
+
+        A process that is killed in between leaves no file whose record is another one's.
+        """
+        with self._new(name) as new:
             write(new)
-            for stale in {*FILES, name} - {*self.hashes, SUMMARY}:
+            written = _hash(new)
+            kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
+            for stale in {*FILES, name} - {*kept, SUMMARY}:
                 (self.path / stale).unlink(missing_ok=True)
-            self.hashes[name] = _hash(new)
+            self.hashes[name] = written
             self.put_summary()
             os.replace(new, self.path / name)
-        except BaseException:
-            new.unlink(missing_ok=True)
-            raise
 
     def put_summary(self) -> None:
         """Write what is known so far."""
-        record = {**self.summary, "run": {**self.identity, "files": self.hashes}}
-        with written_whole(self.path / SUMMARY, encoding="utf-8") as file:
-            file.write(to_json(record))
+        record = {"schema": SCHEMA, **self.summary, "run": {**self.identity, "files": self.hashes}}
+        with self._new(SUMMARY) as new:
+            # The name of an input need not be text: what is none of it is escaped, as JSON does.
+            new.write_text(to_json(record), encoding="utf-8", errors="backslashreplace")
+            os.replace(new, self.path / SUMMARY)
+
+    @contextmanager
+    def _new(self, name: str) -> Iterator[Path]:
+        """Where to write a file before it moves here; its folder goes again."""
+        with tempfile.TemporaryDirectory(prefix=NEW, dir=self.path, ignore_cleanup_errors=True) as own:
+            yield Path(own) / name
 
 
 @contextmanager
-def output_folder(path: Path, identity: Mapping[str, Any], first: tuple[str, ...], overwrite: bool) -> Iterator[Folder]:
-    """Open a folder; one that was made for nothing goes away again.
+def output_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Iterator[Folder]:
+    """Open a folder for one command alone; one that was made for nothing goes away again.
 
     With ``overwrite`` everything is made anew but for an ensemble that would be the same.
 
@@ -70,18 +87,33 @@ def output_folder(path: Path, identity: Mapping[str, Any], first: tuple[str, ...
     ----------
     path : the folder
     identity : all that the results depend on
-    first : the keys of ``identity`` that the ensemble depends on
     overwrite : bool
         Whether files of other origin may be replaced.
     """
     is_new = not path.exists()
     try:
-        _make(path)
-        yield _opened(path, identity, first, overwrite)
+        with _only_user(path):
+            yield _opened(path, identity, overwrite)
     finally:
         if is_new:
             with suppress(OSError):
                 path.rmdir()
+
+
+@contextmanager
+def _only_user(path: Path) -> Iterator[None]:
+    """Make a folder if need be, keep other commands out of it, and remove what killed ones were writing."""
+    while True:
+        with ExitStack() as stack:
+            _make(path)
+            try:
+                stack.enter_context(only_user(path))
+            except FileNotFoundError:  # another command made it for nothing, and took it away again
+                continue
+            for left in path.glob(f"{NEW}*"):
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+            yield
+            return
 
 
 def _make(path: Path) -> None:
@@ -97,14 +129,20 @@ def _make(path: Path) -> None:
         ) from None
 
 
-def _opened(path: Path, identity: Mapping[str, Any], first: tuple[str, ...], overwrite: bool) -> Folder:
+def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
     present = [name for name in FILES if (path / name).exists()]
     summary = read_summary(path)
     record = summary.pop("run", {})
     recorded = record.pop("files", {})
-    ours = {name: recorded[name] for name in present if name in recorded and _hash(path / name) == recorded[name]}
+    ours = {
+        name: recorded[name]
+        for name in present
+        if name in recorded and (path / name).is_file() and _hash(path / name) == recorded[name]
+    }
     foreign = [name for name in present if name not in ours and not (name == SUMMARY and record)]
     changed = [key for key in {**identity, **record} if record.get(key) != identity.get(key)] if record else []
+    if set(ours) == {ENSEMBLE} and AFTER_ENSEMBLE.issuperset(changed):
+        changed = []  # nothing depends on them yet: the earlier run was stopped, or refused
     if foreign and not overwrite:
         raise ValueError(
             f"{NOTHING_UNASKED} {path / foreign[0]} is not (or no longer) what an earlier run wrote. "
@@ -117,15 +155,27 @@ def _opened(path: Path, identity: Mapping[str, Any], first: tuple[str, ...], ove
         )
     if not overwrite:
         return Folder(path, identity, summary, ours)
-    kept = {ENSEMBLE: ours[ENSEMBLE]} if ENSEMBLE in ours and not set(first) & set(changed) else {}
+    kept = {ENSEMBLE: ours[ENSEMBLE]} if ENSEMBLE in ours and AFTER_ENSEMBLE.issuperset(changed) else {}
     return Folder(path, identity, {}, kept)
 
 
-def finished_folder(path: Path, overwrite: bool) -> Folder:
-    """A folder that a run has finished, to make its page again."""
+@contextmanager
+def finished_folder(path: Path, overwrite: bool) -> Iterator[Folder]:
+    """Open a folder that a run has finished for one command alone, to make its page again."""
+    with _only_user(path):
+        yield _finished(path, overwrite)
+
+
+def finished_summary(path: Path) -> dict[str, Any]:
+    """The summary in a folder that a run has finished."""
     summary = read_summary(path)
-    if set(summary) <= {"run", "seconds"}:
+    if set(summary) <= {"schema", "run", "seconds"}:
         raise ValueError(f"{path} must be the folder of a finished run. It has no whole {SUMMARY}. Do the run first.")
+    return summary
+
+
+def _finished(path: Path, overwrite: bool) -> Folder:
+    summary = finished_summary(path)
     identity = summary.pop("run")
     hashes = identity.pop("files", {})
     page = path / REPORT
@@ -137,13 +187,52 @@ def finished_folder(path: Path, overwrite: bool) -> Folder:
 
 
 def read_summary(path: Path) -> dict[str, Any]:
-    """The summary in a folder; empty if it is not one of ours."""
+    """The summary in a folder; empty if it is not one of ours.
+
+    Raises
+    ------
+    ValueError
+        If a newer version has written it.
+    """
     try:
         summary = json.loads((path / SUMMARY).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
-    run = summary.get("run") if isinstance(summary, dict) else None
-    return summary if isinstance(run, dict) and isinstance(run.get("files", {}), dict) else {}
+    if not isinstance(summary, dict) or not _are_dicts(summary.get("run"), summary.get("seconds", {})):
+        return {}
+    schema = summary.get("schema", 1)
+    if not _are_dicts(summary["run"].get("files", {})) or not isinstance(schema, int):
+        return {}
+    if schema > SCHEMA:
+        raise ValueError(
+            f"{SUMMARY} must be of a schema that this version knows, at most {SCHEMA}. Got {schema} in {path}. "
+            "Use the version of ensemblage that wrote it, or a newer one."
+        )
+    return summary
+
+
+def _are_dicts(*values: Any) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+@contextmanager
+def unchanged_summary(path: Path) -> Iterator[None]:
+    """Whatever goes wrong with a summary that was read back is that it was changed: a run writes it whole."""
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TemplateError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise ValueError(
+            f"{path / SUMMARY} must be as a run wrote it. It was changed or is damaged "
+            f"({type(error).__name__}: {str(error)[:80]}). Do the run again with --overwrite."
+        ) from None
 
 
 def _differences(record: Mapping[str, Any], identity: Mapping[str, Any], changed: list[str]) -> str:

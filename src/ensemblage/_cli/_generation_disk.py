@@ -14,6 +14,7 @@ from ensemblage._cli._generation import Generation
 from ensemblage._cli._source import Source, option_of
 from ensemblage._cli._tell import progress_bar, tell, tell_notes
 from ensemblage.generation import write_partitions
+from ensemblage.report._layout import counted
 
 
 def generate_on_disk(
@@ -33,7 +34,7 @@ def generate_on_disk(
         raise Interrupted(
             f"Interrupted. {output}.parts keeps the clusterings that are finished: the same command goes on from there."
         ) from None
-    click.echo(f"{output}: {X.shape[0]:,} objects, {len(names)} partitions")
+    click.echo(f"{output}: {counted(X.shape[0], 'object')}, {counted(len(names), 'partition')}")
 
 
 def _table(data: Path, settings: dict[str, Any]) -> tuple[Any, None]:

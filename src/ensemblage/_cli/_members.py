@@ -12,7 +12,7 @@ import numpy as np
 
 from ensemblage import Ensemble
 from ensemblage._cli._analysis import generated
-from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._errors import INTERRUPTED, Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._generation import Generation
 from ensemblage._cli._generation_disk import generate_on_disk
@@ -47,7 +47,7 @@ def generate_members(
     try:
         ensemble = generated(features.X, generation)
     except KeyboardInterrupt:
-        raise Interrupted("Interrupted. Nothing was written.") from None
+        raise Interrupted(INTERRUPTED) from None
     if output.suffix.lower() == ".csv" and features.id_column is not None:
         write_csv_with_ids(output, features.ids, ensemble)
     else:

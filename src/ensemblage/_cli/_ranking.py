@@ -15,7 +15,7 @@ from ensemblage._cli._members import check_free, check_suffix
 from ensemblage._cli._show import show_table
 from ensemblage._cli._source import Source
 from ensemblage._cli._stored import is_on_disk, opened
-from ensemblage._cli._tell import tell_notes
+from ensemblage._cli._tell import tell, tell_notes
 from ensemblage._files import written_whole
 from ensemblage._tables import Members, features_of, read_bytes, read_table
 from ensemblage.metrics import INTERNAL_INDICES
@@ -43,7 +43,9 @@ def rank_members(
         check_suffix(output, ".csv")
         check_free(output, overwrite)
     scaling = {"standardize": settings.pop("standardize"), "impute": settings.pop("impute")}
-    on_disk = is_on_disk(path, memory)
+    on_disk = is_on_disk(path, memory, scratch)
+    if memory is not None and not on_disk:
+        tell(f"--memory: {path.name} is read into memory; the criteria hold no matrix of all pairs of objects")
     source = Source.of(path, dict(settings), "missing")
     if on_disk:
         given = {"features": features, "must_link": must_link, "cannot_link": cannot_link}

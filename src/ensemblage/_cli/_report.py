@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, report
-from ensemblage._cli._folder import REPORT, finished_folder
+from ensemblage._cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
 from ensemblage._cli._members import check_free, check_suffix
 from ensemblage._cli._source import Source
 from ensemblage._cli._tell import tell_notes
@@ -42,11 +42,13 @@ def make_report(source: Path, labels: Path | None, output: Path | None, *, overw
 
 
 def _of_folder(path: Path, output: Path | None, overwrite: bool) -> Path:
-    folder = finished_folder(path, overwrite or output is not None)
     if output is not None:
         _check_page(output, overwrite)
-        return report.build(folder.summary, path=output)
-    folder.put(REPORT, lambda page: report.build(folder.summary, path=page))
+        summary = finished_summary(path)
+        with unchanged_summary(path):
+            return report.build(summary, path=output)
+    with finished_folder(path, overwrite) as folder, unchanged_summary(path):
+        folder.put(REPORT, lambda page: report.build(folder.summary, path=page))
     return path / REPORT
 
 

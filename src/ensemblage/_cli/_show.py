@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from ensemblage._cli._folder import FILES
+from ensemblage._cli._folder import FILES, unchanged_summary
+from ensemblage.report._layout import counted
 
 MOST_SIZES = 12
 MOST_ALTERNATIVES = 5
@@ -16,19 +17,22 @@ MOST_ALTERNATIVES = 5
 
 def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
-    for subject, text in _lines(summary):
+    with unchanged_summary(output):
+        lines = list(_lines(summary))
+    for subject, text in lines:
         click.echo(f"{subject:<11} {text}")
     click.echo(f"{'written':<11} {', '.join(str(output / name) for name in FILES)}")
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     data, consensus = summary["data"], summary["consensus"]
-    features = "" if data["n_features"] is None else f", {data['n_features']:,} features"
+    features = "" if data["n_features"] is None else f", {counted(data['n_features'], 'feature')}"
     yield "objects", f"{data['n_objects']:,}{features}"
-    yield "ensemble", f"{data['n_partitions']:,} partitions, {data['mean_member_clusters']:.1f} clusters on average"
-    yield "consensus", f"{consensus['n_clusters']:,} clusters of {_sizes(summary['clusters'])} objects"
+    partitions = counted(data["n_partitions"], "partition")
+    yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
+    yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked(summary))
     yield from _stability(summary.get("stability"))
-    yield from _choice(summary.get("choice"))
+    yield from _choice(summary.get("choice"), len(summary["clusters"]))
     confidence, between = _number(consensus["mean_confidence"]), _number(consensus["between"])
     yield "confidence", f"{confidence} within clusters, {between} between them"
     for name, score in (summary["truth"] or {}).items():
@@ -45,12 +49,18 @@ def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
         yield "stability", in_a_line(found)
 
 
-def _choice(choice: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+def _asked(summary: Mapping[str, Any]) -> int | None:
+    """The number of clusters that the consensus was asked for; None if it was to find one."""
+    stability = summary.get("stability")
+    return stability["best"] if stability else int(summary["settings"].get("k", 0)) or None
+
+
+def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple[str, str]]:
     """How clear the number of clusters is that was found, and the others that could be asked for."""
     from ensemblage.report._voting import how_clear
 
     if choice and choice["found"]:
-        yield "choice", how_clear(choice)
+        yield "choice", how_clear(choice, n_clusters)
         yield "instead", _alternatives(choice["lifetimes"][1:])
 
 
@@ -59,14 +69,13 @@ def _alternatives(lifetimes: Sequence[tuple[int, float]]) -> str:
     return f"-k with its lifetime: {shown}" if shown else "no other number of clusters"
 
 
-def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
-    return sizes_text([cluster["size"] for cluster in clusters])
-
-
-def sizes_text(sizes: Sequence[int]) -> str:
-    """The first sizes of clusters."""
+def clusters_text(sizes: Sequence[int], asked: int | None) -> str:
+    """The number of clusters and the first of their sizes; and if fewer clusters have objects than were asked for."""
     shown = ", ".join(f"{size:,}" for size in sizes[:MOST_SIZES])
-    return shown if len(sizes) <= MOST_SIZES else f"{shown}, ..."
+    more = "" if len(sizes) <= MOST_SIZES else ", ..."
+    objects = "object" if list(sizes) == [1] else "objects"
+    found = f"{counted(len(sizes), 'cluster')} of {shown}{more} {objects}"
+    return f"{found}: the others of the {asked} asked for hold none" if asked and len(sizes) < asked else found
 
 
 def _number(value: float | None) -> str:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._tables import Features, Members, features_of, members_of, read_bytes, read_table
 
+FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
+NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
+
 
 def option_of(name: str) -> str:
     """How the option behind a parameter about tables is written."""
     return "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
+
+
+def formula_notes(ids: Sequence[str]) -> list[str]:
+    """A warning of ids that a spreadsheet would compute: the tables that are written keep them as they are."""
+    found = next((name for name in ids if FORMULA.match(name) and not NUMBER.fullmatch(name)), None)
+    as_text = "are formulas to a spreadsheet, and are written as they are: import the column id as text there"
+    return [] if found is None else [f"ids such as {found[:40]!r} {as_text}"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,8 @@ class Source:
         }
 
     def features(self, content: bytes) -> Features:
-        return features_of(self._table(content), **self._roles(), **self.options)
+        features = features_of(self._table(content), **self._roles(), **self.options)
+        return replace(features, notes=(*features.notes, *formula_notes(features.ids)))
 
     def members(self, content: bytes) -> Members:
         if self.path.suffix.lower() == ".npz":
@@ -65,7 +77,8 @@ class Source:
             ensemble = Ensemble.load(self.path)
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
-        return members_of(self._table(content), **self._roles(), **self.options)
+        members = members_of(self._table(content), **self._roles(), **self.options)
+        return replace(members, notes=(*members.notes, *formula_notes(members.ids)))
 
     def _roles(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from ensemblage import Ensemble
 from ensemblage._cli._analysis import Consensus
-from ensemblage._cli._errors import Interrupted
+from ensemblage._cli._errors import INTERRUPTED, Interrupted
 from ensemblage._cli._folder import NOTHING_UNASKED
 from ensemblage._cli._members import check_free
-from ensemblage._cli._show import sizes_text
+from ensemblage._cli._show import clusters_text
 from ensemblage._cli._source import option_of
 from ensemblage._cli._tell import tell
 from ensemblage._files import written_whole
@@ -30,17 +30,13 @@ PART_ROWS = 1_000_000
 DEFAULT_MEMORY = "1GB"
 
 
-def is_on_disk(path: Path, memory: str | None) -> bool:
+def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
     """Whether a command leaves its input on the disk: .npy files and folders always, Parquet files with --memory."""
     suffix = path.suffix.lower()
-    if suffix == ".npy" or path.is_dir():
-        return True
-    if memory is not None and suffix != ".parquet":
-        raise ValueError(
-            f"--memory is for labels that stay on disk: a .npy file, a .parquet file or a folder of them. Got {path}. "
-            "Leave it out, or save the labels as one of these."
-        )
-    return memory is not None
+    on_disk = suffix == ".npy" or path.is_dir() or (suffix == ".parquet" and memory is not None)
+    if scratch is not None and not on_disk:
+        tell(f"--scratch: {path.name} is read into memory and takes no room there")
+    return on_disk
 
 
 def opened(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
@@ -68,7 +64,7 @@ def combine_stored(
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
-    wanted = Consensus.of(k, method, seed, n_jobs)
+    wanted = Consensus.of(k, method, seed, n_jobs, memory)
     wanted.check()
     write = _writer(output, overwrite)
     start = time.perf_counter()
@@ -79,11 +75,11 @@ def combine_stored(
         consensus = wanted.estimator().fit(ensemble)
         write(output, consensus.labels_, consensus.confidence_)
     except KeyboardInterrupt:
-        raise Interrupted("Interrupted. Nothing was written.") from None
+        raise Interrupted(INTERRUPTED) from None
     sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
     for subject, text in (
         ("ensemble", repr(ensemble)),
-        ("consensus", f"{consensus.n_clusters_:,} clusters of {sizes_text(sizes)} objects"),
+        ("consensus", clusters_text(sizes, k)),
         ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
         ("seconds", f"{time.perf_counter() - start:.1f}"),
         ("written", str(output)),

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 import click
 
-from ensemblage._cli._errors import one_line
+from ensemblage._cli._errors import one_line, say
 
 
 def tell(text: str) -> None:
-    click.echo(one_line(text), err=True)
+    say(one_line(text))
 
 
 def tell_notes(name: str, notes: Iterable[str]) -> None:

@@ -32,9 +32,16 @@ def code_on_disk(source: Source, missing: int | None, scratch: Scratch, rows_at_
 def _categories(source: Source, missing: int | None, rows_at_once: int) -> tuple[NDArray[Any], ...]:
     # Whether a number means "missing" depends on the whole column: its values must be whole. So none does at first.
     found: list[NDArray[Any] | None] = [None] * source.shape[1]
+    n_read = 0
     for batch in source.read(rows_at_once):
+        n_read += len(batch)
         for j, labels in enumerate(code_labels(batch, None).categories):
             found[j] = union(found[j], labels, f"{(source.names[j] if source.names else j)!r} of {str(source.path)!r}")
+    if n_read != source.shape[0]:
+        raise ValueError(
+            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows that it announces. Got {n_read:,}. "
+            "Save it again."
+        )
     return tuple(without_missing(labels, missing) for labels in found if labels is not None)
 
 
@@ -49,9 +56,21 @@ def union(known: NDArray[Any] | None, new: NDArray[Any], title: str) -> NDArray[
             f"Labels of one partition must be all numbers or all text. Got both in partition {title}. "
             "Write that column as text in every part."
         )
+    known, new = _signed(known), _signed(new)
     if "u" in (known.dtype.kind, new.dtype.kind):
+        least = min(known[0], new[0])
+        if "f" in (known.dtype.kind, new.dtype.kind) or least < 0:
+            raise ValueError(
+                f"Whole numbers that are labels must be from −2⁶³ to 2⁶³ − 1, or from 0 to 2⁶⁴ − 1. Got {least} and "
+                f"{max(known[-1], new[-1])} in partition {title}. Convert that column to text in every part."
+            )
         known, new = known.astype(np.uint64), new.astype(np.uint64)
     return np.union1d(known, new)
+
+
+def _signed(labels: NDArray[Any]) -> NDArray[Any]:
+    """Sorted labels, as int64 if they are unsigned and fit."""
+    return labels.astype(np.int64) if labels.dtype.kind == "u" and labels[-1] < 2**63 else labels
 
 
 def without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._cluster import Blocks, RemoteRows, part_of
-from ensemblage._ensemble import DistinctRows, Ensemble, _check_missing
-from ensemblage._labels import CodedColumns, Coding, code_dtype, code_labels
-from ensemblage._parallel import SUM_ROWS
+from ensemblage._cluster import Blocks, RemoteRows, gathered, part_of
+from ensemblage._ensemble import DistinctRows, Ensemble, check_missing, check_names
+from ensemblage._labels import CodedColumns, Coding, check_size, code_dtype, code_labels
+from ensemblage._once import once
+from ensemblage._parallel import SUM_ROWS, check_client
 from ensemblage._stored._coding import union, without_missing
 from ensemblage._stored._distinct import first_at_least, merged
+from ensemblage._validation import shown
 from ensemblage.kernels._rows import distinct_rows
 
 HELD_BYTES = 2**24
@@ -33,7 +34,7 @@ class DaskEnsemble(Ensemble):
     def __init__(self, coded: CodedColumns, missing: int | None) -> None:
         self._set(coded, None, missing)
 
-    @cached_property
+    @once
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
         rows, counts, inverse = distinct_rows_on_workers(self.codes.blocks, self.n_clusters + 1, self.codes)
@@ -53,9 +54,9 @@ class DaskEnsemble(Ensemble):
 
 def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, missing: int | None) -> DaskEnsemble:
     """Do what `Ensemble.from_dask` does."""
-    _check_missing(missing)
+    missing, client = check_missing(missing), check_client(client, "from_dask")
     given = _futures(parts, client)
-    shapes = client.gather([client.submit(shape_of, part, pure=False) for part in given])
+    shapes = gathered(client, [client.submit(shape_of, part, pure=False) for part in given])
     widths = sorted({len(shape) > 1 and shape[1] for shape in shapes})
     if len(widths) > 1 or not widths[0]:
         got = f"{widths[0]} and {widths[-1]} columns" if widths[0] else "a part that is no matrix"
@@ -63,23 +64,23 @@ def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, mi
             f"Parts of a label matrix must have the same columns. Got {got}. "
             "Give matrices of objects by partitions, cut by rows only."
         )
+    titles = None if names is None else check_names(names, int(widths[0]))
     given = [part for part, shape in zip(given, shapes, strict=True) if shape[0]]
+    check_size(len(given), int(widths[0]))
     edges = np.concatenate([[0], np.cumsum([shape[0] for shape in shapes if shape[0]], dtype=np.int64)])
-    found = client.gather([client.submit(categories_of, part, pure=False) for part in given])
+    found = gathered(client, [client.submit(categories_of, part, pure=False) for part in given])
     categories = tuple(
         without_missing(union_of(labels, j), missing) for j, labels in enumerate(zip(*found, strict=True))
     )
     codes = [client.submit(codes_of, part, categories, pure=False) for part in given]
     rows = RemoteRows(Blocks(client, codes, edges), int(widths[0]), code_dtype(categories))
-    return DaskEnsemble(CodedColumns(rows, categories, None if names is None else list(names)), missing)
+    ensemble = DaskEnsemble(CodedColumns(rows, categories, titles), missing)
+    ensemble._check_every_partition()
+    return ensemble
 
 
 def _futures(parts: Any, client: Any) -> list[Any]:
     """Parts as futures: what Dask can make again stays so, arrays are sent to the workers."""
-    if client is None:
-        raise ValueError(
-            "client of from_dask must be a Client of dask.distributed. Got None. Give the one you work with."
-        )
     if hasattr(parts, "to_delayed"):
         delayed = np.asarray(parts.to_delayed())
         if delayed.ndim == 2 and delayed.shape[1] > 1:
@@ -88,6 +89,10 @@ def _futures(parts: Any, client: Any) -> list[Any]:
                 f"Got {delayed.shape[1]} blocks of columns. Use array.rechunk({{1: -1}})."
             )
         parts = delayed.ravel().tolist()
+    if not isinstance(parts, Iterable):
+        raise TypeError(
+            f"Parts of a label matrix must be a Dask array or a list of matrices. Got {shown(parts)}. Give one of them."
+        )
     parts = list(parts)
     if not parts:
         raise ValueError("Parts of a label matrix must be at least one. Got none. Give one matrix or more.")
@@ -118,11 +123,13 @@ def distinct_rows_on_workers(
     """
     client, n_runs = blocks.client, len(blocks.futures)
     runs = [blocks.submit(distinct_rows, part, radices) for part in blocks.futures]
-    sizes = client.gather([blocks.submit(n_rows_of, run) for run in runs])
+    sizes = gathered(client, [blocks.submit(n_rows_of, run) for run in runs])
     step = max(1, -(-sum(sizes) // n_runs) // (2 * n_runs))
-    samples = sorted(row for rows in client.gather([blocks.submit(sample, run, step) for run in runs]) for row in rows)
+    samples = sorted(
+        row for rows in gathered(client, [blocks.submit(sample, run, step) for run in runs]) for row in rows
+    )
     cuts = samples[n_runs::n_runs]
-    bounds = client.gather([blocks.submit(bounds_in, run, cuts) for run in runs])
+    bounds = gathered(client, [blocks.submit(bounds_in, run, cuts) for run in runs])
     pieces = [
         blocks.submit(
             merged_of,
@@ -131,9 +138,9 @@ def distinct_rows_on_workers(
         )
         for i in range(len(cuts) + 1)
     ]
-    counts = client.gather([blocks.submit(itemgetter(1), piece) for piece in pieces])
-    places = client.gather([blocks.submit(itemgetter(2), piece) for piece in pieces])
-    inverses = client.gather([blocks.submit(itemgetter(2), run) for run in runs])
+    counts = gathered(client, [blocks.submit(itemgetter(1), piece) for piece in pieces])
+    places = gathered(client, [blocks.submit(itemgetter(2), piece) for piece in pieces])
+    inverses = gathered(client, [blocks.submit(itemgetter(2), run) for run in runs])
     edges = np.concatenate([[0], np.cumsum([len(c) for c in counts])])
     index: Any = np.int32 if len(codes) < 2**31 else np.int64
     of_runs = [
@@ -151,7 +158,7 @@ def distinct_rows_on_workers(
 
 
 def shape_of(part: Any) -> tuple[int, ...]:
-    return tuple(part.shape)
+    return tuple(getattr(part, "shape", ()))
 
 
 def categories_of(part: Any) -> tuple[NDArray[Any], ...]:

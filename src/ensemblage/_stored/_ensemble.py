@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cached_property
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import DistinctRows, Ensemble, _check_missing
+from ensemblage._ensemble import DistinctRows, Ensemble, check_missing, check_names
 from ensemblage._labels import CodedColumns
+from ensemblage._once import once
 from ensemblage._rows import RowsBeside
 from ensemblage._stored._coding import code_on_disk
 from ensemblage._stored._distinct import BYTES_PER_ROW, distinct_rows_on_disk
 from ensemblage._stored._scratch import Scratch
 from ensemblage._stored._sources import source_of
+from ensemblage._validation import check_bytes, check_path
 
 LIBRARIES = 250_000_000
 """Bytes of the interpreter and its libraries (measured)."""
@@ -44,15 +43,16 @@ class StoredEnsemble(Ensemble):
         self.scratch, self.memory = scratch, memory
         self._set(coded, None, missing)
 
-    @cached_property
+    @once
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
         n, p = self.shape
         per_row = BYTES_PER_ROW + 2 * p * self.codes.dtype.itemsize
         room = self.memory - LIBRARIES - 24 * n
-        rows, counts, inverse = distinct_rows_on_disk(
-            self.codes, self.n_clusters + 1, self.scratch, max(2**16, room // per_row)
-        )
+        with self.scratch.folder() as scratch:
+            rows, counts, inverse = distinct_rows_on_disk(
+                self.codes, self.n_clusters + 1, scratch, max(2**16, room // per_row)
+            )
         fits = rows.shape[0] * p * rows.dtype.itemsize <= self.memory // HELD
         return DistinctRows(rows[:] if fits else rows, counts, inverse)
 
@@ -61,12 +61,6 @@ class StoredEnsemble(Ensemble):
             f"Labels on disk are not held in memory. Got {len(self):,} objects by {self.shape[1]} partitions. "
             "Take some of them: ensemble[rows]."
         )
-
-    def __getitem__(self, rows: Any) -> Any:
-        """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
-        if isinstance(rows, tuple):
-            raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
-        return super().__getitem__(rows)
 
     def beside(self, other: Ensemble) -> StoredEnsemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
@@ -85,41 +79,26 @@ def open_ensemble(
     scratch: str | PathLike[str] | None,
 ) -> StoredEnsemble:
     """Do what `Ensemble.open` does."""
-    source = source_of(path)
+    missing, n_bytes = check_missing(missing), check_bytes(memory, "memory")
+    source = source_of(check_path(path, "path"))
     n, p = source.shape
-    room = check_memory(memory, n)
+    titles = None if names is None else check_names(names, p)
+    room = check_memory(n_bytes, n)
     folder = Scratch(scratch)
     rows_at_once = max(1, min(BATCH_ROWS, room // (40 * p)))
-    coded = code_on_disk(source, _check_missing(missing), folder, rows_at_once)
-    if names is not None:
-        coded = coded._replace(names=[str(name) for name in names])
-    return StoredEnsemble(coded, folder, parse_memory(memory), missing)
+    coded = code_on_disk(source, missing, folder, rows_at_once)
+    ensemble = StoredEnsemble(coded._replace(names=titles or coded.names), folder, n_bytes, missing)
+    ensemble._check_every_partition()
+    return ensemble
 
 
-def check_memory(memory: int | str, n_objects: int) -> int:
+def check_memory(memory: int, n_objects: int) -> int:
     """Bytes for blocks of rows: what is left of ``memory`` besides the libraries and the state of the methods."""
-    room = parse_memory(memory) - LIBRARIES - STATE * n_objects
+    room = memory - LIBRARIES - STATE * n_objects
     if room < LEAST_ROOM:
         least = -(-(LIBRARIES + STATE * n_objects + LEAST_ROOM) // 10**8) / 10
         raise ValueError(
             f"memory must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
-            f"Got {memory!r}. Give more, or fewer objects."
+            f"Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
         )
     return room
-
-
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-
-
-def parse_memory(memory: int | str) -> int:
-    """Bytes of 2000000000 or "2GB"."""
-    if isinstance(memory, int | np.integer) and not isinstance(memory, bool) and memory > 0:
-        return int(memory)
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?I?B?)\s*", str(memory).upper())
-    unit = match[2].replace("I", "") if match else "?"
-    unit = unit + "B" if unit in ("K", "M", "G", "T") else unit
-    if match is None or unit not in UNITS or isinstance(memory, bool) or not float(match[1]):
-        raise ValueError(
-            f"memory must be a number of bytes, or text such as '2GB' or '500MB'. Got {memory!r}. Give such a size."
-        )
-    return int(float(match[1]) * UNITS[unit])

@@ -1,33 +1,88 @@
-"""A temporary folder that goes with the ensemble that uses it."""
+"""A temporary folder that goes with the ensemble that uses it, or when the process is told to end.
+
+A process that was killed leaves its folder; the next one that uses the same parent removes it.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from ensemblage._lock import LOCK, release, suppress_unsupported, take
 from ensemblage._rows import StoredRows
+from ensemblage._validation import check_path
+
+PREFIX = "ensemblage-"
+_locks: dict[Path, int | None] = {}
+"""Every folder of this process, and the handle of its lock."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_locks.clear)  # a forked child leaves them to the process that made them
+
+
+def remove_scratch(path: Path) -> None:
+    """Remove a folder of this process; what a thread is still writing into it goes too."""
+    if path not in _locks:
+        return
+    handle = _locks.pop(path)
+    for _ in range(100):
+        shutil.rmtree(path, ignore_errors=True)
+        if handle is not None:  # on Windows a file that is open stays until now
+            release(handle, path / LOCK)
+            handle = None
+        if not path.exists():
+            return
+        time.sleep(0.01)
+
+
+def remove_all_scratch() -> None:
+    """Remove every folder of this process, which is about to end without the usual clean-up."""
+    for path in list(_locks):
+        remove_scratch(path)
+
+
+def _remove_left(parent: Path) -> None:
+    """Remove the folders of processes that were killed: nobody has their locks."""
+    for lock in parent.glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError):
+            if lock.parent in _locks or not os.stat(lock).st_size:  # of this process, or about to be locked
+                continue
+            handle = take(lock)
+            if handle is not None:
+                _locks[lock.parent] = handle
+                remove_scratch(lock.parent)
 
 
 class Scratch:
-    """A folder of its own; it is removed with the last object that holds on to it."""
+    """A folder of its own; it is removed with the last object that holds on to it, by the process that made it."""
 
-    def __init__(self, parent: str | PathLike[str] | None) -> None:
+    def __init__(self, parent: str | PathLike[str] | None, outer: Scratch | None = None) -> None:
+        self._outer = outer  # is not removed before this one
+        if parent is not None:
+            parent = check_path(parent, "scratch")
         try:
-            self.path = Path(tempfile.mkdtemp(prefix="ensemblage-", dir=parent))
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+            _locks[self.path] = None
+            with suppress_unsupported():
+                _locks[self.path] = take(self.path / LOCK)
         except OSError as error:
             raise ValueError(
                 f"scratch must be a folder that can be written. Got {str(parent)!r} ({error.strerror}). "
                 "Name another one, or make it first."
             ) from None
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self._remove = weakref.finalize(self, remove_scratch, self.path)
+        _remove_left(self.path.parent)
 
     def check_room(self, n_bytes: int) -> None:
         free = shutil.disk_usage(self.path).free
@@ -42,6 +97,8 @@ class Scratch:
                 yield file
         except OSError as error:
             (self.path / name).unlink(missing_ok=True)
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
             raise self._full(error.strerror or "an error") from None
 
     def _full(self, got: str) -> ValueError:
@@ -55,6 +112,16 @@ class Scratch:
 
     def remove(self, name: str) -> None:
         (self.path / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def folder(self) -> Iterator[Scratch]:
+        """A folder in this one, for work that another thread or a forked process may do at the same time."""
+        inner = Scratch(self.path, self)
+        try:
+            yield inner
+        except BaseException:
+            inner._remove()
+            raise
 
 
 def write_array(file: IO[bytes], array: np.ndarray[Any, Any]) -> None:

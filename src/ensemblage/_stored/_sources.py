@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ensemblage._npy import read_header
 from ensemblage._parallel import row_blocks
 from ensemblage._rows import StoredRows
 
@@ -65,9 +65,7 @@ def npy_rows(path: Path) -> StoredRows:
     """The rows of a .npy file: a matrix of whole numbers."""
     try:
         with open(path, "rb") as file:
-            magic = np.lib.format.read_magic(file)
-            header = np.lib.format.read_array_header_1_0 if magic == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, fortran, dtype = header(file)
+            shape, fortran, dtype = read_header(file)
             offset = file.tell()
     except ValueError as error:
         raise ValueError(
@@ -87,17 +85,16 @@ def npy_rows(path: Path) -> StoredRows:
 
 
 def _parquet(path: Path, parts: list[Path]) -> Source:
-    files = [_parquet_file(part) for part in parts]
-    names = files[0].schema_arrow.names
-    for part, file in zip(parts, files, strict=True):
-        if file.schema_arrow.names != names:
-            got = file.schema_arrow.names
+    headers = [_parquet_header(part) for part in parts]
+    names = headers[0][0]
+    for part, (got, _) in zip(parts, headers, strict=True):
+        if got != names:
             what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
             raise ValueError(
                 f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
                 f"The columns of {parts[0].name!r} are {', '.join(names[:5])}{', ...' * (len(names) > 5)}."
             )
-    n_rows = sum(file.metadata.num_rows for file in files)
+    n_rows = sum(n for _, n in headers)
     if not n_rows or not names:
         raise ValueError(
             f"A label matrix must have objects and partitions. Got shape {(n_rows, len(names))} in {str(path)!r}. "
@@ -111,7 +108,7 @@ def _parquet(path: Path, parts: list[Path]) -> Source:
     return Source(path, (n_rows, len(names)), names, read)
 
 
-def _parquet_file(path: Path) -> Any:
+def _pyarrow() -> tuple[Any, Any]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -119,26 +116,34 @@ def _parquet_file(path: Path) -> Any:
         raise ValueError(
             "Parquet needs pyarrow. It is not installed. Get it with: pip install 'ensemblage[parquet]'."
         ) from None
-    try:
-        return pq.ParquetFile(path)
-    except (pa.ArrowException, OSError):
-        raise _broken(path) from None
+    return pa, pq
+
+
+def _parquet_header(path: Path) -> tuple[list[str], int]:
+    """Names of the columns, number of rows."""
+    _, pq = _pyarrow()
+    with _whole(path), pq.ParquetFile(path) as file:
+        return list(file.schema_arrow.names), int(file.metadata.num_rows)
 
 
 def _batches(path: Path, most: int) -> Iterator[Any]:
-    import pyarrow as pa
+    pa, pq = _pyarrow()
+    with _whole(path), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=most):
+            batch.validate(full=True)
+            if batch.num_rows:
+                yield pa.table(batch)
 
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Say of a Parquet file that it is damaged, in whatever error of pyarrow that ends; the system's errors stay."""
     try:
-        with _parquet_file(path) as file:
-            for batch in file.iter_batches(batch_size=most):
-                if batch.num_rows:
-                    yield pa.table(batch)
-    except (pa.ArrowException, OSError):
-        raise _broken(path) from None
-
-
-def _broken(path: Path) -> ValueError:
-    return ValueError(
-        f"A .parquet file must be what its name says. Got {str(path)!r}, which is not a (whole) Parquet file. "
-        "Save it again."
-    )
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(
+            f"A .parquet file must be what its name says. Got {str(path)!r}, which is not a (whole) Parquet file. "
+            "Save it again."
+        ) from None

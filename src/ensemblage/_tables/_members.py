@@ -66,11 +66,17 @@ def _differs_everywhere(column: Column) -> bool:
 
 def _ensemble(columns: list[Column], missing: int | None) -> Ensemble:
     names = [column.name for column in columns]
+    for column in columns:
+        if column.numbers is not None and (np.abs(column.numbers) >= 2**53).any():
+            raise ValueError(
+                "Numbers that are labels in a table must be below 2⁵³, where all their digits count. "
+                f"Got {np.nanmax(np.abs(column.numbers)):.17g} in column {column.name!r}. Write c17 for 17."
+            )
     numeric = [column.numbers for column in columns if column.numbers is not None]
     if len(numeric) < len(columns):
         return Ensemble.from_partitions(
             [as_labels(c.cells()) if c.numbers is None else c.numbers for c in columns], names=names, missing=missing
         )
     matrix = np.column_stack(numeric)
-    whole = bool(np.all(matrix == np.floor(matrix)) and np.all(np.abs(matrix) < 2**53))
+    whole = bool(np.all(matrix == np.floor(matrix)))
     return Ensemble(matrix.astype(np.int64) if whole else matrix, names=names, missing=missing)

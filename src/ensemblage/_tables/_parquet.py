@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ensemblage._tables._cells import numbers
 from ensemblage._tables._table import Column, Table
 
 PANDAS_INDEX = "__index_level_0__"
 
 
 def read_parquet(content: bytes, source: str, as_text: Collection[str] = ()) -> Table:
-    """Read the columns of a Parquet file; numbers stay numbers, everything else becomes text."""
+    """Read the columns of a Parquet file: numbers stay numbers, all else becomes text that is read as in a CSV file."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -23,7 +24,8 @@ def read_parquet(content: bytes, source: str, as_text: Collection[str] = ()) -> 
         ) from None
     try:
         frame = pq.read_table(pa.BufferReader(content))
-    except (pa.ArrowException, OSError):
+        frame.validate(full=True)
+    except Exception:  # pyarrow has no one error for a damaged file
         raise ValueError(
             f"{source} must be what its name says. It is not a (whole) Parquet file. Save the table again."
         ) from None
@@ -37,9 +39,9 @@ def _column(name: str, values: Any, as_text: bool) -> Column:
     import pyarrow as pa
 
     kind = values.type
-    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind)
-    if not numeric:
-        return Column(name, ["" if v is None else str(v).strip() for v in values.to_pylist()], None)
-    numbers = np.array(values.cast(pa.float64()).to_numpy(), dtype=np.float64)
-    text = ["" if v is None else str(v) for v in values.to_pylist()] if as_text else None
-    return Column(name, text, numbers)
+    whole = pa.types.is_integer(kind)
+    if not (whole or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
+        text = ["" if v is None else str(v).strip() for v in values.to_pylist()]
+        return Column(name, text, numbers(text))
+    digits = np.array(values.cast(pa.float64(), safe=not whole).to_numpy(), dtype=np.float64)
+    return Column(name, ["" if v is None else str(v) for v in values.to_pylist()] if as_text else None, digits)

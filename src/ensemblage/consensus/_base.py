@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._labels import Coding, code_labels
 from ensemblage._parallel import map_rows, only_read, placed
-from ensemblage._rows import BlockRows, first_rows, take_columns, take_rows
+from ensemblage._rows import BlockRows, first_rows, take_rows
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._profiles import label_profile, tally_clusters
 from ensemblage.metrics._density import confidence_of_rows
@@ -64,14 +64,6 @@ class Rows:
         map_rows(fill, [self.inverse, of_objects])
         return of_objects
 
-    def with_weight(self) -> Rows:
-        """The same rows without the partitions of weight 0; some may be equal then, or all missing."""
-        kept = np.flatnonzero(self.weights > 0)
-        if len(kept) == len(self.weights):
-            return self
-        offsets = np.concatenate([[0], np.cumsum(self.n_clusters[kept] + 1)])
-        return Rows(take_columns(self.codes, kept), self.counts, offsets, self.inverse, self.weights[kept])
-
 
 def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
@@ -96,11 +88,15 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
     by decreasing size (ties: the cluster with the smallest label row first), expansion to the objects, confidence.
+
+    A partition of weight 0 is left out before anything else, as by `Ensemble.select`: a method never sees it, neither
+    in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
     """
 
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
+    n_features_in_: int
     labels_: NDArray[np.int32]
     confidence_: NDArray[np.float64]
     n_clusters_: int
@@ -121,6 +117,10 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
+        # A subset of an ensemble's rows may have partitions that label none of them.
+        self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
+        if len(self._voting) < len(weights):
+            ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         rows = self._make_rows(ensemble, weights)
         self._check_memory(rows)
         if not self._holds_rows():
@@ -187,7 +187,13 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
-        return self._coding.encode(new)
+        return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))
+
+    def _of_partitions(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
+        """(n_features_in_,) a value for each partition of the matrix that was fitted, from those of weight above 0."""
+        of_partitions = np.full(self.n_features_in_, otherwise, dtype=values.dtype)
+        of_partitions[self._voting] = values
+        return of_partitions
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

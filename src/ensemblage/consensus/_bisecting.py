@@ -16,9 +16,9 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import map_rows, parallel_map, thread_count
 from ensemblage._random import task_seeds
 from ensemblage._rows import take_rows
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._lloyd import Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
+from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus._utilities import CategoryUtility
 
@@ -53,8 +53,8 @@ class Bisection(NamedTuple):
     """What splitting a part gives."""
 
     halves: tuple[Part, Part]
-    centroids: NDArray[np.float64]
-    """(2, d) centroids that tell the halves apart."""
+    centroids: Centroids
+    """They tell the halves apart."""
     n_iter: int
 
 
@@ -122,6 +122,9 @@ class BisectingKMeansConsensus(BaseConsensus):
     O(m p) time per iteration of a split of m distinct rows, so O(m p log k) per iteration for a balanced tree, against
     O(m p k) of k-means. Memory beyond the ensemble: its distinct rows twice.
 
+    ``predict`` of the rows of ``fit`` gives ``labels_``. Labels depend on the ratios of the weights alone; one below
+    2⁻⁶⁴ of the largest counts as that much. Losses are proportional to the weights (infinite beyond the largest float).
+
     The parts are independent after a split (Candel 4.3): each has a seed of its own, so that the tree does not depend
     on the order in which they are split.
 
@@ -181,7 +184,7 @@ class BisectingKMeansConsensus(BaseConsensus):
             clusters[part.rows] = c
         self._leaves = np.array(list(leaves))
         self._first_rows = np.array([part.rows[0] for part in leaves.values()])
-        self.objective_ = float(sum(part.loss for part in leaves.values()))
+        self.objective_ = float(sum(part.loss for part in leaves.values())) * weight_unit(self.weights)
         return clusters
 
     def _check_parameters(self) -> None:
@@ -203,7 +206,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         parts = {0: self._part(rows, np.arange(len(rows)), self._utility.counts, int(seed))}
         ready: dict[int, Bisection] = {}
         self.splits_: list[Split] = []
-        self._split_centroids: list[NDArray[np.float64]] = []
+        self._split_centroids: list[Centroids] = []
         self.n_iter_ = 0
         n_objects = parts[0].size
         while len(parts) < k:
@@ -232,11 +235,11 @@ class BisectingKMeansConsensus(BaseConsensus):
             ready.update(zip(todo, bisections, strict=True))
 
     def _record(self, node: int, part: Part, bisection: Bisection, n_objects: int, parts: dict[int, Part]) -> None:
-        t = len(self.splits_)
+        t, unit = len(self.splits_), weight_unit(self.weights)
         parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
         loss_after = sum(half.loss for half in bisection.halves)
         gain = gain_of(part, bisection, n_objects)
-        self.splits_.append(Split(node, part.size, part.loss, loss_after, gain))
+        self.splits_.append(Split(node, part.size, part.loss * unit, loss_after * unit, gain))
         self._split_centroids.append(bisection.centroids)
         self.n_iter_ += bisection.n_iter
 
@@ -254,7 +257,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         halves = [
             self._part(rows, inside[best.clusters == c], best.profile[c], seed) for c, seed in enumerate((left, right))
         ]
-        return Bisection((halves[0], halves[1]), best.centroids, best.n_iter)
+        return Bisection((halves[0], halves[1]), Centroids.of(best, own), best.n_iter)
 
     def _start(self, rows: Rows, utility: CategoryUtility, seed: int) -> Start:
         random = np.random.RandomState(seed)
@@ -318,6 +321,8 @@ class BisectingKMeansConsensus(BaseConsensus):
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new label rows: down the tree, to the nearer of the two centroids at each split.
+
+        Ties go to the first one. A row that ``fit`` put into a half because that was empty otherwise goes there.
 
         Parameters
         ----------

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import check_choice, check_whole, shown
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 
@@ -220,7 +220,7 @@ def _resampled(
 
 def _checked_range(k_range: Iterable[int]) -> list[int]:
     if not isinstance(k_range, Iterable):
-        raise TypeError(f"k_range of choose_k must be several numbers. Got {k_range!r}. Give range(2, 11), say.")
+        raise TypeError(f"k_range of choose_k must be several numbers. Got {shown(k_range)}. Give range(2, 11), say.")
     ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2) for k in k_range})
     if not ks:
         raise ValueError("k_range of choose_k must hold at least one number. Got none. Give range(2, 11), say.")

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import check_choice
+from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._validation import check_bytes, check_choice, check_number
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._label_similarity import SIMILARITIES
+from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES
 from ensemblage.consensus._lifetime import lifetimes
 from ensemblage.consensus._linkage import (
     Evidence,
@@ -47,8 +48,10 @@ class EvidenceAccumulation(BaseConsensus):
     association_threshold : {"kmeans", "gmm"} or float, optional
         Similarities up to this number count as 0 (at least 0, below 1). A word: the number that
         `weak_association_threshold` finds by that method.
-    max_bytes : int, default 2 GiB
-        Largest matrix of similarities to make. Complete linkage, and average linkage with a threshold, need one.
+    max_bytes : int or str, default 2 GiB
+        Most memory that the fit may take at its peak besides the label matrix, in bytes or as text such as "4GB". A fit
+        that would take more is refused before it begins. Only what grows with the pairs of rows or of clusters is
+        looked at: complete linkage, average linkage with a threshold, ECPCS and CTS.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
     n_jobs : int, optional
@@ -76,15 +79,17 @@ class EvidenceAccumulation(BaseConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or a matrix of
-        similarities would be larger than ``max_bytes``.
+        If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or the fit would
+        take more than ``max_bytes``.
 
     Notes
     -----
     For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's
     algorithm, O(m² p) time and O(m p) memory. Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14)
     along a chain of nearest neighbours, O(m² p) time as a rule and O(m p + d) memory. Complete linkage fills a
-    condensed matrix, O(m² p) time and 1 to 4 bytes per pair. ECPCS adds O(d³), CTS O(d² max k).
+    condensed matrix of m (m - 1) / 2 pairs, O(m² p) time and 1 to 4 bytes per pair; average linkage with a threshold 4
+    to 8, twice as many where labels are missing. Each distinct row takes p codes and 160 bytes besides, and each object
+    80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.
 
     Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,
     and a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first
@@ -93,8 +98,9 @@ class EvidenceAccumulation(BaseConsensus):
 
     Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none.
     The mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all
-    pairs and partitions. That of a union lies between those of its parts, so heights are monotone. With a threshold,
-    which needs the similarity of each pair, it is the mean over the pairs.
+    pairs and partitions. That of a union lies between those of its parts, so heights are monotone. With a threshold a
+    pair up to it adds nothing to the first sum. With equal weights both sums are counts: equally similar is exact. Sums
+    of other weights are added in the order of the partitions and of the merges, so that their ties may be rounded away.
 
     Ward's linkage is not offered: it would take co-associations for Euclidean distances, which they are not. What it
     would minimise, the squared distance of the rows of the binary matrix to the centres of their clusters, is the loss
@@ -131,7 +137,7 @@ class EvidenceAccumulation(BaseConsensus):
         linkage: str = "average",
         similarity: str = "coassociation",
         association_threshold: str | float | None = None,
-        max_bytes: int = 2**31,
+        max_bytes: int | str = MAX_BYTES,
         weights: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -156,6 +162,7 @@ class EvidenceAccumulation(BaseConsensus):
             self.threshold_ = threshold
         elif hasattr(self, "threshold_"):
             del self.threshold_
+        self._check_similarities(rows)
         labels = SIMILARITIES[self.similarity](rows)
         merges = self._merges(Evidence(rows, labels, threshold, self.n_jobs))
         self.linkage_matrix_ = linkage_matrix(merges, rows)
@@ -173,13 +180,23 @@ class EvidenceAccumulation(BaseConsensus):
             )
         check_choice(self.linkage, "linkage of EvidenceAccumulation", _LINKAGES)
         check_choice(self.similarity, "similarity of EvidenceAccumulation", list(SIMILARITIES))
+        check_bytes(self.max_bytes, "max_bytes of EvidenceAccumulation")
+
+    def _check_similarities(self, rows: Rows) -> None:
+        """Raise if the similarities of the labels would not fit into ``max_bytes``."""
+        d = int(rows.n_clusters.sum())
+        needed = OVERHEAD + MATRICES[self.similarity] * 8 * d * d
+        advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
+        if MATRICES[self.similarity]:
+            check_fits(needed, self.max_bytes, "EvidenceAccumulation", f"the similarities of {d:,} clusters", advice)
 
     def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
         given = self.association_threshold
         if given is None:
             return None
         if not isinstance(given, str):
-            return _checked_threshold(given)
+            rule = "association_threshold of EvidenceAccumulation, if it is neither 'kmeans' nor 'gmm',"
+            return check_number(given, rule, least=0, below=1)
         check_choice(given, "association_threshold of EvidenceAccumulation, if it is a word,", _METHODS)
         self._check_plain(rows, given)
         return weak_association_threshold(ensemble, given, random_state=self.random_state)
@@ -199,16 +216,6 @@ class EvidenceAccumulation(BaseConsensus):
         if evidence.threshold is not None:
             return average_linkage_of_matrix(evidence, self.max_bytes)
         return average_linkage(evidence)
-
-
-def _checked_threshold(value: Any) -> float:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value < 1:
-        raise ValueError(
-            "association_threshold of EvidenceAccumulation must be 'kmeans', 'gmm' or a number ≥ 0 and < 1. "
-            f"Got {value!r}. Similarities up to it count as 0: give a smaller share."
-        )
-    return float(value)
 
 
 def _longest(lives: dict[int, float], n_rows: int) -> int:

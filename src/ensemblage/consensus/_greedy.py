@@ -7,11 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._kmeans import KMeansConsensus, check_utility
 from ensemblage.generation import GreedyPartitions
+from ensemblage.generation._greedy import check_greedy
 
 
 class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
@@ -26,7 +27,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         Number of clusters, ≥ 2 and at most the number of distinct rows of X.
     n_candidates, augment, partition_weight, standardize
         As in `GreedyPartitions`.
-    utility, normalized, refine
+    utility, normalized, exponent, smoothing, refine
         As in `KMeansConsensus`.
     max_iter : int, default 300
         Most iterations of each k-means.
@@ -89,6 +90,8 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         standardize: bool = False,
         utility: str = "category",
         normalized: bool = False,
+        exponent: float = 5.0,
+        smoothing: float = float(np.finfo(np.float64).eps),
         refine: str | None = None,
         max_iter: int = 300,
         n_jobs: int | None = None,
@@ -101,6 +104,8 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         self.standardize = standardize
         self.utility = utility
         self.normalized = normalized
+        self.exponent = exponent
+        self.smoothing = smoothing
         self.refine = refine
         self.max_iter = max_iter
         self.n_jobs = n_jobs
@@ -118,11 +123,11 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         -------
         self
         """
+        checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_utility(self, "GreedyKMeansConsensus")
+        check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._generator()
         labels = self.generator_.fit_transform(X)
-        self.n_features_in_ = self.generator_.n_features_in_
-        if hasattr(self.generator_, "feature_names_in_"):
-            self.feature_names_in_ = self.generator_.feature_names_in_
         self.ensemble_ = Ensemble(labels, names=self.generator_.get_feature_names_out().tolist())
         self.consensus_ = self._consensus().fit(self.ensemble_)
         for name in ("labels_", "confidence_", "n_clusters_", "objective_", "n_iter_"):
@@ -146,6 +151,8 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
             self.n_clusters,
             utility=self.utility,
             normalized=self.normalized,
+            exponent=self.exponent,
+            smoothing=self.smoothing,
             init=self.generator_.labels_,
             max_iter=self.max_iter,
             refine=self.refine,
@@ -164,4 +171,5 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         ndarray of shape (n_new,), int32
         """
         check_is_fitted(self)
+        validate_data(self, X, dtype=np.float64, reset=False)
         return self.consensus_.predict(self.generator_.transform(X))

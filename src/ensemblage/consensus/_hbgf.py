@@ -114,13 +114,12 @@ class HBGF(ObjectGraph):
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
         cutter = Cutter.of(self)
-        heard = rows.with_weight()
-        check_enough_labels(k, heard, "HBGF")
+        check_enough_labels(k, rows, "HBGF")
         if cutter.partitioner == "spectral":
             with one_native_thread():
-                edge_weights, random = np.repeat(heard.weights, heard.n_clusters), np.random.RandomState(cutter.seed)
-                return without_gaps(spectral_clusters(heard, edge_weights, k, random, self.n_jobs))
-        return without_gaps(self._cut(heard, k, cutter))
+                edge_weights, random = np.repeat(rows.weights, rows.n_clusters), np.random.RandomState(cutter.seed)
+                return without_gaps(spectral_clusters(rows, edge_weights, k, random, self.n_jobs))
+        return without_gaps(self._cut(rows, k, cutter))
 
     def _cut(self, rows: Rows, k: int, cutter: Cutter) -> NDArray[np.int64]:
         """Parts of the objects in the graph of objects and clusters."""

@@ -110,17 +110,16 @@ class HGPA(ObjectGraph):
         check_choice(self.edge_weights, "edge_weights of HGPA", ["equal", "size"])
         check_choice(self.objective, "objective of HGPA", ["cut", "km1"])
         check_number(self.imbalance, "imbalance of HGPA", above=0)
-        heard = rows.with_weight()
-        check_enough_labels(k, heard, "HGPA")
+        check_enough_labels(k, rows, "HGPA")
         (seed,) = task_seeds(self.random_state, 1).tolist()
-        edge_weights = np.repeat(heard.weights, heard.n_clusters)
+        edge_weights = np.repeat(rows.weights, rows.n_clusters)
         if self.edge_weights == "size":
-            edge_weights = edge_weights * heard.label_counts()
+            edge_weights = edge_weights * rows.label_counts()
         if self.partitioner == "mtkahypar":
-            return without_gaps(self._cut(heard, edge_weights, k, seed))
+            return without_gaps(self._cut(rows, edge_weights, k, seed))
         with one_native_thread():
             random = np.random.RandomState(seed)
-            return without_gaps(spectral_clusters(heard, edge_weights, k, random, self.n_jobs))
+            return without_gaps(spectral_clusters(rows, edge_weights, k, random, self.n_jobs))
 
     def _cut(self, rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
         """Parts by Mt-KaHyPar, as it stands in its documentation."""
@@ -130,7 +129,9 @@ class HGPA(ObjectGraph):
         tool = mtkahypar.initialize(1, False)
         mtkahypar.set_seed(seed)
         context = tool.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
-        context.set_partitioning_parameters(k, self.imbalance, getattr(mtkahypar.Objective, self.objective.upper()))
+        # A part of all objects exceeds the mean by k - 1: beyond, there is no limit.
+        imbalance = min(float(self.imbalance), k)
+        context.set_partitioning_parameters(k, imbalance, getattr(mtkahypar.Objective, self.objective.upper()))
         context.logging = False
         edges = hyperedges(rows)
         whole = np.maximum(whole_weights(edge_weights), 1)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import BLOCK_ROWS, parallel_map
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._lloyd import Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
+from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus._utilities import UTILITIES, CategoryUtility, Utility
 from ensemblage.kernels._profiles import label_profile
@@ -41,7 +41,7 @@ class BaseKMeans(BaseConsensus):
         k = self._check_n_clusters(len(rows))
         self._utility = self._make_utility(rows)
         best = self._polish(rows, min(self._starts(rows, ensemble, k), key=lambda start: start.loss))
-        self._centroids = best.centroids
+        self._centroids = Centroids.of(best, rows)
         self.objective_, self.n_iter_ = best.loss, best.n_iter
         return best.clusters
 
@@ -87,7 +87,9 @@ class BaseKMeans(BaseConsensus):
         return label_profile(ensemble.codes, clusters, counts, ensemble.offsets, k, self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Nearest cluster of new label rows.
+        """Nearest cluster of new label rows, the first one on ties.
+
+        A row that ``fit`` put into a cluster because that was empty otherwise goes there.
 
         Parameters
         ----------
@@ -103,6 +105,15 @@ class BaseKMeans(BaseConsensus):
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)
+
+
+def check_utility(estimator: Any, name: str) -> None:
+    """Check what names the utility of an estimator with those of `KMeansConsensus`, and ``refine``."""
+    check_choice(estimator.utility, f"utility of {name}", UTILITIES)
+    check_number(estimator.exponent, f"exponent of {name}", above=1)
+    check_number(estimator.smoothing, f"smoothing of {name}", above=0, below=1)
+    if estimator.refine is not None:
+        check_choice(estimator.refine, f"refine of {name}, if not None,", ["density"])
 
 
 class KMeansConsensus(BaseKMeans):
@@ -124,7 +135,7 @@ class KMeansConsensus(BaseKMeans):
         Whether each partition's utility is divided by its value for the partition itself, so that partitions with many
         clusters count as much as those with few. With "entropy", a partition of a single cluster is left out.
     exponent : float, default 5
-        The p of the p-norm, > 1; the authors use 5 and 8. Only for "lp".
+        The p of the p-norm, > 1; the authors use 5 and 8. Only for "lp". Very large ones give the maximum norm.
     smoothing : float, default 2.2e-16
         Only for "entropy": added to the proportions when distances are taken, > 0 and < 1. A label that a cluster has
         not seen costs -log2(smoothing) bits; the default is the authors' and makes that 52.
@@ -184,8 +195,11 @@ class KMeansConsensus(BaseKMeans):
     in (the authors' toolbox draws a random label instead). A partition's utility counts by its share of labelled
     objects.
 
-    ``predict`` of the rows of ``fit`` gives ``labels_``, unless ``refine`` moved them: it assigns to the nearest
-    centroid.
+    ``predict`` of the rows of ``fit`` gives ``labels_``, ties included, unless ``refine`` moved them: it assigns to the
+    nearest centroid.
+
+    Labels depend on the ratios of the weights alone; one below 2⁻⁶⁴ of the largest counts as that much. ``objective_``
+    and ``utility_`` are proportional to the weights (infinite beyond the largest float).
 
     References
     ----------
@@ -244,12 +258,9 @@ class KMeansConsensus(BaseKMeans):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self.utility, "utility of KMeansConsensus", UTILITIES)
-        check_number(self.exponent, "exponent of KMeansConsensus", above=1)
-        check_number(self.smoothing, "smoothing of KMeansConsensus", above=0, below=1)
-        if self.refine is not None:
-            check_choice(self.refine, "refine of KMeansConsensus, if not None,", ["density"])
+        check_utility(self, "KMeansConsensus")
 
+    utility_: float
     _utility: CategoryUtility
 
     def _holds_rows(self) -> str:
@@ -259,6 +270,13 @@ class KMeansConsensus(BaseKMeans):
         own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}
         utility = UTILITIES[self.utility].of(rows, self.n_jobs, **own.get(self.utility, {}))
         return utility.normalized() if self.normalized else utility
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self.__dict__.pop("density_trace_", None)  # of an earlier fit
+        clusters = super()._fit(rows, ensemble)
+        unit = weight_unit(self.weights)
+        self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit
+        return clusters
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         if self.refine:

@@ -99,4 +99,6 @@ def _blocks(rows: Rows, similarity: NDArray[np.float64]) -> LabelSimilarity:
     return LabelSimilarity(np.concatenate([block.ravel() for block in blocks]), starts)
 
 
+MATRICES = {"coassociation": 0, "ecpcs": 8, "cts": 4}
+"""(d, d) matrices of 8 bytes that are there at the same time at most."""
 SIMILARITIES = {"coassociation": no_similarity, "ecpcs": ecpcs, "cts": cts}

@@ -7,23 +7,30 @@ the two rows that are most similar. So no result depends on the order of the obj
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import parallel_map, row_blocks
+from ensemblage._memory import OVERHEAD, check_fits
+from ensemblage._parallel import parallel_map, row_blocks, thread_count
+from ensemblage._slices import rows_of_slice, run_in_slices
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
-from ensemblage.kernels._average import average_chain
-from ensemblage.kernels._condensed import condensed_chain
+from ensemblage.kernels._average import Chain, average_chain
+from ensemblage.kernels._condensed import Chain as CondensedChain
+from ensemblage.kernels._condensed import Condensed, condensed_chain
 from ensemblage.kernels._counts import BLOCK, fill_levels, spanning_tree_of_counts
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
-from ensemblage.kernels._similarities import fill_similarities, spanning_tree_of_similarities
+from ensemblage.kernels._nearest import Clusters, Compared
+from ensemblage.kernels._similarities import fill_similarities, fill_sums, spanning_tree_of_similarities
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""
+MOST_ROWS = 64
+"""Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""
 
 
 class Merges(NamedTuple):
@@ -69,6 +76,11 @@ class Evidence:
         values, index = np.unique(pairs, return_inverse=True)
         return Levels(values, index.reshape(-1))
 
+    @property
+    def least(self) -> float:
+        """Similarities up to it are 0; negative: none is made so."""
+        return -1.0 if self.threshold is None else self.threshold + ROUNDING
+
     def missing(self) -> NDArray[Any]:
         """Code of the missing entry of each partition; empty if there is none."""
         n_clusters = self.rows.n_clusters.astype(self.rows.codes.dtype)
@@ -112,14 +124,17 @@ def _tree_of_counts(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.f
     keys = np.full(m, np.iinfo(key).max, dtype=key)
     counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
-    columns = evidence.rows.codes.T.copy(order="C")
-    spanning_tree_of_counts(columns, evidence.missing(), most - levels.of_counts, bits, keys, counter, pairs, ranks)
+    columns, rank = evidence.rows.codes.T.copy(order="C"), most - levels.of_counts
+    state = (np.arange(m), keys, counter, np.zeros(2, dtype=np.int64))
+    run_in_slices(spanning_tree_of_counts, columns, evidence.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
 
 
 def _tree_of_similarities(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    pairs, similarities = _merge_arrays(len(evidence.rows), np.float64)
-    spanning_tree_of_similarities(evidence.rows.codes, *evidence.tables(), pairs, similarities)
+    m = len(evidence.rows)
+    pairs, similarities = _merge_arrays(m, np.float64)
+    state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
+    run_in_slices(spanning_tree_of_similarities, evidence.rows.codes, *evidence.tables(), *state, pairs, similarities)
     return pairs, similarities
 
 
@@ -129,28 +144,13 @@ def average_linkage(evidence: Evidence) -> Merges:
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
     to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
     """
-    evidence, complete = _finest_first(evidence), evidence.complete
-    rows = evidence.rows
-    m, p = rows.codes.shape
-    as_counts = evidence.countable and complete
-    columns = rows.codes.T.copy(order="C") if as_counts else np.empty((0, 0), dtype=rows.codes.dtype)
-    # Every search reads them all: half the bytes are half the time where they do not fit into the cache.
-    flat_labels = np.empty(2 * m * p + 8 * p, dtype=np.min_scalar_type(int(rows.offsets[-1])))
-    flat_counts = np.empty(len(flat_labels), dtype=np.float32 if rows.counts.sum() < 2**24 else np.float64)
-    joined = np.empty(BLOCK, dtype=np.min_scalar_type(p))
-    pairs, similarities = _merge_arrays(m, np.float64)
-    average_chain(
-        rows.codes.copy(order="C"),
-        columns,
-        rows.counts.astype(np.float64),
-        *evidence.tables(),
-        complete,
-        flat_labels,
-        flat_counts,
-        joined,
-        pairs,
-        similarities,
-    )
+    evidence = _finest_first(evidence)
+    codes, counts = evidence.rows.codes, evidence.rows.counts
+    compared = Compared(*evidence.tables(), evidence.complete)
+    clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
+    joined = np.empty(BLOCK, dtype=np.min_scalar_type(codes.shape[1]))
+    pairs, similarities = _merge_arrays(len(codes), np.float64)
+    run_in_slices(average_chain, compared, clusters, Chain.of(len(codes)), joined, pairs, similarities)
     return _in_order(pairs, similarities)
 
 
@@ -163,82 +163,107 @@ def _finest_first(evidence: Evidence) -> Evidence:
     return Evidence(ordered, LabelSimilarity(labels.flat, labels.starts[order]), evidence.threshold, evidence.n_jobs)
 
 
-def complete_linkage(evidence: Evidence, max_bytes: int) -> Merges:
+def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:
     """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows."""
-    m = len(evidence.rows)
     if not evidence.countable:
-        matrix = _condensed(m, np.float32, max_bytes)
-        _fill_similarities(evidence, matrix, np.ones(m))
-        return _chain(evidence, matrix, average=False)
+        condensed = _condensed(evidence, np.float32, 1, max_bytes)
+        _fill_similarities(evidence, condensed)
+        return _chain(condensed, average=False)
     levels = evidence.levels()
-    matrix = _condensed(m, np.min_scalar_type(len(levels.values)), max_bytes)
-    _fill_levels(evidence, matrix, _thresholded(evidence, levels), np.ones(m, dtype=np.int64))
-    return _chain(evidence, matrix, average=False, values=levels.values)
+    condensed = _condensed(evidence, np.min_scalar_type(len(levels.values)), 1, max_bytes)
+    _fill_levels(evidence, levels.of_counts, np.ones(len(evidence.rows), dtype=np.int64), condensed)
+    return _chain(condensed, average=False, values=levels.values)
 
 
-def average_linkage_of_matrix(evidence: Evidence, max_bytes: int) -> Merges:
-    """Group average where a threshold was applied pair by pair. O(m² p) time, one condensed matrix for m rows."""
-    (m, p), counts = evidence.rows.codes.shape, evidence.rows.counts
-    if not (evidence.countable and evidence.complete):
-        matrix = _condensed(m, np.float32, max_bytes)
-        _fill_similarities(evidence, matrix, counts.astype(np.float64))
-        return _chain(evidence, matrix, average=True)
+def average_linkage_of_matrix(evidence: Evidence, max_bytes: int | str) -> Merges:
+    """Group average where a threshold was applied pair by pair: Σ joined / Σ labelled, as without one.
+
+    A pair up to the threshold adds nothing to the first sum. Where the weights are equal both sums are counts, so ties
+    are ties; sums of other weights go in a fixed order, that of the partitions and of the merges. O(m² p) time, one
+    condensed matrix for m rows, two where labels are missing.
+    """
+    p, counts, complete = len(evidence.weights), evidence.rows.counts, evidence.complete
+    n_matrices = 1 if complete else 2
+    if not evidence.countable:
+        condensed = _condensed(evidence, np.float64, n_matrices, max_bytes)
+        _fill_sums(evidence, condensed)
+        # The sum of the weights as the kernels make it, one after the other.
+        return _chain(condensed, average=True, scale=float(np.cumsum(evidence.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
-    matrix = _condensed(m, np.uint32 if most < 2**32 else np.float64, max_bytes)
-    _fill_levels(evidence, matrix, _thresholded(evidence, evidence.levels()), counts)
-    return _chain(evidence, matrix, average=True, scale=p)
+    condensed = _condensed(evidence, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
+    joined = np.arange(p + 1)
+    _fill_levels(evidence, joined if complete else np.repeat(joined, p + 1), counts, condensed)
+    return _chain(condensed, average=True, scale=p if complete else 1.0)
 
 
-def _condensed(m: int, dtype: Any, max_bytes: int) -> NDArray[Any]:
-    n_bytes = m * (m - 1) // 2 * np.dtype(dtype).itemsize
-    if n_bytes > max_bytes:
-        raise ValueError(
-            f"The similarities of all pairs of distinct label rows must fit into max_bytes = {max_bytes:,}. Got "
-            f"{n_bytes:,} bytes for {m:,} rows. Use linkage='single', or 'average' without a threshold: they need no "
-            "matrix. Or raise max_bytes."
-        )
-    return np.empty(m * (m - 1) // 2, dtype=dtype)
+PER_ROW = 160
+"""Bytes per distinct row besides the matrix and a copy of the codes: the state of the chain, the merges."""
+PER_OBJECT = 80
+"""Bytes per object for the hierarchy of the objects and the results; the matrix is gone by then."""
 
 
-def _thresholded(evidence: Evidence, levels: Levels) -> NDArray[np.int64]:
-    if evidence.threshold is None:
-        return levels.of_counts
-    return np.where(levels.values[levels.of_counts] <= evidence.threshold + ROUNDING, 0, levels.of_counts)
+def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
+    """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
+    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes
+    entries = m * (m - 1) // 2
+    of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
+    of_labels = 16 * int(evidence.rows.offsets[-1]) * thread_count(evidence.n_jobs)
+    of_pairs = n_matrices * entries * np.dtype(dtype).itemsize
+    needed = OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(evidence.rows.inverse))
+    advice = (
+        "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise max_bytes."
+    )
+    check_fits(needed, max_bytes, "EvidenceAccumulation", f"the similarities of {m:,} distinct label rows", advice)
+    known = np.empty(entries if n_matrices == 2 else 0, dtype=dtype)
+    return Condensed(np.empty(entries, dtype=dtype), known, evidence.rows.counts.astype(np.float64))
 
 
 def _fill_levels(
-    evidence: Evidence, matrix: NDArray[Any], level: NDArray[np.int64], members: NDArray[np.int64]
+    evidence: Evidence, level: NDArray[np.int64], members: NDArray[np.int64], condensed: Condensed
 ) -> None:
+    """``level`` of the counts of each pair, 0 up to the threshold."""
+    levels = evidence.levels()
+    level = np.where(levels.values[levels.of_counts] <= evidence.least, 0, level)
     columns, missing = evidence.rows.codes.T.copy(order="C"), evidence.missing()
 
-    def fill(block: slice) -> None:
+    def fill(rows: slice) -> None:
         counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
-        fill_levels(columns, missing, level, members, block.start, block.stop, counter, matrix)
+        fill_levels(columns, missing, level, members, rows.start, rows.stop, counter, condensed.matrix, condensed.known)
 
-    parallel_map(fill, row_blocks(len(members), 64), evidence.n_jobs)
+    _over_rows(evidence, fill)
 
 
-def _fill_similarities(evidence: Evidence, matrix: NDArray[Any], members: NDArray[np.float64]) -> None:
-    least = -1.0 if evidence.threshold is None else evidence.threshold + ROUNDING
+def _fill_similarities(evidence: Evidence, condensed: Condensed) -> None:
     codes, tables = evidence.rows.codes, evidence.tables()
 
-    def fill(block: slice) -> None:
-        fill_similarities(codes, block.start, block.stop, *tables, least, members, matrix)
+    def fill(rows: slice) -> None:
+        fill_similarities(codes, rows.start, rows.stop, *tables, evidence.least, condensed.matrix)
 
-    parallel_map(fill, row_blocks(len(members), 64), evidence.n_jobs)
+    _over_rows(evidence, fill)
+
+
+def _fill_sums(evidence: Evidence, condensed: Condensed) -> None:
+    codes, tables, members = evidence.rows.codes, evidence.tables(), condensed.sizes
+
+    def fill(rows: slice) -> None:
+        fill_sums(codes, rows.start, rows.stop, *tables, evidence.least, members, condensed.matrix, condensed.known)
+
+    _over_rows(evidence, fill)
+
+
+def _over_rows(evidence: Evidence, fill: Callable[[slice], None]) -> None:
+    """Every row of a condensed matrix, a slice of a kernel at a time."""
+    m, p = evidence.rows.codes.shape
+    parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), evidence.n_jobs)
 
 
 def _chain(
-    evidence: Evidence,
-    matrix: NDArray[Any],
-    *,
-    average: bool,
-    scale: float = 1.0,
-    values: NDArray[np.float64] | None = None,
+    condensed: Condensed, *, average: bool, scale: float = 1.0, values: NDArray[np.float64] | None = None
 ) -> Merges:
     """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``."""
-    pairs, found = _merge_arrays(len(evidence.rows), np.float64)
-    condensed_chain(matrix, evidence.rows.counts.astype(np.float64), average, pairs, found)
+    m = len(condensed.sizes)
+    pairs, found = _merge_arrays(m, np.float64)
+    run_in_slices(condensed_chain, condensed, average, CondensedChain.of(m), pairs, found)
     return _in_order(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 
@@ -270,21 +295,26 @@ def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     Objects with equal rows merge first, at height 0; those that no partition labels last, at height 1.
     """
     n, m = len(rows.inverse), len(rows)
+    pairs, heights = _pairs_of_objects(merges, rows), np.ones(n - 1)
+    n_twins = int(rows.counts.sum()) - m
+    heights[:n_twins] = 0
+    heights[n_twins : n_twins + m - 1] = merges.heights
+    matrix = np.empty((n - 1, 4))
+    matrix[:, 2] = heights
+    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    run_in_slices(number_merges, pairs, *state, matrix)
+    return matrix
+
+
+def _pairs_of_objects(merges: Merges, rows: Rows) -> NDArray[np.int64]:
+    """(n - 1, 2) an object of either cluster: twins, then rows, then objects that no partition labels."""
+    n, m = len(rows.inverse), len(rows)
     objects = np.argsort(rows.inverse, kind="stable")
     row = rows.inverse[objects]
-    first = objects[np.searchsorted(row, np.arange(m))]
-    twins = (row[1:] == row[:-1]) & (row[1:] < m)
+    twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
     unlabelled = objects[row == m]
-    pairs = np.concatenate(
-        [
-            np.column_stack([objects[:-1][twins], objects[1:][twins]]),
-            first[merges.pairs],
-            np.column_stack([np.full(len(unlabelled), objects[0]), unlabelled]),
-        ]
-    )
-    heights = np.ones(n - 1)
-    heights[: twins.sum()] = 0
-    heights[twins.sum() : twins.sum() + m - 1] = merges.heights
-    numbers, sizes = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1, dtype=np.int64)
-    number_merges(pairs.astype(np.int64), n, numbers, sizes)
-    return np.column_stack([numbers, heights, sizes]).astype(np.float64)
+    pairs = np.empty((n - 1, 2), dtype=np.int64)
+    pairs[: len(twins), 0], pairs[: len(twins), 1] = objects[twins], objects[twins + 1]
+    pairs[len(twins) : len(twins) + m - 1] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
+    pairs[len(twins) + m - 1 :, 0], pairs[len(twins) + m - 1 :, 1] = objects[0], unlabelled
+    return pairs

@@ -12,7 +12,7 @@ from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
-from ensemblage.kernels._lanes import LANES, whole_lanes
+from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
@@ -29,6 +29,8 @@ class Start(NamedTuple):
     """(k, d) label counts per cluster."""
     centroids: NDArray[np.float64]
     """(k, d) that the rows were assigned to last; those of ``profile``, unless the iterations were cut short."""
+    relocated: NDArray[np.intp]
+    """Rows that are in a cluster because it was empty otherwise; all others are at their nearest centroid."""
     loss: float
     n_iter: int
 
@@ -101,7 +103,8 @@ def _best_candidate(
 ) -> tuple[int, NDArray[np.float32], NDArray[np.float64]]:
     """The candidate that leaves the least total distance, every row's distance with it, and its sums over blocks."""
     lanes = np.resize(candidates, LANES)
-    table = utility.distances(utility.centroids(profile_of_rows(rows, lanes)))
+    table = whole_lanes(utility.distances(utility.centroids(profile_of_rows(rows, lanes))), np.inf)
+    check_look_ups(rows.codes, rows.offsets, table)
     distances = [_parallel.row_state(rows.codes, np.float32, 0) for _ in candidates]
     offsets = rows.offsets
 
@@ -152,27 +155,46 @@ def lloyd(
         n_iter += 1
         table = utility.distances(centroids)
         moved = _assign(rows, base, clusters, slack, profile, table, drift, rounding, n_jobs)
-        moved += _fill_empty(rows, base, clusters, slack, profile, table, n_jobs)
+        relocated = _fill_empty(rows, base, clusters, slack, profile, table, n_jobs)
         before, loss = loss, utility.loss(profile)
-        if moved == 0 or before - loss <= tol * loss:
+        if moved + len(relocated) == 0 or before - loss <= tol * loss:
             break
         if n_iter < max_iter:
             previous, centroids = centroids, utility.centroids(profile)
             drift = _drift(utility.shifts(previous, centroids)) if bounds else drift
-    return Start(np.asarray(clusters), profile, centroids, loss, n_iter)
+    return Start(np.asarray(clusters), profile, centroids, relocated, loss, n_iter)
 
 
-def nearest_centroids(
-    codes: Any, utility: Utility, centroids: NDArray[np.float64], n_jobs: int | None
-) -> NDArray[np.int32]:
-    """Nearest centroid of each row of codes, the first one on ties; -1 for a row that no partition labels."""
+class Centroids(NamedTuple):
+    """What tells in which cluster of a `Start` a row is."""
+
+    centroids: NDArray[np.float64]
+    """(k, d)"""
+    relocated: NDArray[Any]
+    """(q, p) codes of the rows that are not at their nearest centroid"""
+    clusters: NDArray[np.int32]
+    """(q,) where they are"""
+
+    @classmethod
+    def of(cls, start: Start, rows: Rows) -> Centroids:
+        return cls(start.centroids, rows.codes[start.relocated], start.clusters[start.relocated])
+
+
+def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs: int | None) -> NDArray[np.int32]:
+    """Cluster of each row of codes: as in the `Start`, the nearest centroid, the first one on ties; -1 for a row that
+    no partition labels.
+    """
     nearest = np.full(len(codes), -1, dtype=np.int32)
-    table, nothing = whole_lanes(utility.distances(centroids), np.inf), np.zeros(len(centroids), dtype=np.float32)
+    table = whole_lanes(utility.distances(centroids.centroids), np.inf)
+    check_look_ups(codes, utility.offsets, table)
+    nothing = np.zeros(len(centroids.centroids), dtype=np.float32)
 
     def assign(codes: Any, nearest: Any) -> None:
         slack = np.empty(len(codes), dtype=np.float32)
         # Without bounds, neither slack nor base matters.
         assign_rows(codes, slack, nearest, slack, utility.offsets, table, nothing, np.float32(-1))
+        for row, cluster in zip(centroids.relocated, centroids.clusters, strict=True):
+            nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
 
     _parallel.map_rows(assign, [codes, nearest], n_jobs=n_jobs)
@@ -199,6 +221,7 @@ def _assign(
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
     offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table, np.inf)
+    check_look_ups(rows.codes, offsets, table)
 
     def step(codes: Any, base: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
@@ -227,11 +250,15 @@ def _fill_empty(
     profile: NDArray[np.int64],
     table: NDArray[np.float32],
     n_jobs: int | None,
-) -> int:
-    """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more."""
+) -> NDArray[np.intp]:
+    """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more.
+
+    Returns these rows.
+    """
     empty = np.flatnonzero(~profile.any(axis=1))
+    relocated = np.empty(len(empty), dtype=np.intp)
     if not len(empty):
-        return 0
+        return relocated
     near, distance, offsets = np.array(clusters), np.array(base), rows.offsets
     sizes = np.bincount(near, minlength=len(profile))
 
@@ -240,8 +267,8 @@ def _fill_empty(
             distance += table[offset + codes[:, j], clusters]
 
     _parallel.map_rows(add, [rows.codes, near, distance], n_jobs=n_jobs)
-    for c in empty:
-        row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
+    for i, c in enumerate(empty):
+        relocated[i] = row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]
         profile[near[row], labels] -= rows.counts[row]
         profile[c, labels] += rows.counts[row]
@@ -249,4 +276,4 @@ def _fill_empty(
         sizes[c] += 1
         clusters[row] = near[row] = c
         slack[row] = distance[row] = 0
-    return len(empty)
+    return relocated

@@ -11,10 +11,12 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import map_rows
+from ensemblage._rows import take_columns
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
-from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
+from ensemblage.consensus._vote_order import Ballot, agreements, ballot, tables_beside
 from ensemblage.kernels._groups import assign_to_groups
+from ensemblage.kernels._profiles import tally_clusters
 
 
 class MajorityVoting(BaseConsensus):
@@ -28,7 +30,7 @@ class MajorityVoting(BaseConsensus):
         Number of clusters of the consensus, at most the number of clusters of some partition. A cluster may win no
         object, so there may be fewer. None: as many as the reference has.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's vote. Default: one each.
+        Weight of each partition's vote, and in the choice of the reference; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
 
@@ -40,7 +42,7 @@ class MajorityVoting(BaseConsensus):
         Mean co-association of the object with the other members of its cluster, from 0 to 1.
     n_clusters_ : int
     reference_ : int
-        The partition that lends its labels.
+        The partition that lends its labels: a column of the matrix that was given.
     n_features_in_, feature_names_in_
         As in scikit-learn: partitions and their names.
 
@@ -51,13 +53,17 @@ class MajorityVoting(BaseConsensus):
 
     Notes
     -----
-    The reference is, of the partitions with the fewest clusters but at least ``n_clusters``, the one whose clusters the
-    others' overlap most; the first on ties. Its ``n_clusters`` largest clusters count. Each other partition's clusters
-    are matched to them one to one with the largest overlap (Hungarian method); those left over vote for the one that
-    they overlap most, or not at all. Votes that tie go to the larger cluster of the reference, as do objects without
-    any vote.
+    The reference is the medoid of the partitions with at least ``n_clusters`` clusters: the one with the largest
+    weighted mean adjusted Rand index with all partitions, each taken over the objects that both label; on ties the one
+    with the largest entropy. Its ``n_clusters`` largest clusters count. Each other partition's clusters are matched to
+    them one to one with the largest overlap (Hungarian method); those left over vote for the one that they overlap
+    most, or not at all. Votes that tie go to the larger cluster of the reference, as do objects without any vote.
 
-    O(p² m + p k³) time and O(m p) memory for m distinct label rows, on which it is exact.
+    Neither the order of the partitions nor the names of the labels matter, nor, unless the ensemble is symmetric, the
+    order of the objects: other ties are broken as in `CumulativeVoting`.
+
+    O(p² m + p k³) time and O(m p) memory for m distinct label rows, on which it is exact. Labels on disk or on a
+    cluster are passed over once for the indices of as many pairs of partitions as have 4 million cells.
 
     References
     ----------
@@ -82,57 +88,54 @@ class MajorityVoting(BaseConsensus):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         least = 1 if self.n_clusters is None else self._check_n_clusters(len(rows))
-        heard = rows.with_weight()
-        most = int(heard.n_clusters.max())
+        most = int(rows.n_clusters.max())
         if least > most:
             raise ValueError(
                 f"n_clusters of MajorityVoting must be ≤ the {most} clusters of the partition with the most. Got "
                 f"{least}. "
                 "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
-        tables = tables_of_rows(heard.codes, heard.counts, heard.n_clusters, self.n_jobs)
-        reference = _reference(tables, least, self.n_clusters is None)
-        self.reference_ = int(np.flatnonzero(rows.weights > 0)[reference])
-        k = int(heard.n_clusters[reference]) if self.n_clusters is None else least
-        return without_gaps(self._vote(heard, _matched(heard, tables, reference, k), k))
+        order = ballot(rows, ensemble, self.n_jobs)
+        reference = self._reference(rows, order, agreements(ensemble, rows.weights, self.n_jobs), least)
+        self.reference_ = int(self._voting[reference])
+        k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
+        return without_gaps(self._vote(rows, order.partitions, _matched(rows, order, reference, k, self.n_jobs), k))
 
-    def _vote(self, rows: Rows, meant: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-        votes, clusters = np.repeat(rows.weights, np.diff(rows.offsets)), np.empty(len(rows), dtype=np.int64)
-        count = partial(_count, rows.offsets, meant, votes, np.ones(k))
-        map_rows(count, [rows.codes, clusters], n_jobs=self.n_jobs)
+    def _reference(self, rows: Rows, order: Ballot, agreement: NDArray[np.float64], least: int) -> int:
+        """The partition that lends its labels."""
+        enough = order.partitions[rows.n_clusters[order.partitions] >= least]
+        return int(enough[np.argmax(agreement[enough])])
+
+    def _vote(self, rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+        """Cluster of each row. Votes are added in an order by content: sums of weights may differ by rounding."""
+        labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
+        offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
+        votes = np.repeat(rows.weights[order], np.diff(offsets))
+        count = partial(_count, offsets, meant[np.concatenate(labels)], votes, np.ones(k))
+        clusters = np.empty(len(rows), dtype=np.int64)
+        map_rows(count, [take_columns(rows.codes, order), clusters], n_jobs=self.n_jobs)
         return clusters
+
+    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
+        sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
+        tally_clusters(clusters, rows.counts, sizes, np.zeros_like(sizes))
+        return np.argsort(np.argsort(-sizes, kind="stable"))  # ties by the clusters of the reference
 
 
 def _count(offsets: Any, meant: Any, votes: Any, ones: Any, codes: Any, clusters: Any) -> None:
     assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
 
 
-def _reference(tables: ContingencyTables, least: int, any_number: bool) -> int:
-    """The partition that lends its labels."""
-    p = len(tables.n_clusters)
-    enough = np.flatnonzero(tables.n_clusters >= least)
-    fewest = enough if any_number else enough[tables.n_clusters[enough] == tables.n_clusters[enough].min()]
-    overlap = [sum(_table(tables, j, r).max(axis=1).sum() for j in range(p) if j != r) for r in fewest.tolist()]
-    return int(fewest[np.argmax(overlap)])
-
-
-def _table(tables: ContingencyTables, i: int, j: int) -> NDArray[np.int64]:
-    return tables.table(i, j)[:-1, :-1]
-
-
-def _matched(rows: Rows, tables: ContingencyTables, reference: int, k: int) -> NDArray[np.int64]:
+def _matched(rows: Rows, order: Ballot, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:
     """For each label, in a table over labels, which of the reference's k largest clusters it means; -1 = none."""
-    starts = np.concatenate([[0], np.cumsum(rows.n_clusters)])
-    sizes = rows.label_counts()[starts[reference] : starts[reference + 1]]
-    largest = np.argsort(-sizes, kind="stable")[:k]
+    largest = order.labels[reference][:k]
+    tables = tables_beside(rows, reference, np.arange(len(rows.n_clusters)), n_jobs)[:, largest]
     meant = np.full(rows.offsets[-1], -1)
-    meant[rows.offsets[reference] + largest] = np.arange(k)
-    for j in range(len(rows.n_clusters)):
-        if j != reference:
-            table = _table(tables, j, reference)[:, largest]
-            block = meant[rows.offsets[j] : rows.offsets[j + 1] - 1]
-            block[:] = np.where(table.max(axis=1) > 0, np.argmax(table, axis=1), -1)
-            own, matched = linear_sum_assignment(-table)
-            used = table[own, matched] > 0
-            block[own[used]] = matched[used]
+    for offset, labels in zip(rows.offsets, order.labels, strict=False):
+        table = tables[offset + labels]
+        means = np.where(table.max(axis=1) > 0, np.argmax(table, axis=1), -1)
+        own, matched = linear_sum_assignment(table, maximize=True)
+        used = table[own, matched] > 0
+        means[own[used]] = matched[used]
+        meant[offset + labels] = means
     return meant

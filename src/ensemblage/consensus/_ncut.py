@@ -6,13 +6,18 @@ eigenvalue 0.5 / (degree + 1), at most 1/6, and the leading ones have more.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from ensemblage._parallel import row_blocks
+from ensemblage.kernels._walk import mark_diagonal, walk_in_place
+from ensemblage.metrics._coassociation import Associations
 
 OFFSET = 0.5
 LEAST = 1e-6
@@ -20,6 +25,10 @@ LEAST = 1e-6
 DENSE_ROWS = 400
 """Up to so many rows all eigenvectors cost less than a few by iteration."""
 MOST_STEPS = 20
+PLACED_ROWS = 64
+"""Rows that are put into clusters at once."""
+RESTARTS_ARE_SEEDED = "rng" in inspect.signature(eigsh).parameters
+"""From SciPy 1.17 on. Before, ARPACK's own generator draws the vectors of a restart, the same in every process."""
 
 
 class Spectrum(NamedTuple):
@@ -38,24 +47,34 @@ def normalized_cut(
 
     ``graph`` is the (m, m) similarity of the rows, dense or sparse, its diagonal included; ``counts`` the objects of
     each row. A row outside the clusters that the eigenvectors show (isolated, or of a small component) goes to the one
-    with the largest mean similarity in ``whole`` (default: ``graph``), ties to the lowest number.
+    with the largest mean similarity in ``whole`` (default: ``graph``), ties to the lowest number. If ``whole`` is
+    given, a sparse ``graph`` is overwritten.
     """
-    whole = graph if whole is None else whole
     if n_clusters == 1:
         return np.zeros(len(counts), dtype=np.int64)
-    clusters = discretise(embedding(graph, counts, n_clusters, random), counts, random)
+    W = csr_array(graph, dtype=np.float64, copy=whole is None)
+    clusters = discretise(embedding(W, counts, n_clusters, random), counts, random)
+    del W
     found, placed = np.unique(clusters[clusters >= 0], return_inverse=True)
     clusters[clusters >= 0] = placed
-    _place_others(clusters, len(found), counts, whole)
+    _place_others(clusters, len(found), counts, graph if whole is None else whole)
     return clusters
 
 
+def cut_bytes(m: int, n_clusters: int) -> int:
+    """Bytes that `normalized_cut` of m rows takes at most beyond a graph that it overwrites."""
+    if m <= max(DENSE_ROWS, 3 * n_clusters):
+        return 8 * m * (5 * m + 8 * n_clusters)
+    return 8 * m * (2 * _n_lanczos(m, n_clusters) + 10 * n_clusters + PLACED_ROWS + 12)
+
+
 def embedding(
-    graph: Any, counts: NDArray[np.int64], n_clusters: int, random: np.random.RandomState
+    W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: np.random.RandomState
 ) -> NDArray[np.float64]:
-    """(m, k) eigenvectors of the random walk, each of length √n over the objects."""
-    W = _without_weak(graph)
-    X = spectrum(W, counts, n_clusters, random).vectors / np.sqrt(counts * _degrees(W, counts))[:, None]
+    """(m, k) eigenvectors of the random walk, each of length √n over the objects; ``W`` is overwritten."""
+    W = _without_weak(W)
+    lengths = np.sqrt(counts * _degrees(W, counts))
+    X = spectrum(W, counts, n_clusters, random).vectors / lengths[:, None]
     return np.asarray(X * np.sqrt(counts.sum() / (counts @ X**2)))
 
 
@@ -63,15 +82,20 @@ def spectrum(W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: n
     """Leading eigenvectors of D^-1/2 (W + I/2) D^-1/2 with D = diag(W 1 + 1), over objects that share their rows.
 
     An isolated object is an eigenvector of its own, with the eigenvalue 0.75 if its similarity to itself is 1: such
-    vectors are not computed, and the first of the objects come first.
+    vectors are not computed, and the first of the objects come first. ``W`` is overwritten.
     """
-    own = W.diagonal()
-    isolated = (counts == 1) & (np.diff(W.indptr) == (own != 0))
-    walk = _walk_matrix(W, counts)
-    rest = np.flatnonzero(~isolated)
-    found = leading_eigenvectors(walk[rest][:, rest], min(n_clusters, len(rest)), random)
-    alone = np.flatnonzero(isolated)[:n_clusters]
-    values = np.concatenate([found.values, walk.diagonal()[alone]])
+    W = _with_diagonal(W)
+    degrees, own = _degrees(W, counts), W.diagonal()
+    scale, offset = np.sqrt(counts / degrees), OFFSET / degrees
+    isolated = (counts == 1) & (np.diff(W.indptr) == 1)
+    rest, alone = np.flatnonzero(~isolated), np.flatnonzero(isolated)[:n_clusters]
+    number = np.where(isolated, -1, np.cumsum(~isolated) - 1)
+    n_entries = walk_in_place(W.indptr, W.indices, W.data, scale, offset, number)
+    walk = csr_array(
+        (W.data[:n_entries], W.indices[:n_entries], W.indptr[: len(rest) + 1]), shape=(len(rest), len(rest))
+    )
+    found = leading_eigenvectors(walk, min(n_clusters, len(rest)), random)
+    values = np.concatenate([found.values, (scale * own * scale + offset)[alone]])
     vectors = np.zeros((len(counts), len(values)))
     vectors[rest, : len(found.values)] = found.vectors
     vectors[alone, len(found.values) + np.arange(len(alone))] = 1
@@ -79,11 +103,23 @@ def spectrum(W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: n
     return Spectrum(values[order], vectors[:, order])
 
 
-def _without_weak(graph: Any) -> csr_array:
-    W = csr_array(graph, dtype=np.float64, copy=True)
-    W.data[np.abs(W.data) < LEAST] = 0
-    W.eliminate_zeros()
-    W.sort_indices()
+def _without_weak(W: csr_array) -> csr_array:
+    W.sum_duplicates()
+    if W.nnz and W.data.min() < LEAST:
+        W.data[np.abs(W.data) < LEAST] = 0
+        W.eliminate_zeros()
+    return W
+
+
+def _with_diagonal(W: csr_array) -> csr_array:
+    """The same array with an entry for each element of the diagonal, if only a 0."""
+    present = np.empty(W.shape[0], dtype=np.bool_)
+    mark_diagonal(W.indptr, W.indices, present)
+    if present.all():
+        return W
+    W = csr_array(W + diags_array((~present).astype(np.float64)))
+    diagonal = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)) == W.indices
+    W.data[np.flatnonzero(diagonal)[~present]] = 0
     return W
 
 
@@ -91,10 +127,9 @@ def _degrees(W: csr_array, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.asarray(W @ counts.astype(np.float64) + 2 * OFFSET)
 
 
-def _walk_matrix(W: csr_array, counts: NDArray[np.int64]) -> csr_array:
-    degrees = _degrees(W, counts)
-    scale = diags_array(np.sqrt(counts / degrees))
-    return csr_array(scale @ W @ scale + diags_array(OFFSET / degrees))
+def _n_lanczos(m: int, k: int) -> int:
+    """Vectors that ARPACK keeps."""
+    return min(m, max(2 * k + 1, 40))
 
 
 def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> Spectrum:
@@ -103,15 +138,30 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
     if k == 0:
         return Spectrum(np.empty(0), np.empty((m, 0)))
     if m <= max(DENSE_ROWS, 3 * k):
-        return _from_largest(*eigh(matrix @ np.eye(m), subset_by_index=(m - k, m - 1)))
+        return _leading_of_dense(matrix @ np.eye(m), k)
     start = random.uniform(-1, 1, size=m)
+    options = {"v0": start, "ncv": _n_lanczos(m, k), "maxiter": 100 * m}
+    if RESTARTS_ARE_SEEDED:
+        # An invariant subspace, the rule where eigenvalues repeat, is left by a random vector: not the system's.
+        options["rng"] = np.random.default_rng(start.view(np.uint64))
     try:
-        return _from_largest(*eigsh(matrix, k, which="LA", v0=start, ncv=min(m, max(2 * k + 1, 40)), maxiter=100 * m))
+        return _from_largest(*eigsh(matrix, k, which="LA", **options))
     except ArpackNoConvergence as error:
         raise ValueError(
             f"A spectral cut needs {k} eigenvectors of a graph of {m:,} vertices. Got no convergence. "
             "Ask for fewer clusters, or remove fewer edges."
         ) from error
+
+
+def _leading_of_dense(matrix: NDArray[np.float64], k: int) -> Spectrum:
+    m = len(matrix)
+    try:
+        values, vectors = eigh(matrix, subset_by_index=(m - k, m - 1))
+    except LinAlgError:
+        # LAPACK finds some of the eigenvectors by inverse iteration, which can fail where eigenvalues repeat; all of
+        # them by divide and conquer, which does not.
+        values, vectors = eigh(matrix, driver="evd")
+    return _from_largest(values[-k:], vectors[:, -k:])
 
 
 def _from_largest(values: NDArray[np.float64], vectors: NDArray[np.float64]) -> Spectrum:
@@ -163,5 +213,8 @@ def _place_others(clusters: NDArray[np.int64], k: int, counts: NDArray[np.int64]
         return
     sizes = np.bincount(clusters[members], weights=counts[members], minlength=k)
     member_of = coo_array((counts[members] / sizes[clusters[members]], (members, clusters[members])), (len(counts), k))
-    means = whole[others] @ member_of.tocsr()
-    clusters[others] = np.argmax(means.toarray() if hasattr(means, "toarray") else means, axis=1)
+    member_of = member_of.tocsr()
+    for block in row_blocks(len(others), PLACED_ROWS):
+        some = others[block]
+        means = (whole.rows(some) if isinstance(whole, Associations) else whole[some]) @ member_of
+        clusters[some] = np.argmax(means.toarray() if hasattr(means, "toarray") else means, axis=1)

@@ -7,14 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import one_native_thread, parallel_map
+from ensemblage._memory import MAX_BYTES, check_fits
+from ensemblage._parallel import one_native_thread, parallel_map, thread_count
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._slices import run_in_slices
+from ensemblage._validation import check_bytes, check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
-from ensemblage.consensus._ncut import normalized_cut
-from ensemblage.metrics._coassociation import associations
+from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
+from ensemblage.kernels._walk import count_strong, fill_strong
+from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._threshold import weak_association_threshold
 
@@ -50,8 +54,9 @@ class NegMM(BaseConsensus):
         Whether thresholds that leave the same graph are tried once. The result is the same.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
-    max_bytes : int, default 2 GiB
-        Largest matrix of co-associations to make: 8 m² bytes for m distinct label rows.
+    max_bytes : int or str, default 2 GiB
+        Most memory to take beyond the labels, in bytes or as "4GB". Fewer thresholds are tried at the same time where
+        that is what it takes. See Notes.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -78,12 +83,16 @@ class NegMM(BaseConsensus):
     ------
     ValueError
         If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, the
-        matrix would be larger than ``max_bytes``, or the threshold is a word and the weights are not equal.
+        fit would take more than ``max_bytes``, or the threshold is a word and the weights are not equal.
 
     Notes
     -----
-    O(m² (p + t)) time and O(m²) memory for m distinct label rows, with t matrix products per cut, up to 51 cuts. It
-    works on distinct label rows, which is exact: Ncut never parts objects with equal labels.
+    O(m² (p + t)) time for m distinct label rows, with t matrix products per cut, up to 51 cuts. It works on distinct
+    label rows, which is exact: Ncut never parts objects with equal labels.
+
+    Memory: 1 byte per pair of rows (2 with missing labels or more than 255 partitions, 8 with unequal weights), and for
+    each threshold that is tried at the same time 12 bytes per pair that it leaves. 2 GiB are enough for 12,700 rows if
+    some partition joins each pair, for 17,000 if half of the pairs are joined.
 
     Objects that a threshold isolates, and those of small components that no eigenvector shows, go to the cluster with
     the largest mean association before the threshold.
@@ -116,7 +125,7 @@ class NegMM(BaseConsensus):
         n_neighbors: int = 3,
         deduplicate: bool = True,
         weights: Any = None,
-        max_bytes: int = 2**31,
+        max_bytes: int | str = MAX_BYTES,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -135,16 +144,22 @@ class NegMM(BaseConsensus):
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
         check_whole(self.n_neighbors, "n_neighbors of NegMM", 1)
-        similarity, _ = associations(
-            rows.codes, rows.n_clusters, rows.weights, self.max_bytes, "Raise max_bytes.", self.n_jobs
-        )
+        limit, n_threads = check_bytes(self.max_bytes, "max_bytes of NegMM"), thread_count(self.n_jobs)
         thresholds = self._thresholds(rows, ensemble)
-        tried = _different(similarity, thresholds) if self.deduplicate else thresholds
+        shared = _shared_bytes(rows, n_threads)
+        self._check_fits(shared, len(rows))
+        similarity = compact_associations(rows.codes, rows.n_clusters, rows.weights, self.n_jobs)
+        n_weak = similarity.counts_up_to(np.array(thresholds) + ROUNDING)
+        # What a threshold leaves shrinks as they grow: equal numbers of weak associations are equal graphs.
+        first = np.unique(n_weak, return_index=True)[1] if self.deduplicate else range(len(thresholds))
+        each = _candidate_bytes(rows, len(rows) ** 2 - int(n_weak[0]), k)
+        self._check_fits(shared + each, len(rows))
         seed = int(task_seeds(self.random_state, 1)[0])
         everywhere = weights_of(similarity, rows.counts, np.zeros(len(rows), dtype=np.int64), self.n_neighbors)
         evaluate = partial(self._candidate, similarity, rows, everywhere, k, seed)
         with one_native_thread():
-            found = parallel_map(evaluate, tried, self.n_jobs)
+            n_together = min(n_threads, (limit - shared) // each)
+            found = parallel_map(evaluate, [thresholds[s] for s in first], n_together)
         best = min(range(len(found)), key=lambda c: found[c].mm_index)
         self.candidates_ = [_public(candidate, rows) for candidate in found]
         self.threshold_, _, self.mm_index_ = found[best]
@@ -163,9 +178,16 @@ class NegMM(BaseConsensus):
             )
         return [weak_association_threshold(ensemble, self.threshold, random_state=self.random_state)]
 
+    def _check_fits(self, n_bytes: int, m: int) -> None:
+        advice = (
+            "Raise max_bytes, take some of the objects, or use CSPA(partitioner='spectral'), which keeps a row's "
+            "largest associations only."
+        )
+        check_fits(n_bytes, self.max_bytes, "NegMM", f"the co-associations of {m:,} label rows", advice)
+
     def _candidate(
         self,
-        similarity: NDArray[np.float64],
+        similarity: Associations,
         rows: Rows,
         everywhere: NDArray[np.float64],
         k: int,
@@ -173,25 +195,39 @@ class NegMM(BaseConsensus):
         threshold: float,
     ) -> Candidate:
         """The cut with one threshold. All have the same seed: equal graphs give equal cuts."""
-        strong = np.where(_is_strong(similarity, threshold), similarity, 0)
-        clusters = normalized_cut(strong, rows.counts, k, np.random.RandomState(seed), similarity)
+        graph = strong_graph(similarity, threshold)
+        clusters = normalized_cut(graph, rows.counts, k, np.random.RandomState(seed), similarity)
         index = mm_index_of(similarity, rows.counts, clusters, self.n_neighbors, everywhere)
         return Candidate(threshold, clusters.astype(np.int32), index)
 
 
-def _is_strong(similarity: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+def _shared_bytes(rows: Rows, n_threads: int) -> int:
+    """Bytes of the co-associations, of all labelings found, and of what has a number for each row or object."""
+    (m, p), n = rows.codes.shape, len(rows.inverse)
+    per_pair = bytes_per_pair(rows.codes, rows.n_clusters, rows.weights)
+    of_pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
+    return int(of_pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
+
+
+def _candidate_bytes(rows: Rows, n_entries: int, k: int) -> int:
+    """Bytes of one cut: its graph, which the random walk overwrites, and the eigenvectors."""
+    m = len(rows)
+    return 12 * (n_entries + 2 * m) + cut_bytes(m, k)
+
+
+def strong_graph(similarity: Associations, threshold: float) -> csr_array:
+    """Associations above a threshold, and those of each row with itself."""
     # An association and a threshold that are equal fractions are equal floats, and unequal ones differ by far more
     # than a rounding; only sums of weights need the tolerance.
-    strong: NDArray[np.bool_] = similarity > threshold + ROUNDING
-    np.fill_diagonal(strong, True)
-    return strong
-
-
-def _different(similarity: NDArray[np.float64], thresholds: list[float]) -> list[float]:
-    """The first of each run of thresholds that leave the same graph: what is left shrinks as they grow."""
-    levels = np.unique(similarity)
-    weak = np.searchsorted(levels, np.array(thresholds) + ROUNDING, side="right")
-    return [thresholds[s] for s in np.unique(weak, return_index=True)[1]]
+    m, least = len(similarity.matrix), max(threshold + ROUNDING, np.nextafter(LEAST, 0))
+    degrees = np.empty(m, dtype=np.int64)
+    run_in_slices(count_strong, *similarity, least, np.zeros(1, dtype=np.int64), degrees)
+    n_entries = int(degrees.sum())
+    places = np.int32 if n_entries < 2**31 else np.int64
+    indices, data = np.empty(n_entries, dtype=places), np.empty(n_entries)
+    run_in_slices(fill_strong, *similarity, least, np.zeros(2, dtype=np.int64), indices, data)
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
+    return csr_array((data, indices, indptr), shape=(m, m))
 
 
 def _public(candidate: Candidate, rows: Rows) -> Candidate:

@@ -7,7 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +17,12 @@ from scipy.sparse import csr_array, diags_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import one_native_thread
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number
+from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut
 
+TOLERANCE = 0.03
+"""Share by which the largest part may exceed the mean where ``imbalance`` is METIS' own."""
 WHOLE = 10**8
 """What the whole edge weights of a graph add up to (Strehl & Ghosh's own code); more where there are more edges."""
 
@@ -48,15 +50,18 @@ class Cutter(NamedTuple):
     recursive: bool
     imbalance: float | None
     seed: int
+    n_init: int = 1
+    """Runs of METIS."""
 
     @classmethod
-    def of(cls, estimator: Any) -> Cutter:
+    def of(cls, estimator: Any, n_init: Any = 1) -> Cutter:
         """The cutter that an estimator's parameters ask for."""
         owner = type(estimator).__name__
         check_choice(estimator.partitioner, f"partitioner of {owner}", ["metis", "spectral"])
         imbalance = check_imbalance(estimator.imbalance, owner)
+        check_whole(n_init, f"n_init of {owner}", 1, 1000)
         (seed,) = task_seeds(estimator.random_state, 1).tolist()
-        return cls(owner, estimator.partitioner, bool(estimator.recursive), imbalance, seed)
+        return cls(owner, estimator.partitioner, bool(estimator.recursive), imbalance, seed, n_init)
 
     def cut(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: Any) -> NDArray[np.int64]:
         """Part of each vertex; ``graph`` has no diagonal.
@@ -70,21 +75,36 @@ class Cutter(NamedTuple):
             return normalized_cut(with_loops, sizes, n_parts, np.random.RandomState(self.seed))
 
     def by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
-        """Parts of nearly equal total size that cut little weight; some may be empty."""
+        """Parts of nearly equal total size that cut little weight; some may be empty.
+
+        Of ``n_init`` runs the one that cuts the least, of those whose largest part is no larger than that of the first
+        run or than the imbalance allows; the first of equals. So more runs never cut more, nor give up the balance.
+        """
         pymetis = needed("pymetis", self.owner, "pip install pymetis")
-        options = pymetis.Options(seed=self.seed % (2**31 - 1))
-        if self.imbalance is not None:
-            options.ufactor = max(1, round(1000 * self.imbalance))
         if n_parts == 1:
             return np.zeros(len(sizes), dtype=np.int64)
         graph = without_vanishing(graph)
         adjacency = pymetis.CSRAdjacency(graph.indptr.astype(np.int64), graph.indices.astype(np.int64))
-        weights = {"vweights": sizes, "eweights": graph.data}
-        with _silent():
-            _, parts = pymetis.part_graph(
-                n_parts, adjacency=adjacency, recursive=self.recursive, options=options, **weights
-            )
-        return np.array(parts, dtype=np.int64)
+        options = {} if self.imbalance is None else {"ufactor": max(1, round(1000 * min(self.imbalance, n_parts)))}
+        tolerance = TOLERANCE if self.imbalance is None else self.imbalance
+        largest, least, best = (1 + tolerance) * float(sizes.sum()) / n_parts, np.inf, np.empty(0, dtype=np.int64)
+        for run, seed in enumerate([self.seed, *task_seeds(self.seed, self.n_init - 1).tolist()]):
+            with _silent():
+                cut, found = pymetis.part_graph(
+                    n_parts,
+                    adjacency=adjacency,
+                    recursive=self.recursive,
+                    options=pymetis.Options(seed=seed % (2**31 - 1), **options),
+                    vweights=sizes,
+                    eweights=graph.data,
+                )
+            parts = np.array(found, dtype=np.int64)
+            heaviest = float(np.bincount(parts, weights=sizes).max())
+            if run == 0:
+                largest = max(largest, heaviest)
+            if heaviest <= largest and cut < least:
+                least, best = cut, parts
+        return best
 
 
 @contextmanager
@@ -105,9 +125,15 @@ def _silent() -> Iterator[None]:
     try:
         yield
     finally:
-        ctypes.CDLL(None).fflush(None)
+        _flush_c()
         os.dup2(stdout, 1)
         os.close(stdout)
+
+
+def _flush_c() -> None:
+    """Write what C's library has buffered for standard output, where Python finds that library."""
+    with suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
 
 
 def check_imbalance(imbalance: Any, owner: str) -> float | None:
@@ -142,6 +168,16 @@ def whole_weights(weights: NDArray[Any], total: int = WHOLE) -> NDArray[np.int64
     """Whole numbers in proportion to the weights that add up to about ``total``."""
     sum_ = weights.sum()
     return np.asarray(np.rint(weights * (total / sum_ if sum_ > 0 else 0)), dtype=np.int64)
+
+
+def metis_bytes(n_vertices: int, n_entries: int) -> int:
+    """Bytes that METIS and its input take at most for a graph of so many vertices and entries (two per edge).
+
+    Each level of coarsening halves the vertices and holds 16 bytes per entry; without twins among the merged edges none
+    of them vanish until the graph is complete. The input has whole weights and places, and a copy of the graph.
+    """
+    levels = [min(n_entries, (n_vertices >> level) ** 2) for level in range(max(n_vertices, 1).bit_length())]
+    return 40 * n_entries + 16 * sum(levels) + 200 * n_vertices
 
 
 def without_vanishing(graph: csr_array) -> csr_array:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._slices import run_in_slices
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._utilities import Utility
-from ensemblage.kernels._climb import climb
+from ensemblage.kernels._climb import Climb, climb
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
 
 LEAST_GAIN = 1e-12
@@ -56,7 +57,8 @@ def climb_density(rows: Rows, utility: Utility, start: Start, max_passes: int) -
             break
         trace.append(density_of_profile(counts.T, rows.offsets, rows.weights))
     profile = np.ascontiguousarray(counts.T)
-    return Start(clusters, profile, utility.centroids(profile), utility.loss(profile), start.n_iter), trace
+    nowhere = np.empty(0, dtype=np.intp)
+    return Start(clusters, profile, utility.centroids(profile), nowhere, utility.loss(profile), start.n_iter), trace
 
 
 def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int64]) -> int:
@@ -66,5 +68,7 @@ def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int6
     labelled = np.ascontiguousarray(labelled_members(profile, rows.offsets).T)
     n_rows = np.bincount(clusters, minlength=len(sizes))
     least = LEAST_GAIN * int(sizes.sum())
-    state = (counts, labelled, joined, pairs, sizes, n_rows)
-    return climb(rows.codes, rows.counts, clusters, rows.offsets, rows.weights, *state, least)
+    state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
+    progress = np.zeros(2, dtype=np.int64)
+    run_in_slices(climb, rows.codes, rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
+    return int(progress[1])

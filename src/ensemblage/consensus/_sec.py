@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._utilities import single_precision
 from ensemblage.kernels._profiles import label_profile
 
 
@@ -66,7 +67,7 @@ class AssociationUtility:
         """(d, k) table whose rows add up to w times a row's squared distance to every centroid, but for `base`."""
         lengths = (np.square(centroids) * self.weights).sum(axis=1)
         table = self.weights[:, None] * (self.sizes[:, None] * lengths - 2 * centroids.T)
-        return np.ascontiguousarray(table, dtype=np.float32)
+        return single_precision(table)
 
     def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         return self.first_terms(codes).astype(np.float32)
@@ -142,7 +143,8 @@ class SpectralEnsembleClustering(BaseKMeans):
     O(m p k) time per iteration for m distinct rows of p labels. Memory beyond the ensemble: its distinct rows and
     about 20 bytes for each.
 
-    A missing label adds nothing to the co-association.
+    A missing label adds nothing to the co-association. ``predict`` of the rows of ``fit`` gives ``labels_``. Only the
+    ratios of the weights matter; one below 2⁻⁶⁴ of the largest counts as that much.
 
     References
     ----------

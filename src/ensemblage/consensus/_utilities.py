@@ -19,6 +19,12 @@ from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._density import labelled_members
 
 
+def single_precision(table: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The table in float32, C-contiguous; infinite where it is too large, which `whole_lanes` refuses."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(table, dtype=np.float32)
+
+
 class Utility(Protocol):
     """What seeding, Lloyd's iterations and `predict` ask for."""
 
@@ -94,7 +100,7 @@ class CategoryUtility:
         """(d, k) table whose rows add up to a row's weighted distance to every centroid."""
         table = self._label_distances(centroids) * self._spread(self.weights[None])
         table[:, self.offsets[1:] - 1] = 0
-        return np.ascontiguousarray(table.T, dtype=np.float32)
+        return single_precision(table.T)
 
     def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
         """(m,) distance of a row to centroids without any of its labels, but for what these are themselves.
@@ -221,8 +227,19 @@ class LpUtility(CategoryUtility):
         return within
 
     def _norms(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
-        norms: NDArray[np.float64] = self._sums(proportions**self.exponent) ** (1 / self.exponent)
+        """(k, p)"""
+        largest = np.ones((len(proportions), len(self.weights)))
+        powers = self._sums(proportions**self.exponent)
+        if powers.min() < LEAST_POWER:  # Of the shares of the largest proportion, one is 1.
+            every = np.maximum.reduceat(proportions, self.offsets[:-1], axis=1)
+            largest = np.where((powers < LEAST_POWER) & (every > 0), every, 1)
+            powers = self._sums((proportions / self._spread(largest)) ** self.exponent)
+        norms: NDArray[np.float64] = largest * powers ** (1 / self.exponent)
         return norms
+
+
+LEAST_POWER = 1e-290
+"""Powers of proportions below it may have lost digits."""
 
 
 UTILITIES: dict[str, type[CategoryUtility]] = {

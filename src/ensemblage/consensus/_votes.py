@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage._parallel import add_rows, row_blocks
+from ensemblage._slices import check_stopped, rows_of_slice
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
-from ensemblage.kernels._lanes import whole_lanes
+from ensemblage.kernels._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
 
 _ROWS_AT_ONCE = 1_024  # their memberships stay in the cache of a core
@@ -37,6 +38,7 @@ class Votes:
     def means(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """(n, k) rows of Ū; NaN where no partition votes. O(n p k)."""
         out = np.empty((len(codes), self.table.shape[1]))
+        check_look_ups(codes, self.offsets, self._padded)
         mean_votes(codes, self.order, self.offsets, self._padded, out)
         return out
 
@@ -80,6 +82,7 @@ def cumulative_votes(
     ``ballot.partitions[0]`` is the reference. Each earlier vote counts once: an object that fewer partitions label
     weighs less. A label without any earlier vote on its objects votes as the reference's cluster sizes say.
     """
+    check_cells(int(rows.offsets[-1] * (rows.n_clusters.max() + 1)))
     reference, *waiting = ballot.partitions.tolist()
     k, offsets = len(ballot.labels[reference]), rows.offsets
     first = offsets[reference] + ballot.labels[reference]
@@ -90,7 +93,7 @@ def cumulative_votes(
     while waiting:
         if adaptive or len(order) == 1:
             _listen(rows, ballot, order[-1], waiting, table, heard, voters, n_jobs)
-        j = waiting.pop(_nearest(waiting, offsets, heard, voters) if by_divergence else 0)
+        j = waiting.pop(_nearest(waiting, ballot, offsets, heard, voters) if by_divergence else 0)
         block = slice(offsets[j], offsets[j + 1] - 1)
         share = voters[block, None]
         table[block] = np.where(share > 0, heard[block] / np.where(share > 0, share, 1), prior)
@@ -116,7 +119,11 @@ def _listen(
 
 
 def _nearest(
-    waiting: list[int], offsets: NDArray[np.int64], heard: NDArray[np.float64], voters: NDArray[np.float64]
+    waiting: list[int],
+    ballot: Ballot,
+    offsets: NDArray[np.int64],
+    heard: NDArray[np.float64],
+    voters: NDArray[np.float64],
 ) -> int:
     """Place of the partition whose votes have the least Kullback-Leibler divergence from the aggregate so far.
 
@@ -124,9 +131,9 @@ def _nearest(
     """
     conditional = []
     for j in waiting:
-        block = slice(offsets[j], offsets[j + 1] - 1)
-        parts = [n * entropy(votes) for n, votes in zip(voters[block], heard[block], strict=True) if n > 0]
-        conditional.append(sum(parts) / max(float(voters[block].sum()), 1e-300))
+        labels = offsets[j] + ballot.labels[j]
+        parts = [n * entropy(votes) for n, votes in zip(voters[labels], heard[labels], strict=True) if n > 0]
+        conditional.append(sum(parts) / max(float(voters[labels].sum()), 1e-300))
     return int(np.argmin(conditional))
 
 
@@ -200,7 +207,9 @@ def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDA
 
 
 def _add_entropies(codes: Any, counts: Any, sums: Any, votes: Votes, scale: float) -> None:
-    for few in row_blocks(len(codes), _ROWS_AT_ONCE):
+    k = len(sums)
+    for few in row_blocks(len(codes), rows_of_slice(2 * k * (k + 1), _ROWS_AT_ONCE)):
+        check_stopped()
         sum_entropies(votes.means(codes[few]), counts[few], scale, sums)
 
 
@@ -209,7 +218,7 @@ def _scale(rows: Rows) -> float:
     return float(2.0 ** min(62 - int(rows.counts.sum()).bit_length(), 50))
 
 
-def cumulative_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLosses:
+def cumulative_losses(sums: LabelSums, ballot: Ballot, offsets: NDArray[np.int64]) -> VotingLosses:
     """Losses of the least-squares relabelling: each label becomes the mean of Ū over its objects."""
 
     def losses(rows: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[float, float]:
@@ -217,10 +226,10 @@ def cumulative_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLoss
         explained = np.square(rows).sum(axis=1) / np.where(sizes > 0, sizes, 1)
         return squares.sum() - explained.sum(), sizes.sum() - rows.max(axis=1).sum()
 
-    return _losses(sums, offsets, losses)
+    return _losses(sums, ballot, offsets, losses)
 
 
-def bipartite_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLosses:
+def bipartite_losses(sums: LabelSums, ballot: Ballot, offsets: NDArray[np.int64]) -> VotingLosses:
     """Losses of the best one-to-one relabelling, matched to Ū itself (Eq. 6)."""
 
     def losses(rows: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[float, float]:
@@ -230,13 +239,13 @@ def bipartite_losses(sums: LabelSums, offsets: NDArray[np.int64]) -> VotingLosse
         agreed = gain[linear_sum_assignment(gain, maximize=True)].sum()
         return squares.sum() - 2 * agreed + rows.sum(), rows.sum() - agreed
 
-    return _losses(sums, offsets, losses)
+    return _losses(sums, ballot, offsets, losses)
 
 
-def _losses(sums: LabelSums, offsets: NDArray[np.int64], losses: Any) -> VotingLosses:
+def _losses(sums: LabelSums, ballot: Ballot, offsets: NDArray[np.int64], losses: Any) -> VotingLosses:
     found = np.empty((2, len(offsets) - 1))
     for j in range(found.shape[1]):
-        block = slice(offsets[j], offsets[j + 1] - 1)
-        n = sums.rows[block].sum()
-        found[:, j] = np.maximum(losses(sums.rows[block], sums.squares[block]), 0) / n if n > 0 else np.nan
+        labels = offsets[j] + ballot.labels[j]
+        n = sums.rows[labels].sum()
+        found[:, j] = np.maximum(losses(sums.rows[labels], sums.squares[labels]), 0) / n if n > 0 else np.nan
     return VotingLosses(*found)

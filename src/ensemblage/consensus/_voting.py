@@ -63,15 +63,15 @@ class VotingConsensus(BaseConsensus):
         return order
 
     def _check_wanted(self, rows: Rows) -> int | None:
-        name, voting = type(self).__name__, rows.weights > 0
-        if voting.sum() < 2:
-            one = " (n_features=1)" if len(voting) == 1 else " with a weight above 0"
+        name = type(self).__name__
+        if len(rows.weights) < 2:
+            one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
             raise ValueError(
                 f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
             )
         if self.n_clusters is None:
             return None
-        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters[voting].max())
+        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters.max())
         if k > most:
             one = " (n_samples=1)" if len(rows) == 1 else ""
             raise ValueError(
@@ -79,6 +79,11 @@ class VotingConsensus(BaseConsensus):
                 "Ask for fewer clusters or add partitions with more: voting only merges them."
             )
         return k
+
+    def _keep_order(self, votes: Votes, losses: VotingLosses) -> None:
+        """Keep who voted when, and the losses, by the numbers that the partitions have in the matrix that was given."""
+        self.order_: NDArray[np.intp] = self._voting[votes.order]
+        self.losses_ = VotingLosses(*(self._of_partitions(values, np.nan) for values in losses))
 
     def _extract(self, rows: Rows, sums: LabelSums) -> None:
         """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
@@ -95,6 +100,8 @@ class VotingConsensus(BaseConsensus):
     def _n_groups(self, k: int | None) -> int:
         if k is not None:
             return k
+        if not self.lifetimes_:  # one or two clusters: nothing between them and a single one
+            return len(self.linkage_matrix_) + 1
         return longest_lifetime(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
 
     def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
@@ -192,11 +199,14 @@ class CumulativeVoting(VotingConsensus):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them.
+        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them; all of them where
+        they are 1 or 2, for nothing is in between.
     order : {"entropy", "divergence", "given"}, default "entropy"
         Which partition votes next: the one with the largest entropy, the one whose votes have the least
         Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is
         the first of them, by entropy or as given, that has at least ``n_clusters`` clusters.
+        Partitions of equal entropy (as those with clusters of equal sizes: the paper leaves their order open) go by
+        decreasing agreement, the weighted mean of their adjusted Rand indices with all partitions.
     voting : {"adaptive", "fixed"}, default "adaptive"
         Relabel to the aggregate so far, or to the reference alone.
     linkage : {"average", "aib"}, default "average"
@@ -232,9 +242,11 @@ class CumulativeVoting(VotingConsensus):
     clusters_of_reference_ : ndarray of shape (k0,)
         Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+        no number is a candidate.
     losses_ : VotingLosses
-        ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,).
+        ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,); NaN
+        for a partition of weight 0.
     entropy_, mutual_information_ : float
         H(C) of the reference's clusters, and I(C; X) between them and the objects in ``aggregate_`` (Eq. 7), in nats:
         what of the reference's information the votes agree on.
@@ -244,8 +256,8 @@ class CumulativeVoting(VotingConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if it is None and the reference has fewer than 3
-        clusters, if fewer than 2 partitions vote, or if a parameter is out of its range.
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     Notes
     -----
@@ -257,8 +269,10 @@ class CumulativeVoting(VotingConsensus):
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Relabelling takes the mean over earlier votes, each of which counts once.
 
-    Neither the order of the partitions nor the names of the labels matter, with order "entropy" or "divergence": ties
-    are broken by content.
+    With order "entropy" or "divergence", neither the order of the partitions nor the names of the labels matter. Nor
+    does the order of the objects, unless the ensemble is symmetric: ties are broken by what labels and partitions join
+    (colour refinement of the graph of objects, labels and partitions), and by the places of the first objects only
+    among labels or partitions that this cannot tell apart.
 
     References
     ----------
@@ -315,8 +329,7 @@ class CumulativeVoting(VotingConsensus):
         adaptive, by_divergence = self.voting == "adaptive", self.order == "divergence"
         votes = cumulative_votes(rows, order, adaptive, by_divergence, self.n_jobs)
         sums = sum_labels(rows, votes, self.n_jobs)
-        self.order_: NDArray[np.intp] = votes.order
-        self.losses_: VotingLosses = cumulative_losses(sums, rows.offsets)
+        self._keep_order(votes, cumulative_losses(sums, order, rows.offsets))
         return votes, sums
 
 
@@ -331,7 +344,8 @@ class BipartiteVoting(VotingConsensus):
     ----------
     n_clusters : int, optional
         Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them.
+        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them; all of them where
+        they are 1 or 2, for nothing is in between.
     n_passes : int, default 10
         Random orders of the partitions to try.
     linkage : {"average", "aib"}, default "average"
@@ -370,9 +384,11 @@ class BipartiteVoting(VotingConsensus):
     clusters_of_reference_ : ndarray of shape (k0,)
         Cluster to which each column of ``aggregate_`` went.
     lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes.
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+        no number is a candidate.
     losses_ : VotingLosses
-        ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,).
+        ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,); NaN
+        for a partition of weight 0.
     entropy_, mutual_information_ : float
         H(C) of the aggregate's clusters, and I(C; X) between them and the objects (Eq. 7), in nats.
     n_features_in_, feature_names_in_
@@ -381,8 +397,8 @@ class BipartiteVoting(VotingConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if it is None and no partition has 3 clusters, if
-        fewer than 2 partitions vote, or if a parameter is out of its range.
+        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+        out of its range.
 
     Notes
     -----
@@ -393,6 +409,9 @@ class BipartiteVoting(VotingConsensus):
 
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Matching counts the votes on the objects that the partition labels.
+
+    With the same seed, neither the order of the partitions nor the names of the labels matter, nor, unless the ensemble
+    is symmetric, that of the objects: ties are broken as in `CumulativeVoting`.
 
     References
     ----------
@@ -440,11 +459,11 @@ class BipartiteVoting(VotingConsensus):
             shuffled = np.random.RandomState(seed).permutation(order.partitions)
             votes = bipartite_votes(ballots, shuffled, rows.offsets)
             sums = sum_labels(rows, votes, self.n_jobs)
-            losses = bipartite_losses(sums, rows.offsets)
-            objective = float(np.average(losses.mse[shuffled], weights=rows.weights[shuffled]))
+            losses = bipartite_losses(sums, order, rows.offsets)
+            # Summed in an order by content, so that passes that tie tie whatever the names and places.
+            objective = float(np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions]))
             if objective < self.objective_:
-                best, self.objective_, self.losses_ = votes, objective, losses
-                masses = sums.masses
-        self.order_: NDArray[np.intp] = best.order
+                best, self.objective_, best_losses, masses = votes, objective, losses, sums.masses
+        self._keep_order(best, best_losses)
         best = by_mass(best, masses)
         return best, sum_labels(rows, best, self.n_jobs)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._tables import Column, Table, read_bytes, read_table
+from ensemblage._validation import check_path, shown
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
 
@@ -82,7 +83,7 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
     'generated'
     """
     if not isinstance(name, str) or not name.strip():
-        raise TypeError(f"name of a data set must be text. Got {name!r}. dataset_names() lists those of the papers.")
+        raise TypeError(f"name of a data set must be text. Got {shown(name)}. dataset_names() lists them.")
     folder = _folder(data_home)
     known = canonical_name(name)
     path = _file(folder, name) or _file(folder, known)
@@ -148,9 +149,7 @@ def _folder(data_home: str | PathLike[str] | None) -> Path | None:
     named = data_home if data_home is not None else os.environ.get(FOLDER_VARIABLE) or None
     if named is None:
         return None
-    if not isinstance(named, str | PathLike):
-        raise TypeError(f"data_home must be the path of a folder. Got {named!r}. Name one, or none.")
-    folder = Path(named)
+    folder = check_path(named, "data_home")
     if not folder.is_dir():
         raise ValueError(f"The folder of the data sets must exist. Got {folder}. Name another, or none.")
     return folder

@@ -12,13 +12,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage import _parallel
 from ensemblage._parallel import map_rows, parallel_map, row_blocks
 from ensemblage._random import task_seeds
+from ensemblage._slices import rows_of_slice, run_in_slices
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.kernels._mixed import (
+    Lloyd,
     add_centre,
     count_members,
     lloyd_mixed,
+    loss_of,
     means,
     nearest_two,
     renumber,
@@ -62,12 +66,13 @@ class Space(NamedTuple):
 
     def nearest(self, centres: Centres) -> Nearest:
         """Nearest centre of every row, and the squared distances to the nearest two."""
-        n = len(self.X)
+        n, operations = len(self.X), centres.features.shape[1] * (self.X.shape[1] + self.codes.shape[1])
         nearest = Nearest(np.empty(n, dtype=np.int32), np.empty(n), np.empty(n))
         # Every row for itself: no result depends on the blocks.
         map_rows(
             lambda X, codes, *out: nearest_two(X, codes, self.offsets, self.weights, *centres, *out),
             [self.X, self.codes, *nearest],
+            size=rows_of_slice(operations, _parallel.BLOCK_ROWS),
         )
         return nearest
 
@@ -108,10 +113,12 @@ class Run(NamedTuple):
         labels, slack = self.nearest.labels.copy(), np.empty(len(space.X))
         distances = self.nearest.first, self.nearest.second
         add_centre(space.X, space.codes, space.weights, row, k, *distances, self.rounding, labels, slack)
-        loss, n_iter = lloyd_mixed(*space, self.max_iter, self.rounding, labels, slack, features, proportions)
+        lloyd = Lloyd.of(space, labels, slack, features, proportions)
+        run_in_slices(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
+        loss = loss_of(space.X, space.offsets, space.weights, labels, lloyd.counts, lloyd.sizes)
         key = np.empty_like(labels)
         renumber(labels, np.empty(k + 1, dtype=np.int64), key)
-        return labels, key.tobytes(), loss, n_iter
+        return labels, key.tobytes(), loss, int(lloyd.progress[0])
 
 
 class Stage(NamedTuple):
@@ -286,9 +293,8 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        k = self._check_parameters()
         X = self._validated(X, reset=True)
-        _check_distinct_rows(X, k)
+        k = check_greedy(self, X, "GreedyPartitions")
         (self._seed,) = task_seeds(self.random_state, 1).tolist()
         self._center = X.mean(axis=0)
         self._scale = _deviations(X) if self.standardize else np.ones(X.shape[1])
@@ -355,15 +361,6 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _check_parameters(self) -> int:
-        if self.n_candidates != "all":
-            check_whole(self.n_candidates, "n_candidates of GreedyPartitions, if not 'all',", 1)
-        if self.augment is not None:
-            check_choice(self.augment, "augment of GreedyPartitions, if not None,", ["all", "last"])
-        check_number(self.partition_weight, "partition_weight of GreedyPartitions", least=0)
-        check_whole(self.max_iter, "max_iter of GreedyPartitions", 1)
-        return check_whole(self.n_clusters, "n_clusters of GreedyPartitions", 1)
-
     def _validated(self, X: Any, reset: bool) -> Any:
         least = 2 if reset else 1
         return validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=least)
@@ -426,7 +423,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
     def _settle(self, space: Space, labels: NDArray[np.int32], k: int) -> None:
         """The winner's partition, by k-means in the space that the new partitions add to."""
         centres, slack = space.centres(labels, k), np.full(len(labels), -1.0)
-        lloyd_mixed(*space, self.max_iter, space.rounding, labels, slack, *centres)
+        run_in_slices(lloyd_mixed, space, self.max_iter, space.rounding, Lloyd.of(space, labels, slack, *centres))
 
     def _space_of(self, X: NDArray[np.float64], stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> Space:
         """What the stage after ``labels`` sees, the labels of the stages before it."""
@@ -464,20 +461,46 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         self.centers_ = features.T * self._scale + self._center
 
 
+def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
+    """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
+    if estimator.n_candidates != "all":
+        check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
+    if estimator.augment is not None:
+        check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
+    weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
+    check_whole(estimator.max_iter, f"max_iter of {name}", 1)
+    k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
+    _check_distinct_rows(X, k, name)
+    if (largest := float(np.abs(X).max())) > MOST:
+        raise ValueError(
+            f"X of {name} must be between -{MOST:g} and {MOST:g}, for distances are squared. Got {largest:g}. "
+            "Divide the features by a constant."
+        )
+    if weight > MOST:
+        raise ValueError(
+            f"partition_weight of {name} must be ≤ {MOST:g}, for distances add up. Got {weight:g}. Give a smaller one."
+        )
+    return k
+
+
+MOST = 1e140
+"""Sums of squares of such numbers are finite in float64."""
+
+
 def _deviations(X: NDArray[np.float64]) -> NDArray[np.float64]:
     deviations: NDArray[np.float64] = X.std(axis=0)
     # A constant feature tells nothing, whatever the rounding of its mean.
     return np.where(X.max(axis=0) > X.min(axis=0), np.where(deviations > 0, deviations, 1.0), 1.0)
 
 
-def _check_distinct_rows(X: NDArray[np.float64], n_clusters: int) -> None:
+def _check_distinct_rows(X: NDArray[np.float64], n_clusters: int, name: str) -> None:
     distinct: set[bytes] = set()
     for row in X + 0.0:  # -0.0 is 0.0
         distinct.add(row.tobytes())
         if len(distinct) >= n_clusters:
             return
     raise ValueError(
-        f"n_clusters of GreedyPartitions must be ≤ the {len(distinct)} distinct rows of X (n_samples={len(X)}). "
+        f"n_clusters of {name} must be ≤ the {len(distinct)} distinct rows of X (n_samples={len(X)}). "
         f"Got {n_clusters}. Ask for fewer clusters."
     )
 

@@ -13,6 +13,15 @@ from ensemblage.kernels._lanes import LANES, add_table_rows, find_rows, first_ro
 
 
 @jit
+def first_place(values: Any, value: Any, n: int) -> int:
+    """Index of the first of the first ``n`` values that equals ``value``; the last one if none before it does."""
+    for c in range(n - 1):
+        if values[c] == value:
+            return c
+    return n - 1
+
+
+@jit
 def assign_rows(
     codes: Any,  # IN (n, p)
     base: Any,  # IN (n,) float32, part of the row's distance to every centre that the table does not hold
@@ -44,9 +53,7 @@ def assign_rows(
         first, second = two_least(score)
         nearest = before
         if before < 0 or score[before] != first or second == first:
-            nearest = 0
-            while score[nearest] != first:
-                nearest += 1
+            nearest = first_place(score, first, shift.shape[0])
         if rounding >= 0:
             near, far = base[i] + first + rounding, base[i] + second - rounding
             slack[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)

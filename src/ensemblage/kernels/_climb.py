@@ -1,10 +1,30 @@
 """Single rows of codes move between clusters while the density rises."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage._jit import jit
+
+
+class Climb(NamedTuple):
+    """What the density of k clusters is made of."""
+
+    alpha: NDArray[np.int64]
+    """(d, k) objects of each cluster with each label."""
+    labelled: NDArray[np.int64]
+    """(p, k) objects of each cluster that the partition labels."""
+    joined: NDArray[np.float64]
+    """(k,) Σ w (Σ α² − labelled)."""
+    pairs: NDArray[np.float64]
+    """(k,) Σ w labelled (labelled − 1)."""
+    sizes: NDArray[np.int64]
+    """(k,) objects."""
+    n_rows: NDArray[np.int64]
+    """(k,) rows."""
 
 
 @jit
@@ -19,25 +39,25 @@ def climb(
     clusters: Any,  # IN/OUT (m,)
     offsets: Any,  # IN (p + 1,)
     weights: Any,  # IN (p,) float64
-    alpha: Any,  # IN/OUT (d, k) int64, objects of each cluster with each label
-    labelled: Any,  # IN/OUT (p, k) int64, objects of each cluster that the partition labels
-    joined: Any,  # IN/OUT (k,) float64, Σ w (Σ α² − labelled)
-    pairs: Any,  # IN/OUT (k,) float64, Σ w labelled (labelled − 1)
-    sizes: Any,  # IN/OUT (k,) int64 objects
-    n_rows: Any,  # IN/OUT (k,) int64 rows
+    state: Any,  # IN/OUT Climb, as a plain tuple
     least: float,  # IN a row moves only if n S rises by more
-) -> int:
-    """One pass over the rows; returns how many moved.
+    progress: Any,  # WORK (2,) zeros; rows looked at, and how many of them moved
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """One pass over the rows; returns whether rows are left to look at.
 
     With a row of q objects and weight w of the partitions that label it, a cluster gains 2 q Σ w α + w (q² − q) joined
     pairs and 2 q Σ w labelled + w (q² − q) pairs; it loses 2 q Σ w α − w (q² + q) and 2 q Σ w labelled − w (q² + q).
     """
+    alpha, labelled, joined, pairs, sizes, n_rows = state
     m, p = codes.shape
     k = alpha.shape[1]
     shared = np.empty(k)
     known = np.empty(k)
-    moved = 0
-    for i in range(m):
+    first = progress[0]
+    last = min(m, first + max(1, budget // (2 * p * k)))
+    progress[0] = last
+    for i in range(first, last):
         a = clusters[i]
         if n_rows[a] < 2:
             continue
@@ -75,7 +95,7 @@ def climb(
         n_rows[a] -= 1
         n_rows[b] += 1
         clusters[i] = b
-        moved += 1
+        progress[1] += 1
         for j in range(p):
             f = offsets[j] + codes[i, j]
             alpha[f, a] -= counts[i]
@@ -83,4 +103,4 @@ def climb(
             if f < offsets[j + 1] - 1:
                 labelled[j, a] -= counts[i]
                 labelled[j, b] += counts[i]
-    return moved
+    return bool(last < m)

@@ -3,11 +3,48 @@
 Entry (i, j), i < j, of m rows lies at i (2 m - i - 1) / 2 + j - i - 1, as in SciPy.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage._jit import jit
+
+
+class Condensed(NamedTuple):
+    """Similarities of m rows; for the average sums over pairs of objects."""
+
+    matrix: NDArray[Any]
+    """Condensed. For the average: what joins the pairs."""
+    known: NDArray[Any]
+    """Condensed, for the average: what labels both of the pairs; empty: as much for each pair."""
+    sizes: NDArray[np.float64]
+    """(m,) objects of each row."""
+
+
+class Chain(NamedTuple):
+    """The chain of nearest neighbours and the clusters there are, by their first row."""
+
+    left: NDArray[np.int64]
+    """(m,) the clusters, ascending, with dead ones that are taken out now and then."""
+    dead: NDArray[np.bool_]
+    """(m,) whether a cluster was merged into another."""
+    nodes: NDArray[np.int64]
+    """(m,) the chain."""
+    links: NDArray[np.float64]
+    """(m,) similarity of each to the next."""
+    chained: NDArray[np.bool_]
+    """(m,) whether a cluster is on the chain."""
+    progress: NDArray[np.int64]
+    """(4,) entries of `left`, merges made, length of the chain, the lowest cluster that may be alive."""
+
+    @classmethod
+    def of(cls, m: int) -> Chain:
+        """No chain yet."""
+        dead, chained = np.zeros((2, m), dtype=np.bool_)
+        return cls(np.arange(m), dead, np.empty(m, np.int64), np.empty(m), chained, np.array([m, 0, 0, 0]))
 
 
 @jit
@@ -17,46 +54,77 @@ def start_of(i: int, m: int) -> int:
 
 
 @jit
+def place_of(a: int, b: int, m: int) -> int:
+    """Where the entry of two rows lies."""
+    return start_of(min(a, b), m) + max(a, b) - min(a, b) - 1
+
+
+@jit
+def merge_entries(
+    first: int,  # IN the cluster that takes the other in
+    second: int,  # IN
+    condensed: Any,  # IN/OUT Condensed
+    average: bool,
+    left: Any,  # IN the other clusters there are
+    dead: Any,  # IN (m,)
+) -> None:
+    matrix, known, sizes = condensed
+    m = sizes.shape[0]
+    for c in left:
+        if c == first or dead[c]:
+            continue
+        a, b = place_of(c, first, m), place_of(c, second, m)
+        matrix[a] = matrix[a] + matrix[b] if average else min(matrix[a], matrix[b])
+        if known.shape[0] > 0:
+            known[a] = known[a] + known[b]
+    sizes[first] += sizes[second]
+
+
+@jit
 def condensed_chain(
-    matrix: Any,  # WORK condensed similarities of m rows; for the average times the objects of both
-    sizes: Any,  # WORK (m,) float64, objects of each row
-    average: bool,  # IN mean of the pairs' similarities; otherwise the least
+    condensed: Any,  # WORK Condensed, as a plain tuple
+    average: bool,  # IN ratio of the sums over all pairs; otherwise the least similarity
+    chain: Any,  # WORK Chain, as a plain tuple
     pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities: Any,  # OUT (m - 1,) on the scale of the matrix
-) -> None:
-    """Merges in the order of the chain. Ties: the smallest pair of first rows."""
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
+
+    A ratio of two whole numbers is rounded once, so that equal ratios are equal.
+    """
+    matrix, known, sizes = condensed
+    left, dead, nodes, links, chained, progress = chain
     m = sizes.shape[0]
-    left = np.arange(m)  # the clusters by their first row, ascending, with gaps (-1) that are closed now and then
-    n_left, n_merges = m, 0
-    chain, links, n_chain, chained = np.empty(m, np.int64), np.empty(m), 0, np.zeros(m, np.bool_)
-    dead = np.zeros(m, np.bool_)
-    lowest = 0
-    while n_merges < m - 1:
+    two = known.shape[0] > 0
+    n_left, n_merges, n_chain, lowest = progress[0], progress[1], progress[2], progress[3]
+    while n_merges < m - 1 and budget > 0:
         if n_chain == 0:
             while dead[lowest]:
                 lowest += 1
-            chain[0], n_chain = lowest, 1
+            nodes[0], n_chain = lowest, 1
             chained[lowest] = True
-        top = chain[n_chain - 1]
-        before = chain[n_chain - 2] if n_chain > 1 else -1
+        top = nodes[n_chain - 1]
+        before = nodes[n_chain - 2] if n_chain > 1 else -1
         best = links[n_chain - 2] if n_chain > 1 else -1.0
         nearest = before if n_chain > 1 else m
+        budget -= 4 * n_left
         base = start_of(top, m) - top - 1
         for s in range(n_left):
             c = left[s]
-            if c < top:
-                value = np.float64(matrix[start_of(c, m) + top - c - 1])
-            elif c > top:
-                value = np.float64(matrix[base + c])
-            else:
+            if c == top:
                 continue
-            if average:
+            at = base + c if c > top else start_of(c, m) + top - c - 1
+            value = np.float64(matrix[at])
+            if two:
+                value = value / np.float64(known[at]) if known[at] > 0 else np.float64(0)
+            elif average:
                 value /= sizes[c] * sizes[top]
             if (value > best or (value == best and c < nearest)) and not dead[c] and (not chained[c] or c == before):
                 best, nearest = value, c
         if nearest != before:
             links[n_chain - 1] = best
-            chain[n_chain] = nearest
+            nodes[n_chain] = nearest
             chained[nearest] = True
             n_chain += 1
             continue
@@ -67,16 +135,11 @@ def condensed_chain(
         similarities[n_merges] = best
         n_merges += 1
         dead[second] = True
-        for s in range(n_left):
-            c = left[s]
-            if c == first or dead[c]:
-                continue
-            a = start_of(min(c, first), m) + max(c, first) - min(c, first) - 1
-            b = start_of(min(c, second), m) + max(c, second) - min(c, second) - 1
-            matrix[a] = matrix[a] + matrix[b] if average else min(matrix[a], matrix[b])
-        sizes[first] += sizes[second]
+        merge_entries(first, second, condensed, average, left[:n_left], dead)
         if n_merges % 64 == 0:
             n_left = without_dead(left, n_left, dead)
+    progress[0], progress[1], progress[2], progress[3] = n_left, n_merges, n_chain, lowest
+    return bool(n_merges < m - 1)
 
 
 @jit

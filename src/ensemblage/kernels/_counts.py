@@ -73,18 +73,23 @@ def spanning_tree_of_counts(
     missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
     rank: Any,  # IN (p + 1,) or flat ((p + 1)²,), rank of a similarity from its counts; 0 = most similar
     shift: int,  # IN bits of a key that hold a row
+    rows: Any,  # WORK (m,) 0 … m - 1; the rows that are left come first
     keys: Any,  # WORK (m,) unsigned, filled with its largest value; rank and tree row of the best edge of each row left
     counter: Any,  # WORK (2, BLOCK) unsigned, counts to p
+    progress: Any,  # WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges: Any,  # OUT (m - 1, 2) rows of each edge, the smaller first
     ranks: Any,  # OUT (m - 1,) rank of each edge
-) -> None:
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Prim's algorithm; returns whether edges are left to find."""
     p, m = columns.shape
-    rows = np.arange(m)
     codes = np.empty(p, columns.dtype)
     least = np.empty(m // BLOCK + 1, keys.dtype)
     joined, labelled = counter[0], counter[1]
-    place = 0
-    for left in range(m - 1, 0, -1):
+    e, place = progress[0], progress[1]
+    while e < m - 1 and budget > 0:
+        left = m - 1 - e
+        budget -= left * (2 + p // 8 if missing.shape[0] == 0 else 2 + p // 4)
         u = rows[place]
         rows[place] = rows[left]
         keys[place] = keys[left]
@@ -124,9 +129,11 @@ def spanning_tree_of_counts(
                         a, b = b, a
                     if a < first or (a == first and b < second):
                         first, second, place = a, b, j
-        e = m - 1 - left
         edges[e, 0], edges[e, 1] = first, second
         ranks[e] = best
+        e += 1
+    progress[0], progress[1] = e, place
+    return bool(e < m - 1)
 
 
 @jit
@@ -134,11 +141,12 @@ def fill_levels(
     columns: Any,  # IN (p, m) codes
     missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
     level: Any,  # IN (p + 1,) or flat ((p + 1)²,), level of a similarity from its counts
-    members: Any,  # IN (m,) each level is multiplied by those of both rows
+    members: Any,  # IN (m,) each entry is multiplied by those of both rows
     first: int,  # IN rows first ≤ i < last
     last: int,
     counter: Any,  # WORK (2, BLOCK) unsigned, counts to p
     matrix: Any,  # OUT condensed, as in SciPy
+    known: Any,  # OUT condensed, partitions that label both rows; empty if not asked for or nothing is missing
 ) -> None:
     p, m = columns.shape
     codes = np.empty(p, columns.dtype)
@@ -157,3 +165,6 @@ def fill_levels(
                 for j in range(start, stop):
                     pair = np.int64(joined[j - start]) * (p + 1) + labelled[j - start]
                     matrix[base + j] = level[pair] * members[i] * members[j]
+                if known.shape[0] > 0:
+                    for j in range(start, stop):
+                        known[base + j] = labelled[j - start] * members[i] * members[j]

@@ -9,7 +9,9 @@ from ensemblage._jit import jit
 
 @jit
 def root_of(parent: Any, i: int) -> int:
-    while parent[i] != i:
+    for _ in range(parent.shape[0]):
+        if parent[i] == i:
+            break
         parent[i] = parent[parent[i]]
         i = parent[i]
     return i
@@ -17,13 +19,20 @@ def root_of(parent: Any, i: int) -> int:
 
 @jit
 def number_merges(
-    pairs: Any,  # IN (m - 1, 2) one row of each of the two clusters, merges in order
-    n: int,  # IN number of leaves
-    merged: Any,  # OUT (m - 1, 2) clusters in SciPy's numbers, the smaller first
-    sizes: Any,  # OUT (m - 1,) leaves of both
-) -> None:
-    parent, number, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
-    for s in range(pairs.shape[0]):
+    pairs: Any,  # IN (n - 1, 2) one leaf of each of the two clusters, merges in order
+    parent: Any,  # WORK (n,) 0 … n - 1
+    number: Any,  # WORK (n,) 0 … n - 1, SciPy's number of each leaf's cluster where the leaf is a root
+    size: Any,  # WORK (n,) ones, leaves of the cluster
+    progress: Any,  # WORK (1,) zero; merges made
+    merged: Any,  # OUT (n - 1, 4) SciPy's numbers of the clusters, the smaller first, in 0 and 1; leaves of both in 3
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether merges are left to number."""
+    n = parent.shape[0]
+    first = progress[0]
+    last = min(pairs.shape[0], first + max(1, budget // 64))
+    progress[0] = last
+    for s in range(first, last):
         a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
         merged[s, 0], merged[s, 1] = min(number[a], number[b]), max(number[a], number[b])
         if size[a] < size[b]:
@@ -31,7 +40,8 @@ def number_merges(
         parent[b] = a
         size[a] += size[b]
         number[a] = n + s
-        sizes[s] = size[a]
+        merged[s, 3] = size[a]
+    return bool(last < pairs.shape[0])
 
 
 @jit

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import jit
 from ensemblage._parallel import map_rows
+from ensemblage._slices import rows_of_slice
 
 CHUNK = 192
 """Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""
 TASK_ROWS = 128
-"""Rows of one task. Results do not depend on it."""
+"""Rows of one task, or fewer. Results do not depend on it."""
 
 
 class Codes(NamedTuple):
@@ -238,5 +239,7 @@ def wide_sums_over_pairs(
         sum_pairs(*ensemble, *judged, counts, edges, thresholds, tables, zero, none, first, last, *task)
         return task
 
-    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=TASK_ROWS)
+    # Bytes are compared 16 at a time, values of 8 bytes one by one.
+    operations = len(counts) * (1 + (p + (8 if len(tables) else 1) * s) // 8)
+    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=rows_of_slice(operations, TASK_ROWS))
     return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))

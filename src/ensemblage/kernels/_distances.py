@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-from ensemblage._parallel import map_rows
+from ensemblage._parallel import map_rows, parts_of
+from ensemblage._slices import check_stopped, rows_of_slice
 
 TASK_ROWS = 64
 """Rows of one float sum; results depend on it in the last bits: it never changes."""
@@ -19,12 +20,12 @@ def sum_distances_of_rows(
     X: Any,  # IN (n, d)
     codes: Any,  # IN (n, p)
     n_clusters: Any,  # IN (p,) the code that means missing
-    first: int,  # IN rows of this task: first, ...
+    first: int,  # IN rows of this call: first, ...
     last: int,  # IN ... to last - 1; pairs with all later rows
-    within: Any,  # OUT (p,) sum of the distances within clusters
-    between: Any,  # OUT (p,) and between them
-    diameter: Any,  # OUT (p,) largest distance within a cluster
-    separation: Any,  # OUT (p,) smallest distance between clusters
+    within: Any,  # IN/OUT (p,) sum of the distances within clusters
+    between: Any,  # IN/OUT (p,) and between them
+    diameter: Any,  # IN/OUT (p,) largest distance within a cluster
+    separation: Any,  # IN/OUT (p,) smallest distance between clusters
 ) -> None:
     n, d = X.shape
     for i in range(first, last):
@@ -52,11 +53,14 @@ def distance_sums(
     O(n² (d + p)) time; no distance is kept.
     """
     p = codes.shape[1]
+    at_once = rows_of_slice(len(X) * (X.shape[1] + p), TASK_ROWS)
 
     def of_task(rows: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((4, p))
         sums[3] = np.inf
-        sum_distances_of_rows(X, codes, n_clusters, rows[0], rows[-1] + 1, *sums)
+        for few in parts_of(slice(int(rows[0]), int(rows[-1]) + 1), at_once):
+            check_stopped()
+            sum_distances_of_rows(X, codes, n_clusters, few.start, few.stop, *sums)
         return sums
 
     parts = np.stack(map_rows(of_task, [np.arange(len(X))], n_jobs=n_jobs, size=TASK_ROWS))

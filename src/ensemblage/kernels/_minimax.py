@@ -1,6 +1,7 @@
 """Robust minimax similarity (Chang & Yeung 2008; Zhong et al. 2019): best paths whose weakest edge is strongest.
 
 An edge counts as similarity times the weights of its ends. Rows stand for objects with equal labels: they carry counts.
+Similarities are the entries of a matrix, or numbers of ``values`` where these are not empty.
 """
 
 from typing import Any
@@ -11,21 +12,38 @@ from ensemblage._jit import jit
 
 
 @jit
+def association(matrix: Any, values: Any, i: int, j: int) -> float:
+    """Similarity of rows i and j."""
+    if values.shape[0] == 0:
+        own: float = np.float64(matrix[i, j])
+        return own
+    of_level: float = values[np.int64(matrix[i, j])]
+    return of_level
+
+
+@jit
 def point_weights(
-    similarity: Any,  # IN (m, m)
+    matrix: Any,  # IN (m, m)
+    values: Any,  # IN
     counts: Any,  # IN (m,) objects of each row
     members: Any,  # IN (q,) rows to look at, no others are neighbours
     n_neighbors: int,  # IN
-    weights: Any,  # OUT (q,) sum of an object's largest similarities to other objects, over the largest such sum
-) -> None:
+    progress: Any,  # WORK (1,) zero; members looked at
+    weights: Any,  # OUT (q,) sum of an object's largest similarities to other objects
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether members are left to look at."""
+    q = members.shape[0]
     largest = np.empty(n_neighbors)
-    highest = 0.0
-    for a in range(members.shape[0]):
+    first = progress[0]
+    last = min(q, first + max(1, budget // (2 * q + 8 * n_neighbors * n_neighbors)))
+    progress[0] = last
+    for a in range(first, last):
         i = members[a]
         largest[:] = 0
         for b in range(members.shape[0]):
             j = members[b]
-            value = similarity[i, j]
+            value = association(matrix, values, i, j)
             n_others = counts[j] - 1 if a == b else counts[j]
             while n_others > 0 and value > largest[0]:
                 # Insert into the ascending list, drop its least.
@@ -36,52 +54,63 @@ def point_weights(
                 largest[s] = value
                 n_others -= 1
         weights[a] = largest.sum()
-        highest = max(highest, weights[a])
-    if highest > 0:
-        for a in range(members.shape[0]):
-            weights[a] /= highest
+    return bool(last < q)
 
 
 @jit
 def weakest_link(
-    similarity: Any,  # IN (m, m)
+    matrix: Any,  # IN (m, m)
+    values: Any,  # IN
     members: Any,  # IN (q,) rows of a cluster
     weights: Any,  # IN (q,) their weights within it
-) -> float:
-    """Least robust minimax similarity within a cluster: the weakest edge of its maximum spanning tree (Prim)."""
+    best: Any,  # WORK (q,) -1; strongest edge of each to the tree
+    left: Any,  # WORK (q,) True; whether it is not in the tree
+    progress: Any,  # WORK (2,) zeros; edges found, member that comes into the tree next
+    weakest: Any,  # IN/OUT (1,) weakest edge of the tree, infinite before
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Maximum spanning tree of two rows or more (Prim); returns whether edges are left to find."""
     q = members.shape[0]
-    if q == 1:
-        own: float = similarity[members[0], members[0]] * weights[0] * weights[0]
-        return own
-    best = np.full(q, -1.0)
-    left = np.ones(q, np.bool_)
-    a, weakest = 0, np.inf
-    for _ in range(q - 1):
+    e, a = progress[0], progress[1]
+    while e < q - 1 and budget > 0:
+        budget -= 2 * q
         left[a] = False
-        row, nearest = similarity[members[a]], -1
+        nearest = -1
         for b in range(q):
             if left[b]:
-                best[b] = max(best[b], row[members[b]] * weights[a] * weights[b])
+                value = association(matrix, values, members[a], members[b])
+                best[b] = max(best[b], value * weights[a] * weights[b])
                 if nearest < 0 or best[b] > best[nearest]:
                     nearest = b
-        weakest = min(weakest, best[nearest])
+        weakest[0] = min(weakest[0], best[nearest])
         a = nearest
-    return weakest
+        e += 1
+    progress[0], progress[1] = e, a
+    return bool(e < q - 1)
 
 
 @jit
 def strongest_bridges(
-    similarity: Any,  # IN (m, m)
+    matrix: Any,  # IN (m, m)
+    values: Any,  # IN
     clusters: Any,  # IN (m,) 0 … k - 1, negative = left out
     weights: Any,  # IN (m,)
+    progress: Any,  # WORK (1,) zero; rows looked at
     bridges: Any,  # IN/OUT (k,) strongest edge that leaves each cluster, 0 before
-) -> None:
-    for i in range(clusters.shape[0]):
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether rows are left to look at."""
+    m = clusters.shape[0]
+    first = progress[0]
+    last = min(m, first + max(1, budget // (2 * m)))
+    progress[0] = last
+    for i in range(first, last):
         c = clusters[i]
         if c < 0:
             continue
         strongest = 0.0
         for j in range(clusters.shape[0]):
             if clusters[j] != c and clusters[j] >= 0:
-                strongest = max(strongest, similarity[i, j] * weights[i] * weights[j])
+                strongest = max(strongest, association(matrix, values, i, j) * weights[i] * weights[j])
         bridges[c] = max(bridges[c], strongest)
+    return bool(last < m)

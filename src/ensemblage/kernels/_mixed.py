@@ -4,9 +4,12 @@ The squared distance of row i to centre c is Σ_t (x_it − F_tc)² + Σ_j w_j |
 the label proportions of the members. Everything is float64 and runs over the rows in order, in one thread.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage._jit import jit
 
@@ -194,26 +197,48 @@ def drifts(
 
 
 @jit
-def assign(
-    X: Any,
-    codes: Any,
-    offsets: Any,
-    features: Any,
-    table: Any,
-    drift: Any,
-    rounding: float,
-    labels: Any,  # IN/OUT (n,)
-    slack: Any,  # IN/OUT (n,)
-    counts: Any,  # IN/OUT (d, k)
-    sizes: Any,  # IN/OUT (k,)
+def fill_empty(
+    space: Any,  # IN (X, codes, offsets, weights)
+    run: Any,  # IN/OUT Lloyd
+    table: Any,  # WORK (d, k)
     score: Any,  # WORK (k,)
+) -> None:
+    """An empty cluster takes the row farthest from its own centre."""
+    X, codes, offsets, weights = space
+    labels, slack, features, proportions, counts, sizes, _, _ = run
+    for c in range(sizes.shape[0]):
+        if sizes[c] == 0:
+            fill_table(weights, offsets, proportions, table)
+            i = farthest_row(X, codes, offsets, labels, sizes, features, table, score)
+            move_member(codes[i], offsets, labels[i], c, counts, sizes)
+            labels[i], slack[i] = c, -1
+            means(X, labels, counts, sizes, features, proportions)
+
+
+@jit
+def assign(
+    space: Any,  # IN
+    table: Any,  # IN (d, k)
+    rounding: float,
+    run: Any,  # IN/OUT Lloyd
+    score: Any,  # WORK (k,)
+    budget: int,
 ) -> int:
-    """Move each row to its nearest centre, the first one on ties; skip rows whose nearest cannot have changed."""
-    moved = 0
-    for i in range(X.shape[0]):
+    """Move rows to their nearest centre, the first one on ties; skip rows whose nearest cannot have changed.
+
+    Returns what is left of the budget.
+    """
+    X, codes, offsets, _ = space
+    labels, slack, features, _, counts, sizes, drift, progress = run
+    operations = score.shape[0] * (X.shape[1] + codes.shape[1])
+    while progress[2] < X.shape[0] and budget > 0:
+        i = progress[2]
+        progress[2] += 1
+        budget -= 1
         slack[i] -= drift[labels[i]]
         if slack[i] > 0:
             continue
+        budget -= operations
         score_row(X[i], codes[i], offsets, features, table, score)
         nearest, first, second = 0, score[0], np.inf
         for c in range(1, score.shape[0]):
@@ -225,49 +250,75 @@ def assign(
         if nearest != labels[i]:
             move_member(codes[i], offsets, labels[i], nearest, counts, sizes)
             labels[i] = nearest
-            moved += 1
-    return moved
+            progress[1] += 1
+    return budget
+
+
+class Lloyd(NamedTuple):
+    """k-means of n rows while it runs."""
+
+    labels: NDArray[np.int32]
+    """(n,)"""
+    slack: NDArray[np.float64]
+    """(n,) as of the centres below; negative = look at the row."""
+    features: NDArray[np.float64]
+    """(m, k) centres to which `slack` belongs; those of the last assignment."""
+    proportions: NDArray[np.float64]
+    """(d, k)"""
+    counts: NDArray[np.int64]
+    """(d, k) members with each label."""
+    sizes: NDArray[np.int64]
+    """(k,)"""
+    drift: NDArray[np.float64]
+    """(k,) as `drifts` says."""
+    progress: NDArray[np.int64]
+    """(3,) iterations begun; rows that moved in the last one, and looked at in it."""
+
+    @classmethod
+    def of(
+        cls, space: Any, labels: NDArray[np.int32], slack: NDArray[np.float64], features: Any, proportions: Any
+    ) -> Lloyd:
+        """Before the first iteration."""
+        counts, sizes = np.empty(proportions.shape, dtype=np.int64), np.empty(features.shape[1], dtype=np.int64)
+        count_members(space[1], space[2], labels, counts, sizes)
+        progress = np.array([0, 1, len(labels)])
+        return cls(labels, slack, features, proportions, counts, sizes, np.empty(len(sizes)), progress)
 
 
 @jit
 def lloyd_mixed(
-    X: Any,  # IN (n, m)
-    codes: Any,  # IN (n, u)
-    offsets: Any,  # IN (u + 1,)
-    weights: Any,  # IN (u,)
+    space: Any,  # IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
     max_iter: int,
     rounding: float,  # IN error bound of a squared distance
-    labels: Any,  # IN/OUT (n,)
-    slack: Any,  # IN/OUT (n,) as of the centres below; negative = look at the row
-    features: Any,  # IN/OUT (m, k) centres to which `slack` belongs; those of the last assignment
-    proportions: Any,  # IN/OUT (d, k)
-) -> Any:
-    """Lloyd's iterations from the means of ``labels`` until no row moves; returns the loss and how many they were.
+    run: Any,  # IN/OUT Lloyd, as a plain tuple
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Lloyd's iterations from the means of the labels until no row moves; returns whether it would go on.
 
-    An empty cluster takes the row farthest from its own centre. O(n (m + u) k) per iteration, much less when few rows
+    An empty cluster takes the row farthest from its own centre; ``max_iter`` does not end the iterations (but n more
+    would) as long as there is one. O(n (m + u) k) per iteration, much less when few rows
     move.
     """
-    k = features.shape[1]
-    counts, sizes = np.empty((proportions.shape[0], k), np.int64), np.empty(k, np.int64)
+    X, _, offsets, weights = space
+    labels, _, features, proportions, counts, sizes, drift, progress = run
+    table, score = np.empty_like(proportions), np.empty(sizes.shape[0])
     before, before_proportions = np.empty_like(features), np.empty_like(proportions)
-    table, score, drift = np.empty_like(proportions), np.empty(k), np.empty(k)
-    count_members(codes, offsets, labels, counts, sizes)
-    n_iter, moved = 0, 1
-    while moved > 0 and (n_iter < max_iter or sizes.min() == 0):
-        n_iter += 1
-        before[:], before_proportions[:] = features, proportions
-        means(X, labels, counts, sizes, features, proportions)
-        for c in range(k):
-            if sizes[c] == 0:
-                fill_table(weights, offsets, proportions, table)
-                i = farthest_row(X, codes, offsets, labels, sizes, features, table, score)
-                move_member(codes[i], offsets, labels[i], c, counts, sizes)
-                labels[i], slack[i] = c, -1
-                means(X, labels, counts, sizes, features, proportions)
-        drifts(before, features, before_proportions, proportions, offsets, weights, drift)
-        fill_table(weights, offsets, proportions, table)
-        moved = assign(X, codes, offsets, features, table, drift, rounding, labels, slack, counts, sizes, score)
-    return loss_of(X, offsets, weights, labels, counts, sizes), n_iter
+    fill_table(weights, offsets, proportions, table)
+    while budget > 0:
+        if progress[2] == X.shape[0]:
+            stuck = progress[0] >= max_iter + X.shape[0]
+            if progress[1] == 0 or stuck or (progress[0] >= max_iter and sizes.min() > 0):
+                return False
+            progress[0] += 1
+            progress[1], progress[2] = 0, 0
+            before[:], before_proportions[:] = features, proportions
+            means(X, labels, counts, sizes, features, proportions)
+            fill_empty(space, run, table, score)
+            drifts(before, features, before_proportions, proportions, offsets, weights, drift)
+            fill_table(weights, offsets, proportions, table)
+            budget -= X.shape[0] * X.shape[1]
+        budget = assign(space, table, rounding, run, score, budget)
+    return True
 
 
 @jit

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ensemblage import _parallel
 from ensemblage._jit import jit
 from ensemblage._rows import BlockRows
+from ensemblage._slices import rows_of_slice
 from ensemblage.kernels._profiles import label_profile
 
 
@@ -241,7 +242,9 @@ def pair_histogram(
         with lock:
             np.add(total, histogram, out=total)
 
-    _parallel.parallel_map(add, _parallel.row_blocks(m, max(1, _parallel.BLOCK_ROWS // 64)), n_jobs)
+    # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
+    most = max(1, _parallel.BLOCK_ROWS // 64)
+    _parallel.parallel_map(add, _parallel.row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
     return total
 
 
@@ -272,3 +275,23 @@ def associate(
             else:
                 n_unknown += 1
     return n_unknown
+
+
+@jit
+def associate_levels(
+    rows: Any,  # IN (b, p) codes
+    columns: Any,  # IN (p, n) codes
+    absent: Any,  # IN (p,) code for missing
+    level_of: Any,  # IN (p + 1, p + 1) level by partitions that join and that label both; empty: those that join
+    joined: Any,  # WORK (n,) unsigned
+    labelled: Any,  # WORK (n,) unsigned
+    levels: Any,  # OUT (b, n) unsigned
+) -> None:
+    for i in range(rows.shape[0]):
+        count_joined(columns, rows[i], absent, joined)
+        if level_of.shape[0] == 0:
+            levels[i] = joined
+        else:
+            count_labelled(columns, rows[i], absent, labelled)
+            for j in range(joined.shape[0]):
+                levels[i, j] = level_of[joined[j], labelled[j]]

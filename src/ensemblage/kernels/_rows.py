@@ -49,7 +49,7 @@ def group_rows(
             h = (h ^ words[i, c]) * np.uint64(0xBF58476D1CE4E5B9)
             h ^= h >> np.uint64(29)
         slot = (h ^ (h >> np.uint64(32))) & mask
-        while True:
+        for _ in range(table.shape[0]):
             g = table[slot]
             if g < 0:
                 table[slot] = n_groups

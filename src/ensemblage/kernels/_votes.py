@@ -31,7 +31,6 @@ def count_beside(
     counts: Any,  # IN (n,) objects with that row
     j: int,  # IN partition
     others: Any,  # IN partitions to count beside it
-    counted: Any,  # IN (k_j + 1,) which codes of partition j to count
     offsets: Any,  # IN (p + 1,)
     table: Any,  # IN/OUT (offsets[p], k_j + 1) int64, objects by (label, code of partition j)
 ) -> None:
@@ -39,8 +38,6 @@ def count_beside(
     firsts = first_rows(others, offsets, width)
     for i in range(codes.shape[0]):
         c, count = np.uint64(codes[i, j]), counts[i]
-        if not counted[c]:
-            continue
         for t in range(firsts.shape[1]):
             cells[firsts[1, t] + np.uint64(codes[i, firsts[0, t]]) * width + c] += count
 

@@ -229,7 +229,8 @@ def _nmi(sums: NDArray[np.int64], f: NDArray[np.int64], average_method: str) -> 
     unit = n * 2.0 ** _fraction_bits(len(f) - 1)
     first, second = (all_in_one - rows) / unit, (all_in_one - columns) / unit
     shared = (all_in_one - rows - columns + cells) / unit
-    shared = np.where(shared <= np.finfo(float).eps, 0.0, shared)
+    # Four sums of logarithms, each right to one unit in the last place: so little may be left where nothing is shared.
+    shared = np.where(shared <= 4 * np.finfo(float).eps * np.log(np.maximum(n, 3)), 0.0, shared)
     trivial = (first == 0) & (second == 0)
     below = average(first, second)
     return np.where(trivial, 1.0, np.minimum(shared / np.where(below > 0, below, 1), 1.0))

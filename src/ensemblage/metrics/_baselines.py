@@ -75,5 +75,7 @@ def ensemble_baselines(
 def _member_density(ensemble: Ensemble, j: int, weights: NDArray[np.float64]) -> float:
     clusters = ensemble.codes[:, j].astype(np.int32)
     sizes = np.bincount(clusters)[: ensemble.n_clusters[j]]
+    if not len(sizes):
+        return np.nan
     clusters[clusters == len(sizes)] = -1
     return density_of(ensemble, clusters, sizes, weights)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import as_ensemble
-from ensemblage._parallel import map_rows
+from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._parallel import map_rows, row_blocks, thread_count
 from ensemblage._rows import held
+from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_weights
-from ensemblage.kernels._pairs import associate, pair_histogram
+from ensemblage.kernels._pairs import associate, associate_levels, pair_histogram
 
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "
@@ -25,7 +27,7 @@ def coassociation(
     *,
     weights: ArrayLike | None = None,
     rows: Any = None,
-    max_bytes: int = 2**31,
+    max_bytes: int | str = MAX_BYTES,
 ) -> NDArray[np.float64]:
     """Share of the partitions that put two objects into one cluster, for every pair of objects (Candel, Eq. 1).
 
@@ -39,8 +41,9 @@ def coassociation(
         Weights of the partitions, ≥ 0. Default: equal.
     rows : slice, or list or array of int or bool, optional
         The objects to take, in the order wanted. Default: all.
-    max_bytes : int, default 2 GiB
-        Largest matrix to make, in bytes: 8 n². The default allows 16,384 objects.
+    max_bytes : int or str, default 2 GiB
+        Most memory to take beyond the labels, in bytes or as "4GB": the matrix is 8 n² bytes, so the default allows
+        about 16,300 objects.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def coassociation(
     Raises
     ------
     ValueError
-        If the matrix would be larger than ``max_bytes``, or the weights do not fit.
+        If it would take more than ``max_bytes``, or the weights do not fit.
 
     Warns
     -----
@@ -75,7 +78,10 @@ def coassociation(
     codes = (
         held(ensemble.codes, "coassociation", "density or cluster_density") if rows is None else ensemble.codes[rows]
     )
-    association, n_unknown = associations(codes, ensemble.n_clusters, w, max_bytes, _ADVICE)
+    n, p = codes.shape
+    needed = association_bytes(n, p, codes.dtype.itemsize, 8, thread_count(None))
+    check_fits(needed, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
+    association, n_unknown = associations(codes, ensemble.n_clusters, w)
     if n_unknown:
         warnings.warn(
             f"No partition labels both objects of {n_unknown:,} of the {association.size:,} entries of the "
@@ -87,31 +93,98 @@ def coassociation(
 
 
 def associations(
-    codes: NDArray[Any],
-    n_clusters: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    max_bytes: int,
-    advice: str,
-    n_jobs: int | None = None,
+    codes: NDArray[Any], n_clusters: NDArray[np.int64], weights: NDArray[np.float64], n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], int]:
     """`coassociation` of coded rows, and the number of its entries that no partition labels."""
     n = len(codes)
-    if 8 * n * n > max_bytes:
-        raise ValueError(
-            f"The co-association matrix must fit into max_bytes = {_size(max_bytes)}. Got {_size(8 * n * n)} for {n:,} "
-            f"objects. {advice}"
-        )
     association, absent = np.empty((n, n)), n_clusters.astype(codes.dtype)
     columns = np.ascontiguousarray(codes.T)
 
     def fill(block: NDArray[Any], out: NDArray[np.float64]) -> int:
         return associate(block, columns, absent, weights, np.empty(n), out)
 
-    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=64))
+    size = rows_of_slice(n * codes.shape[1], 64)
+    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=size))
 
 
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes:,} bytes"
+MOST_LEVELS = 2**16
+"""Different co-associations up to which their numbers are kept: 1 or 2 bytes per pair, not 8."""
+COUNTED_ROWS = 64
+"""Rows of co-associations that are looked at at once."""
+
+
+class Associations(NamedTuple):
+    """The co-associations of m rows, as numbers of their few different values or as they are."""
+
+    matrix: NDArray[Any]
+    """(m, m) number of the value; the co-association itself if ``values`` is empty."""
+    values: NDArray[np.float64]
+    """Ascending."""
+
+    def rows(self, chosen: Any) -> NDArray[np.float64]:
+        """Some rows of the matrix of co-associations."""
+        part: NDArray[np.float64] = self.values[self.matrix[chosen]] if len(self.values) else self.matrix[chosen]
+        return part
+
+    def counts_up_to(self, limits: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Entries at most as large as each of the ascending limits."""
+        n_within = np.zeros(len(limits) + 1, dtype=np.int64)
+        place = np.searchsorted(limits, self.values)
+        for block in row_blocks(len(self.matrix), COUNTED_ROWS):
+            part = self.matrix[block].ravel()
+            if len(self.values):
+                np.add.at(n_within, place, np.bincount(part, minlength=len(place)))
+            else:
+                n_within += np.bincount(np.searchsorted(limits, part), minlength=len(n_within))
+        return np.cumsum(n_within[:-1])
+
+
+def levels_of(p: int, complete: bool) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """The co-associations there can be with p equal partitions, and their numbers by (joined, labelled).
+
+    The numbers are (p + 1, p + 1), or empty if nothing is missing: then they are the partitions that join the pair.
+    """
+    joined = np.arange(p + 1)
+    if complete:
+        return joined / p, np.empty((0, 0), dtype=np.uint8)
+    values, index = np.unique(np.minimum.outer(joined, joined) / np.maximum(joined, 1), return_inverse=True)
+    return values, index.reshape(p + 1, p + 1).astype(np.min_scalar_type(len(values) - 1))
+
+
+def bytes_per_pair(codes: NDArray[Any], n_clusters: NDArray[np.int64], weights: NDArray[np.float64]) -> int:
+    """Bytes of an entry of the `Associations` of these rows."""
+    p = codes.shape[1]
+    if (weights != weights[0]).any():
+        return 8
+    if not (codes == n_clusters).any():
+        return int(np.min_scalar_type(p).itemsize)
+    # Fractions in lowest terms: about 3 / π² of all pairs; and their table must stay small.
+    return 8 if p * p > 3 * MOST_LEVELS else int(levels_of(p, False)[1].itemsize)
+
+
+def association_bytes(m: int, p: int, code_bytes: int, pair_bytes: int, n_threads: int) -> int:
+    """Bytes that `compact_associations` of m rows takes at most: the matrix, the codes turned, work of each thread."""
+    return m * m * pair_bytes + 2 * m * p * code_bytes + 24 * m * n_threads + OVERHEAD
+
+
+def compact_associations(
+    codes: NDArray[Any], n_clusters: NDArray[np.int64], weights: NDArray[np.float64], n_jobs: int | None = None
+) -> Associations:
+    """Co-associations of coded rows in as few bytes as they need: see `bytes_per_pair`."""
+    if bytes_per_pair(codes, n_clusters, weights) == 8:
+        return Associations(associations(codes, n_clusters, weights, n_jobs)[0], np.empty(0))
+    m, p = codes.shape
+    values, level_of = levels_of(p, not (codes == n_clusters).any())
+    counter = np.min_scalar_type(p)
+    matrix = np.empty((m, m), dtype=level_of.dtype if len(level_of) else counter)
+    columns, absent = np.ascontiguousarray(codes.T), n_clusters.astype(codes.dtype)
+
+    def fill(block: NDArray[Any], out: NDArray[Any]) -> None:
+        joined, labelled = np.empty(m, dtype=counter), np.empty(m if len(level_of) else 0, dtype=counter)
+        associate_levels(block, columns, absent, level_of, joined, labelled, out)
+
+    map_rows(fill, (codes, matrix), n_jobs=n_jobs, size=rows_of_slice(len(codes) * codes.shape[1], 64))
+    return Associations(matrix, values)
 
 
 def association_counts(labels: ArrayLike | Any) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ensemblage._ensemble import as_ensemble
-from ensemblage._validation import check_weights
+from ensemblage._validation import check_weights, weight_unit
 from ensemblage.kernels._pairs import label_count_squares
 from ensemblage.metrics._clustering import code_clustering
 
@@ -30,7 +30,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
     -------
     float
         Σ_t w_t Σ_C (n_C − Σ_f α_f² / n_C), with n_C the members of C that partition t labels and α_f those among them
-        with label f. 0 if all members of each cluster have the same labels.
+        with label f. 0 if all members of each cluster have the same labels, infinite beyond the largest float.
 
     Raises
     ------
@@ -57,4 +57,4 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
     w = check_weights(weights, ensemble.shape[1], "kmeans_loss")
     squares, labelled = label_count_squares(ensemble.codes, clusters, sizes, ensemble.offsets)
     per_cluster = ((labelled * labelled - squares) / np.maximum(labelled, 1) * w).sum(axis=1)
-    return fsum(per_cluster)
+    return fsum(per_cluster) * weight_unit(weights)

@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._memory import MAX_BYTES, check_fits
+from ensemblage._parallel import thread_count
+from ensemblage._slices import run_in_slices
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._minimax import point_weights, strongest_bridges, weakest_link
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.metrics._coassociation import associations
+from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 
 
 def mm_index(
@@ -21,7 +24,7 @@ def mm_index(
     *,
     n_neighbors: int = 3,
     weights: ArrayLike | None = None,
-    max_bytes: int = 2**31,
+    max_bytes: int | str = MAX_BYTES,
 ) -> float:
     """Cohesion of the clusters with the others over their stability: small where they are dense and far apart.
 
@@ -36,8 +39,9 @@ def mm_index(
         co-associations: few neighbours, little weight.
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: equal.
-    max_bytes : int, default 2 GiB
-        Largest matrix of co-associations to make: 8 m² bytes for m distinct label rows.
+    max_bytes : int or str, default 2 GiB
+        Most memory to take beyond the labels, in bytes or as "4GB": m² bytes for m distinct label rows, 2 m² with
+        missing labels and 8 m² with unequal weights. The default allows 46,000, 32,000 and 16,000 rows.
 
     Returns
     -------
@@ -48,8 +52,8 @@ def mm_index(
     Raises
     ------
     ValueError
-        If the clustering has another number of objects or assigns none, the matrix would be larger than ``max_bytes``,
-        or the weights do not fit.
+        If the clustering has another number of objects or assigns none, it would take more than ``max_bytes``, or the
+        weights do not fit.
 
     Notes
     -----
@@ -76,7 +80,11 @@ def mm_index(
     w = check_weights(weights, ensemble.shape[1], "mm_index")
     clusters, _ = code_clustering(clustering, len(ensemble))
     codes, clusters, counts = _rows_of_clusters(ensemble, clusters)
-    similarity, _ = associations(codes, ensemble.n_clusters, w, max_bytes, "Raise max_bytes.")
+    m, p = codes.shape
+    per_pair = bytes_per_pair(codes, ensemble.n_clusters, w)
+    needed = association_bytes(m, p, codes.dtype.itemsize, per_pair, thread_count(None)) + m * (2 * p + 64)
+    check_fits(needed, max_bytes, "mm_index", f"the co-associations of {m:,} label rows", "Raise max_bytes.")
+    similarity = compact_associations(codes, ensemble.n_clusters, w)
     return mm_index_of(similarity, counts, clusters, n_neighbors)
 
 
@@ -92,13 +100,13 @@ def _rows_of_clusters(
 
 
 def mm_index_of(
-    similarity: NDArray[np.float64],
+    similarity: Associations,
     counts: NDArray[np.int64],
     clusters: NDArray[Any],
     n_neighbors: int,
     weights: NDArray[np.float64] | None = None,
 ) -> float:
-    """`mm_index` of clusters of rows: ``similarity`` is (m, m), ``clusters`` has -1 for none.
+    """`mm_index` of clusters of m rows; ``clusters`` has -1 for none.
 
     ``weights`` are those of `weights_of`; None computes them.
     """
@@ -108,7 +116,7 @@ def mm_index_of(
         return float("inf")
     bridges = np.zeros(k)
     everywhere = weights_of(similarity, counts, clusters, n_neighbors) if weights is None else weights
-    strongest_bridges(similarity, clusters, everywhere, bridges)
+    run_in_slices(strongest_bridges, *similarity, clusters, everywhere, np.zeros(1, dtype=np.int64), bridges)
     stability = [_stability(similarity, counts, rows, n_neighbors) for rows in members]
     if min(stability) <= 0:
         return float("inf")
@@ -116,19 +124,32 @@ def mm_index_of(
 
 
 def weights_of(
-    similarity: NDArray[np.float64], counts: NDArray[np.int64], clusters: NDArray[Any], n_neighbors: int
+    similarity: Associations, counts: NDArray[np.int64], clusters: NDArray[Any], n_neighbors: int
 ) -> NDArray[np.float64]:
     """Weight of each row among all rows in a cluster (of any clustering that leaves out the same rows)."""
     rows = np.flatnonzero(clusters >= 0)
-    weights, inside = np.zeros(len(counts)), np.empty(len(rows))
-    point_weights(similarity, counts, rows, n_neighbors, inside)
-    weights[rows] = inside
+    weights = np.zeros(len(counts))
+    weights[rows] = _weights_within(similarity, counts, rows, n_neighbors)
     return weights
 
 
-def _stability(
-    similarity: NDArray[np.float64], counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int
-) -> float:
+def _weights_within(
+    similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int
+) -> NDArray[np.float64]:
+    """(q,) sum of each row's largest similarities to others of these rows, over the largest such sum."""
     weights = np.empty(len(rows))
-    point_weights(similarity, counts, rows, n_neighbors, weights)
-    return weakest_link(similarity, rows, weights)
+    # An object has no more neighbours than there are objects.
+    n_neighbors, progress = min(n_neighbors, int(counts.sum())), np.zeros(1, dtype=np.int64)
+    run_in_slices(point_weights, *similarity, counts, rows, n_neighbors, progress, weights)
+    highest = weights.max()
+    return weights / highest if highest > 0 else weights
+
+
+def _stability(similarity: Associations, counts: NDArray[np.int64], rows: NDArray[np.intp], n_neighbors: int) -> float:
+    """Least robust minimax similarity within a cluster: the weakest edge of its maximum spanning tree."""
+    weights, q = _weights_within(similarity, counts, rows, n_neighbors), len(rows)
+    if q == 1:
+        return float(similarity.rows(rows)[0, rows[0]] * weights[0] * weights[0])
+    weakest, tree = np.array([np.inf]), (np.full(q, -1.0), np.ones(q, dtype=np.bool_), np.zeros(2, dtype=np.int64))
+    run_in_slices(weakest_link, *similarity, rows, weights, *tree, weakest)
+    return float(weakest[0])

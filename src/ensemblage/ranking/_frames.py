@@ -21,7 +21,7 @@ def backend_of(*inputs: Any) -> str | None:
     for given in inputs:
         frame = nw.from_native(given, pass_through=True)
         if isinstance(frame, nw.DataFrame):
-            return str(frame.implementation.value)
+            return frame.implementation.name.lower()
     return next((name for name in BACKENDS if find_spec(name)), None)
 
 

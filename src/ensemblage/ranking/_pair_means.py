@@ -142,7 +142,9 @@ def _sums(
 
 
 def _divided(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
-    return np.array([above / below for above, below in zip(sums, by, strict=True)], dtype=np.float64)
+    """Ratios of Python integers; NaN where there are no pairs."""
+    ratios = [above / below if below else np.nan for above, below in zip(sums, by, strict=True)]
+    return np.array(ratios, dtype=np.float64)
 
 
 def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | None) -> NDArray[np.float64]:

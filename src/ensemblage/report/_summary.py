@@ -148,7 +148,7 @@ def summarize(
         "consensus": _consensus(ensemble, consensus, labels, confidence, weights),
         "clusters": _clusters(ensemble, labels, confidence, weights),
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
-        "choice": choice_of_k(ensemble, method, labels, refits, seed),
+        "choice": choice_of_k(ensemble, method, refits, seed),
         "stability": stability_shown(stability, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, weights, agreements, None if compared is None else compared.members),

@@ -1,6 +1,6 @@
 """How clear the number of clusters is, and the soft memberships of a voting consensus."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,7 @@ _CLEAR, _FAIR = 2.0, 1.2
 _LEAST_TO_HALVE, _MOST_OBJECTS = 8, 10_000
 
 
-def choice_of_k(
-    ensemble: Ensemble, consensus: Any, clusters: NDArray[Any], n_refits: int, random_state: Any
-) -> dict[str, Any] | None:
+def choice_of_k(ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any) -> dict[str, Any] | None:
     """The numbers of clusters that live longest in the consensus's hierarchy, and those that half an ensemble gives.
 
     None if the consensus has no lifetimes.
@@ -39,7 +37,7 @@ def choice_of_k(
     found = consensus.n_clusters is None
     return {
         "found": found,
-        "n_clusters": int(clusters.max()) + 1,
+        "asked": consensus.n_clusters if consensus.n_clusters is None else int(consensus.n_clusters),
         "lifetimes": [[int(k), float(lives[k])] for k in longest],
         "halves": _choices_of_halves(ensemble, consensus, n_refits, random_state) if found else [],
     }
@@ -64,25 +62,28 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random
     return found
 
 
-def how_clear(choice: Mapping[str, Any]) -> str:
-    """The longest lifetime against the second longest, as a sentence."""
-    return " ".join([_longest_against_second(choice), *_without_objects(choice), *_share_of_halves(choice)])
+def how_clear(choice: Mapping[str, Any], n_clusters: int) -> str:
+    """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects."""
+    return " ".join([_verdict(choice, n_clusters), *_share_of_halves(choice["halves"], n_clusters)])
 
 
-def _without_objects(choice: Mapping[str, Any]) -> list[str]:
-    """The clusters of the hierarchy that are no object's largest vote are not in the consensus."""
-    k = choice["lifetimes"][0][0]
-    n = choice.get("n_clusters", k)
-    if not choice.get("found") or n >= k:
+def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
+    k, life = choice["lifetimes"][0]
+    if not choice["found"] or n_clusters == k:
+        return _longest_against_second(choice)
+    are = "is" if n_clusters == 1 else "are"
+    return (
+        f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
+        f"object: {counted(n_clusters, 'cluster')}, and no clear choice."
+    )
+
+
+def _share_of_halves(halves: Sequence[int], n_clusters: int) -> list[str]:
+    if not halves:
         return []
-    return [f"Only {n} of them {'is' if n == 1 else 'are'} the first choice of any object, so the consensus has {n}."]
-
-
-def _share_of_halves(choice: Mapping[str, Any]) -> list[str]:
-    k, halves = choice.get("n_clusters", choice["lifetimes"][0][0]), choice["halves"]
-    halves_of = "random half" if len(halves) == 1 else "random halves"
-    verb = "gives" if halves.count(k) == 1 else "give"
-    return [f"{halves.count(k)} of {len(halves)} {halves_of} of the partitions {verb} {k}, too."] if halves else []
+    n_alike = halves.count(n_clusters)
+    give = "gives" if n_alike == 1 else "give"
+    return [f"{n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."]
 
 
 def _longest_against_second(choice: Mapping[str, Any]) -> str:
@@ -147,12 +148,21 @@ def voting_section(summary: Summary) -> Section | None:
     if not pictures:
         return None
     title = "How many clusters?" if not shown else "How many clusters, and how soft?"
-    return Section(title, [how_clear(choice)] if choice else [], pictures, tables)
+    sentences = [how_clear(choice, len(summary["clusters"]))] if choice else []
+    return Section(title, sentences, pictures, tables)
+
+
+def _cut(summary: Summary) -> int:
+    """The number of clusters at which the hierarchy was cut; some of them may be no object's most likely one."""
+    choice = summary["choice"]
+    k: int = choice["lifetimes"][0][0] if choice["found"] else choice.get("asked") or len(summary["clusters"])
+    return k
 
 
 def _lifetimes(summary: Summary) -> Picture:
-    choice, k = summary["choice"], len(summary["clusters"])
-    chosen = "The longest was taken" if choice["found"] else f"{k} clusters were asked for"
+    choice, k = summary["choice"], _cut(summary)
+    were = "was" if k == 1 else "were"
+    chosen = "The longest was taken" if choice["found"] else f"{counted(k, 'cluster')} {were} asked for"
     sentences = [
         (
             "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import platform
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,8 +14,9 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
+from ensemblage._lock import only_user
 from ensemblage._parallel import thread_count
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import check_choice, check_whole, shown
 from ensemblage._version import __version__
 from ensemblage.report._layout import counted
 from ensemblage.report._svg import figure_style, to_svg
@@ -105,15 +106,21 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
 
 def _check(request: Request) -> None:
     if not isinstance(request, Request):
-        raise TypeError(f"request of reproduce must be a Request. Got {request!r}. Give Request(('ayad',), folder).")
+        raise TypeError(
+            f"request of reproduce must be a Request. Got {shown(request)}. Give Request(('ayad',), folder)."
+        )
     papers: object = request.papers
     if isinstance(papers, str) or not papers:
-        raise ValueError(f"papers of a Request must be names of papers. Got {papers!r}. Give ('ayad',), say.")
+        raise ValueError(f"papers of a Request must be names of papers. Got {shown(papers)}. Give ('ayad',), say.")
     for name, value in (("output", request.output), ("data", request.data)):
         if not isinstance(value, Path) and (name == "output" or value is not None):
-            raise TypeError(f"{name} of a Request must be a pathlib.Path. Got {value!r}. Give Path('reproduction').")
+            raise TypeError(
+                f"{name} of a Request must be a pathlib.Path. Got {shown(value)}. Give Path('reproduction')."
+            )
     if request.method is not None and not isinstance(request.method, str):
-        raise TypeError(f"method of a Request must be package.module:Class as text. Got {request.method!r}. Name one.")
+        raise TypeError(
+            f"method of a Request must be package.module:Class as text. Got {shown(request.method)}. Name one."
+        )
     if request.runs is not None:
         check_whole(request.runs, "runs of a Request", 1)
     thread_count(request.n_jobs)
@@ -204,32 +211,14 @@ def _folder(path: Path) -> Iterator[None]:
     """Make the folder, and keep others out of it."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDONLY)
+        tempfile.TemporaryFile(dir=path).close()
     except OSError as error:
         raise ValueError(
             f"The output must be a folder that can be written. {path} cannot: {error.strerror}. "
             "Name another one with -o."
         ) from None
-    try:
-        _lock(handle, path)
-        if not os.access(path, os.W_OK):
-            raise ValueError(f"The output must be a folder that can be written. {path} cannot. Name another with -o.")
+    with only_user(path):
         yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        raise ValueError(
-            f"A folder must be used by one reproduction at a time. {path} is in use. Wait, or name another with -o."
-        ) from None
 
 
 def _write(

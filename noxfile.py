@@ -1,0 +1,74 @@
+"""Sessions beside `.ci/run`: `nox -l` lists them, `nox -s lowest` runs one.
+
+`.ci/run` holds what every change must pass. These are run before what they guard is called done.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["tests", "lint"]
+nox.options.reuse_existing_virtualenvs = True
+
+KERNEL_TESTS = [
+    "tests/test_lanes.py",
+    "tests/test_contingency.py",
+    "tests/test_metrics.py",
+    "tests/test_kmeans.py",
+    "tests/test_bisecting.py",
+    "tests/test_sec.py",
+    "tests/test_voting.py",
+    "tests/test_majority.py",
+    "tests/test_evidence.py",
+    "tests/test_mixed.py",
+    "tests/test_negmm.py",
+    "tests/test_graph.py",
+    "tests/test_discotec.py",
+    "tests/test_ensemble.py",
+    "tests/test_conformance.py",
+]
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The core of the tests, in under three minutes; `nox -s tests -- -m ''` runs all of them."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff and mypy."""
+    session.install("-e", ".[lint]")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("mypy")
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """All tests with the lowest version that pyproject.toml allows of everything."""
+    pins = Path(session.create_tmp()) / "lowest.txt"
+    pins.write_text("\n".join(lowest_versions()) + "\n", encoding="utf-8")
+    session.install("-e", ".[test]", "-c", str(pins))
+    # Old versions warn of each other.
+    session.run("pytest", "-q", "-n", "auto", "-W", "ignore::DeprecationWarning", *session.posargs)
+
+
+@nox.session
+def bounds(session: nox.Session) -> None:
+    """The tests of the kernels with a check of every index."""
+    session.install("-e", ".[test]")
+    # A cache of its own: compiled code does not say whether it checks.
+    env = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(Path(session.create_tmp()) / "numba")}
+    session.run("pytest", "-q", "-n", "auto", *KERNEL_TESTS, *session.posargs, env=env)
+
+
+def lowest_versions() -> list[str]:
+    """``name==version`` for every ``name>=version`` of the dependencies and of the tests'."""
+    project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *(r for some in project["optional-dependencies"].values() for r in some)]
+    found = (re.match(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement) for requirement in wanted)
+    return sorted({f"{match[1]}=={match[2]}" for match in found if match})

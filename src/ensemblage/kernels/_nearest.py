@@ -1,0 +1,312 @@
+"""The cluster that is most similar to a given one, from label counts.
+
+The mean similarity of two clusters is (Σ_f α_f β_f) / (Σ_f α_f λ_f) over the labels f: α counts the labels of one,
+β and λ are tables of the other. For co-association β_f = w_t α'_f in partition t (Candel Eqs. 4, 5 and 14); with a
+similarity Z of labels β_f = w_t Σ_g Z_fg α'_g. λ_f = w_t times the members of the other that t labels. Without missing
+labels the denominator is Σ w |C| |C'|, and a candidate is left as soon as what is left of its sum cannot help it.
+
+A search passes over all clusters whose bound is below what it has found. Kernels take the named tuples as plain ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._jit import jit
+
+SLACK = 1e-9
+"""Relative rounding error allowed for when a sum is bounded."""
+
+
+class Compared(NamedTuple):
+    """What two rows are compared by."""
+
+    offsets: NDArray[np.int64]
+    """(p + 1,)"""
+    weights: NDArray[np.float64]
+    """(p,)"""
+    similar: NDArray[np.float64]
+    """Flat similarities of labels, partition by partition (k_t, k_t); empty: 1 on the diagonal only."""
+    starts: NDArray[np.int64]
+    """(p,) where each partition's similarities begin."""
+    complete: bool
+    """Whether nothing is missing."""
+
+
+class Clusters(NamedTuple):
+    """The clusters of m rows, named by their first row: rows that are still alone, and clusters of several."""
+
+    codes: NDArray[Any]
+    """(m, p) codes of the rows that are alone, in any order."""
+    columns: NDArray[Any]
+    """(p, m) the same; empty if rows may not be compared by equality of codes."""
+    rows: NDArray[np.int64]
+    """(m,) row of each of them."""
+    several: NDArray[np.int64]
+    """(m,) clusters of several rows, in any order."""
+    place: NDArray[np.int64]
+    """(m,) of a cluster in the one list or in the other."""
+    alone: NDArray[np.bool_]
+    """(m,)"""
+    used: NDArray[np.int64]
+    """(3,) rows alone, clusters of several, end of their labels."""
+    sizes: NDArray[np.float64]
+    """(m,) objects."""
+    labels: NDArray[Any]
+    """Flat, 2 m p + 8 p integers to d: the labels of the clusters of several rows, each in ascending order."""
+    counts: NDArray[Any]
+    """Flat, floats that are exact to the number of objects: members with each label."""
+    begin: NDArray[np.int64]
+    """(m,) where the labels of a cluster begin."""
+    length: NDArray[np.int64]
+    """(m,) how many they are."""
+    bound: NDArray[np.float64]
+    """(m,) the most that the similarity of a cluster to another can be."""
+
+    @classmethod
+    def of(cls, codes: NDArray[Any], counts: NDArray[np.int64], compared: Compared, by_equality: bool) -> Clusters:
+        """Every row alone; ``counts`` are the objects of each."""
+        m, p = codes.shape
+        # Every search reads the labels: half the bytes are half the time where they do not fit into the cache.
+        labels = np.empty(2 * m * p + 8 * p, dtype=np.min_scalar_type(int(compared.offsets[-1])))
+        exact: Any = np.float32 if counts.sum() < 2**24 else np.float64
+        columns = codes.T.copy(order="C") if by_equality else np.empty((0, 0), dtype=codes.dtype)
+        begin, length = np.zeros((2, m), dtype=np.int64)
+        return cls(
+            codes.copy(order="C"), columns, np.arange(m), np.empty(m, dtype=np.int64), np.arange(m),
+            np.ones(m, dtype=np.bool_), np.array([m, 0, 0]), counts.astype(np.float64),
+            labels, np.empty(len(labels), dtype=exact), begin, length, np.full(m, np.inf),
+        )  # fmt: skip
+
+
+@jit
+def fill_tables(
+    labels: Any,  # IN labels of the cluster, ascending
+    counts: Any,  # IN members with each label
+    size: float,  # IN objects of the cluster
+    compared: Any,  # IN Compared
+    tables: Any,  # OUT (3, d) beta; lambda, 0 for missing; the most that labels from this one's partition on can add
+) -> None:
+    offsets, weights, similar, starts, _ = compared
+    beta, lam, rest = tables[0], tables[1], tables[2]
+    p = weights.shape[0]
+    beta[:] = 0
+    e = 0
+    for t in range(p):
+        first, none = offsets[t], offsets[t + 1] - 1
+        k = none - first
+        members = size
+        while e < labels.shape[0] and labels[e] <= none:
+            f = labels[e]
+            if f == none:
+                members -= counts[e]
+            elif similar.shape[0] == 0:
+                beta[f] = weights[t] * counts[e]
+            else:
+                row = similar[starts[t] + (f - first) * k : starts[t] + (f - first + 1) * k]
+                for g in range(k):
+                    beta[first + g] += weights[t] * counts[e] * row[g]
+            e += 1
+        lam[first:none] = weights[t] * members
+        lam[none] = 0
+    left = 0.0
+    for t in range(p - 1, -1, -1):
+        most = 0.0
+        for f in range(offsets[t], offsets[t + 1]):
+            most = max(most, beta[f])
+        left += most
+        rest[offsets[t] : offsets[t + 1]] = left
+
+
+@jit
+def count_equal(
+    columns: Any,  # IN (p, m) codes of single rows
+    codes: Any,  # IN (p,) codes of a row
+    start: int,
+    stop: int,
+    joined: Any,  # OUT (stop - start,) unsigned
+) -> None:
+    joined[:] = 0
+    for t in range(columns.shape[0]):
+        z, c = columns[t, start:stop], codes[t]
+        for j in range(stop - start):
+            joined[j] += z[j] == c
+
+
+@jit
+def nearest_single(
+    clusters: Any,  # IN Clusters
+    chained: Any,  # IN (m,) whether a cluster is on the chain
+    offsets: Any,  # IN (p + 1,)
+    total: float,  # IN Σ w · size of the cluster; 0: something is missing
+    tables: Any,  # IN (3, d) of the cluster
+    itself: int,  # IN the cluster
+    before: int,  # IN the one cluster of the chain that may be found
+    found: Any,  # IN/OUT (1,) best similarity so far
+    nearest: int,  # IN best cluster so far
+) -> int:
+    """The most similar of the rows that are alone, if one is more similar than ``nearest``."""
+    codes, rows, used, bound = clusters[0], clusters[2], clusters[6], clusters[12]
+    beta, lam, rest = tables[0], tables[1], tables[2]
+    p = codes.shape[1]
+    best = found[0]
+    least = best * total * (1 - SLACK)
+    for j in range(used[0]):
+        if bound[rows[j]] < best * (1 - SLACK):
+            continue
+        joined, labelled = 0.0, 0.0
+        row = codes[j]
+        if total > 0:
+            t = 0
+            hopeless = False
+            while t < p:
+                if joined + rest[offsets[t]] < least:
+                    hopeless = True
+                    break
+                for s in range(t, min(t + 4, p)):
+                    joined += beta[offsets[s] + row[s]]
+                t += 4
+            if hopeless:
+                continue
+            similarity = joined / total
+        else:
+            for t in range(p):
+                f = offsets[t] + row[t]
+                joined += beta[f]
+                labelled += lam[f]
+            similarity = joined / labelled if labelled > 0 else 0.0
+        other = rows[j]
+        if (
+            (similarity > best or (similarity == best and other < nearest))
+            and other != itself
+            and (not chained[other] or other == before)
+        ):
+            best, nearest = similarity, other
+            least = best * total * (1 - SLACK)
+    found[0] = best
+    return nearest
+
+
+@jit
+def nearest_equal(
+    clusters: Any,  # IN Clusters
+    chained: Any,
+    codes: Any,  # IN (p,) codes of the row `itself`, alone too
+    joined: Any,  # WORK (block,) unsigned
+    itself: int,
+    before: int,
+    found: Any,
+    nearest: int,
+) -> int:
+    """`nearest_single` for a single row when every weight is 1, similarity is equality and nothing is missing."""
+    columns, rows, left = clusters[1], clusters[2], clusters[6][0]
+    p, width = columns.shape[0], joined.shape[0]
+    best = found[0]
+    for start in range(0, left, width):
+        stop = min(start + width, left)
+        counter = joined[: stop - start]
+        count_equal(columns, codes, start, stop, counter)
+        least = np.int64(np.ceil(best * p * (1 - SLACK)))
+        for j in range(stop - start):
+            if counter[j] >= least:
+                similarity, other = counter[j] / p, rows[start + j]
+                if (
+                    (similarity > best or (similarity == best and other < nearest))
+                    and other != itself
+                    and (not chained[other] or other == before)
+                ):
+                    best, nearest = similarity, other
+                    least = np.int64(counter[j])
+    found[0] = best
+    return nearest
+
+
+@jit
+def nearest_cluster(
+    clusters: Any,  # IN Clusters
+    chained: Any,
+    total: float,
+    tables: Any,
+    itself: int,
+    before: int,
+    found: Any,
+    nearest: int,
+) -> int:
+    """`nearest_single` among the clusters of several rows."""
+    _, _, _, several, _, _, used, sizes, labels, counts, begin, length, bound = clusters
+    beta, lam, rest = tables[0], tables[1], tables[2]
+    best = found[0]
+    least = best * total * (1 - SLACK)
+    for j in range(used[1] - 1, -1, -1):
+        c = several[j]
+        if bound[c] < best * (1 - SLACK):
+            continue
+        joined, labelled, e, stop = 0.0, 0.0, begin[c], begin[c] + length[c]
+        if total > 0:
+            size = sizes[c]
+            hopeless = False
+            while e < stop:
+                if joined + size * rest[labels[e]] < least * size:
+                    hopeless = True
+                    break
+                for g in range(e, min(e + 8, stop)):
+                    joined += counts[g] * beta[labels[g]]
+                e += 8
+            if hopeless:
+                continue
+            similarity = joined / (total * size)
+        else:
+            for g in range(e, stop):
+                joined += counts[g] * beta[labels[g]]
+                labelled += counts[g] * lam[labels[g]]
+            similarity = joined / labelled if labelled > 0 else 0.0
+        if (
+            (similarity > best or (similarity == best and c < nearest))
+            and c != itself
+            and (not chained[c] or c == before)
+        ):
+            best, nearest = similarity, c
+            least = best * total * (1 - SLACK)
+    found[0] = best
+    return nearest
+
+
+@jit
+def nearest_to(
+    top: int,  # IN a cluster
+    before: int,  # IN the one cluster of the chain that may be found
+    compared: Any,  # IN Compared
+    clusters: Any,  # IN Clusters
+    chained: Any,
+    tables: Any,  # WORK (3, d)
+    joined: Any,  # WORK (block,)
+    found: Any,  # IN/OUT (1,) similarity to `before`; to the nearest
+) -> int:
+    codes, columns, _, _, place, alone, _, sizes, labels, counts, begin, length, _ = clusters
+    offsets, weights, _, _, complete = compared
+    p = codes.shape[1]
+    near = before if before >= 0 else sizes.shape[0]
+    total = weights.sum() * sizes[top] if complete else 0.0
+    own = codes[place[top]].copy() if alone[top] else codes[0]
+    if alone[top]:
+        own_labels, own_counts = np.empty(p, labels.dtype), np.full(p, sizes[top], counts.dtype)
+        for t in range(p):
+            own_labels[t] = offsets[t] + own[t]
+        fill_tables(own_labels, own_counts, sizes[top], compared, tables)
+    else:
+        a, b = begin[top], begin[top] + length[top]
+        fill_tables(labels[a:b], counts[a:b], sizes[top], compared, tables)
+    near = nearest_cluster(clusters, chained, total, tables, top, before, found, near)
+    if alone[top] and columns.shape[0] > 0:
+        return nearest_equal(clusters, chained, own, joined, top, before, found, near)
+    return nearest_single(clusters, chained, offsets, total, tables, top, before, found, near)
+
+
+@jit
+def work_of_search(compared: Any, clusters: Any) -> int:
+    """Upper bound of the elementary operations of one search."""
+    m, p = clusters[0].shape
+    return int(compared[0][p] + m + clusters[6][2] + clusters[6][0] * p)

@@ -1,0 +1,33 @@
+"""Colour refinement of labels through the rows that have them. A colour is a hash of 64 bits; sums of them may wrap."""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage._jit import jit
+
+
+@jit
+def mix(x: Any) -> Any:
+    """A permutation of the unsigned 64-bit integers that spreads every bit (SplitMix64), of one number or an array."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@jit
+def add_row_colours(
+    codes: Any,  # IN (n, p)
+    counts: Any,  # IN (n,) objects with that row
+    marks: Any,  # IN (n,) uint64, what the row's colour begins with
+    offsets: Any,  # IN (p + 1,)
+    colours: Any,  # IN (offsets[p],) uint64, colour of each label; 0 for missing
+    sums: Any,  # IN/OUT (offsets[p],) int64, colours of the label's objects
+) -> None:
+    for i in range(codes.shape[0]):
+        colour = marks[i]
+        for j in range(codes.shape[1]):
+            colour += colours[offsets[j] + codes[i, j]]
+        share = np.int64(mix(colour)) * counts[i]
+        for j in range(codes.shape[1]):
+            sums[offsets[j] + codes[i, j]] += share

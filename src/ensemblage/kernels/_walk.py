@@ -1,0 +1,88 @@
+"""The random walk on a graph, in the place of the graph: sparse matrices of which no second copy fits the memory."""
+
+from typing import Any
+
+from ensemblage._jit import jit
+from ensemblage.kernels._minimax import association
+
+
+@jit
+def walk_in_place(
+    indptr: Any,  # IN/OUT (m + 1,) where each row begins; afterwards the first r + 1 for the r rows kept
+    indices: Any,  # IN/OUT columns; afterwards those of the rows kept
+    data: Any,  # IN/OUT similarities; afterwards scaled, with the offset on the diagonal
+    scale: Any,  # IN (m,) float64
+    offset: Any,  # IN (m,) float64, added to the diagonal
+    number: Any,  # IN (m,) new number of each row, ascending; -1 = left out (nothing but its diagonal entry)
+) -> int:
+    """Scale rows and columns and add to the diagonal, whose entries must all be there. Returns the entries kept."""
+    kept, row, start = 0, 0, indptr[0]
+    for i in range(number.shape[0]):
+        stop = indptr[i + 1]
+        if number[i] >= 0:
+            for s in range(start, stop):
+                j = indices[s]
+                value = scale[i] * data[s] * scale[j]
+                if j == i:
+                    value += offset[i]
+                data[kept], indices[kept] = value, number[j]
+                kept += 1
+            row += 1
+            indptr[row] = kept
+        start = stop
+    return kept
+
+
+@jit
+def mark_diagonal(
+    indptr: Any,  # IN (m + 1,)
+    indices: Any,  # IN
+    present: Any,  # OUT (m,) bool, rows that have an entry on the diagonal
+) -> None:
+    for i in range(present.shape[0]):
+        present[i] = False
+        for s in range(indptr[i], indptr[i + 1]):
+            present[i] |= indices[s] == i
+
+
+@jit
+def count_strong(
+    matrix: Any,  # IN (m, m) levels, or associations if values is empty
+    values: Any,  # IN association of each level
+    least: float,  # IN associations up to it are no edges; the diagonal always is one
+    progress: Any,  # WORK (1,) zero; rows counted
+    degrees: Any,  # OUT (m,) entries of each row
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether rows are left to count."""
+    first = progress[0]
+    last = min(matrix.shape[0], first + max(1, budget // (2 * matrix.shape[0])))
+    progress[0] = last
+    for i in range(first, last):
+        degrees[i] = 0
+        for j in range(matrix.shape[0]):
+            degrees[i] += i == j or association(matrix, values, i, j) > least
+    return bool(last < matrix.shape[0])
+
+
+@jit
+def fill_strong(
+    matrix: Any,  # IN as in count_strong
+    values: Any,  # IN
+    least: float,  # IN
+    progress: Any,  # WORK (2,) zeros; rows done, entries found
+    indices: Any,  # OUT columns, ascending in each row
+    data: Any,  # OUT float64 associations
+    budget: int,  # IN operations of this slice
+) -> bool:
+    """Returns whether rows are left."""
+    first, n_found = progress[0], progress[1]
+    last = min(matrix.shape[0], first + max(1, budget // (2 * matrix.shape[0])))
+    for i in range(first, last):
+        for j in range(matrix.shape[0]):
+            value = association(matrix, values, i, j)
+            if i == j or value > least:
+                indices[n_found], data[n_found] = j, value
+                n_found += 1
+    progress[0], progress[1] = last, n_found
+    return bool(last < matrix.shape[0])

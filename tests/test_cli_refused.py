@@ -1,0 +1,435 @@
+"""Whatever the command line is given, what is wrong is one sentence: exit code 2, one line on stderr, no file."""
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ensemblage import Ensemble
+from ensemblage.cli import main
+
+FOLDER_V1 = Path(__file__).parent / "files" / "folder_v1"
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+HUGE = "9" * 5000
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory):
+    """A folder of good and bad inputs; not to be written to."""
+    folder = tmp_path_factory.mktemp("inputs")
+    random = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0], [9, 9], [0, 9]], 5, axis=0) + random.normal(size=(15, 2)).round(3)
+    labels = np.column_stack([np.arange(15) // 5, np.arange(15) // 4, np.arange(15) % 3]).astype(np.int32)
+
+    def lines(header, rows):
+        return "\n".join([header, *(",".join(map(str, row)) for row in rows), ""])
+
+    (folder / "x.csv").write_text(lines("a,b", X))
+    (folder / "e.csv").write_text(lines("p,q,r", labels))
+    (folder / "short.csv").write_text(lines("p,q,r", labels[:9]))
+    (folder / "clusters.csv").write_text(lines("id,cluster", zip(range(1, 16), labels[:, 0], strict=True)))
+    Ensemble(labels).save(folder / "e.npz")
+    whole = (folder / "e.npz").read_bytes()
+    (folder / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    (folder / "text.npz").write_text("no archive")
+    np.savez(folder / "other.npz", a=labels)
+    (folder / "empty.npz").touch()
+    np.save(folder / "x.npy", X)
+    np.save(folder / "e.npy", labels)
+    (folder / "cut.npy").write_bytes((folder / "e.npy").read_bytes()[:-9])
+    (folder / "text.npy").write_text("no array")
+    (folder / "empty.npy").touch()
+    np.save(folder / "vector.npy", labels[:, 0])
+    np.save(folder / "words.npy", labels.astype(str))
+    np.save(folder / "complex.npy", X.astype(complex))
+    np.save(folder / "objects.npy", X.astype(object), allow_pickle=True)
+    (folder / "empty.csv").touch()
+    (folder / "header.csv").write_text("a,b\n")
+    (folder / "latin.csv").write_bytes("a,größe\n1,2\n3,4\n".encode("latin-1"))
+    (folder / "words.csv").write_text("a,b\nx,y\nz,w\nx,w\n")
+    (folder / "infinite.csv").write_text("a,b\n1,inf\n2,3\n4,5\n6,7\n")
+    (folder / "one.csv").write_text("a,b\n1,2\n")
+    (folder / "same.csv").write_text("a,b\n" + "1,2\n" * 9)
+    (folder / "bytes.csv").write_bytes(bytes(range(256)))
+    (folder / "cut.csv.gz").write_bytes(gzip.compress((folder / "x.csv").read_bytes())[:-20])
+    (folder / "text.csv.gz").write_text("a,b\n1,2\n")
+    (folder / "text.parquet").write_text("no table")
+    (folder / "empty").mkdir()
+    (folder / "parts").mkdir()
+    (folder / "parts" / "part-0.parquet").write_text("no table")
+    (folder / "pairs.csv").write_text("1,2\n3,4\n")
+    (folder / "triples.csv").write_text("1,2,3\n")
+    (folder / "strangers.csv").write_text("1,2\n77,78\n")
+    (folder / "latin-pairs.csv").write_bytes("ä,ö\n".encode("latin-1"))
+    return folder
+
+
+@pytest.fixture
+def here(inputs, tmp_path, monkeypatch):
+    """An empty folder for the outputs, beside ``in``."""
+    (tmp_path / "in").symlink_to(inputs, target_is_directory=True)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def refused(args, *message):
+    """The command is refused by one line on stderr."""
+    result = CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
+    *said, error = result.stderr.splitlines()
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    assert error.startswith("error: ")
+    assert not any(line.startswith(("error", "Traceback")) for line in said)
+    assert all(words in error for words in message), error
+
+
+# Options that every command has which takes them: bad values are refused before any file is looked at.
+COUNTS = ["0", "-1", "1", "²", "x", "", "1.5", "nan", "1e3", HUGE, "-9223372036854775809"]
+VALUES = {
+    "-k": COUNTS,
+    "--partitions": [*COUNTS, "1000000000"],
+    "--seed": ["-1", "4294967296", "x", "", "1.5", HUGE],
+    "--jobs": ["0", "-1", "²", "٣", "x", "", "1.5", "1_0", "ALL", "1001", HUGE],
+    "--missing": ["²", "٣", "x", "", "1.5", "--1", "nan", "1_0", "9223372036854775808", HUGE],
+    "--memory": ["0", "-1GB", "", "x", "GB", "1 2GB", "nan", "inf", "1XB", "²GB", "9" * 400],
+    "--k-range": ["2", "2:", ":9", "9:2", "1:4", "2:3:4", "²:³", "a:b", "", "-2:4", f"2:{HUGE}"],
+    "--generator": ["", "magic", "RANDOM-K"],
+    "--impute": ["", "zero"],
+    "--runs": ["0", "-1", "²", "x", HUGE, "1000000000"],
+}
+TAKES = {
+    "run": ["-k", "--partitions", "--seed", "--jobs", "--memory", "--k-range", "--generator", "--impute"],
+    "generate": ["-k", "--partitions", "--seed", "--jobs", "--generator", "--impute"],
+    "combine": ["-k", "--seed", "--jobs", "--missing", "--memory"],
+    "rank": ["--jobs", "--missing", "--memory", "--impute"],
+    "report": ["--missing"],
+    "reproduce": ["--runs", "--jobs"],
+}
+GOOD = {
+    "run": ["../in/x.csv", "-o", "out"],
+    "generate": ["../in/x.csv", "-o", "out.npz"],
+    "combine": ["../in/e.csv", "-o", "out"],
+    "rank": ["../in/e.csv"],
+    "report": ["../in/e.csv", "--labels", "../in/clusters.csv", "-o", "out.html"],
+    "reproduce": ["ayad", "-o", "out"],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value"),
+    [
+        pytest.param(command, option, value, id=f"{command} {option} {value[:30]}")
+        for command, options in TAKES.items()
+        for option in options
+        for value in VALUES[option]
+        if (option, value) != ("--runs", "1")
+    ],
+)
+def test_values_of_options(here, command, option, value):
+    refused([command, *GOOD[command], f"{option}={value}" if option.startswith("--") else option + value])
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("command", [*TAKES, "methods"])
+def test_usage(here, command):
+    good = GOOD.get(command, [])
+    refused([command, *good, "--nonsense"], "No such option", f"See ensemblage {command} --help")
+    refused([command, *good, "too", "much"], "unexpected extra argument")
+    if good:
+        refused([command], "Missing argument")
+        refused(
+            [command, *good, "--overwrite=yes" if command != "reproduce" else "--quick=yes"], "does not take a value"
+        )
+    assert not list(here.iterdir())
+
+
+BAD_TABLES = [
+    "none.csv",
+    "empty",
+    "empty.csv",
+    "header.csv",
+    "latin.csv",
+    "one.csv",
+    "bytes.csv",
+    "cut.csv.gz",
+    "text.csv.gz",
+    "text.parquet",
+    "cut.npz",
+    "x.csv/x.csv",
+    "\0.csv",
+    "a" * 300 + ".csv",
+]
+BAD_FEATURES = [*BAD_TABLES, "e.npz", "words.csv", "infinite.csv", "same.csv", "x.npy"]
+BAD_LABELS = [
+    *BAD_TABLES,
+    *("text.npz", "other.npz", "empty.npz", "cut.npy", "text.npy", "empty.npy", "vector.npy", "words.npy"),
+    *("complex.npy", "objects.npy", "x.npy", "x.csv", "parts", "none.npy", "none.npz", "none.parquet"),
+]
+
+
+@pytest.mark.parametrize("name", BAD_FEATURES)
+@pytest.mark.parametrize("command", ["run", "generate"])
+def test_features(here, command, name):
+    refused([command, f"../in/{name}", *GOOD[command][1:], *(["-k", "2"] if command == "run" else [])])
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize(
+    "name", ["none.npy", "cut.npy", "text.npy", "empty.npy", "vector.npy", "words.npy", "complex.npy"]
+)
+def test_features_on_disk(here, name):
+    refused(["generate", f"../in/{name}", "-o", "out.npy"])
+    assert not list(here.iterdir())
+
+
+@pytest.mark.parametrize("name", BAD_LABELS)
+@pytest.mark.parametrize("command", ["combine", "rank", "report"])
+def test_labels(here, command, name):
+    more = {"combine": ["-k", "2", "-o", "out"], "rank": [], "report": GOOD["report"][1:]}[command]
+    if (command, name) in {("combine", "one.csv"), ("rank", "one.csv"), ("report", "one.csv")}:
+        return  # one object is an ensemble
+    refused([command, f"../in/{name}", *more])
+    assert not list(here.iterdir())
+
+
+ARGUMENTS = [
+    ["run", "../in/x.csv", "-k", "2", "-o", ""],
+    ["run", "../in/x.csv", "-k", "2", "-o", "../in/x.csv"],
+    ["run", "../in/x.csv", "-k", "2", "-o", "../in/x.csv/out"],
+    ["run", "../in/x.csv", "-k", "2", "-o", "\0"],
+    ["run", "../in/x.csv", "-k", "2", "-o", "a" * 300],
+    ["run", "../in/x.csv", "-k", "16", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--k-range", "2:3", "-o", "out"],
+    ["run", "../in/x.csv", "--k-range", "2:300", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--method", "", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--method", "magic", "-o", "out"],
+    ["run", "../in/x.csv", "--method", "km", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--id-column", "z", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--id-column", "", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--drop-column", "z", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--drop-column", "a", "--drop-column", "b", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--truth-column", "a", "--id-column", "a", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--encoding", "magic", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--encoding", "", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--encoding", "hex", "-o", "out"],
+    ["run", "../in/x.csv", "-k", "2", "--encoding", "a\0b", "-o", "out"],
+    [
+        "run",
+        "../in/x.csv",
+        "-k",
+        "2",
+        "--transpose",
+        "--no-header",
+        "--generator",
+        "greedy",
+        "--truth-column",
+        "q",
+        "-o",
+        "o",
+    ],
+    ["generate", "../in/x.csv", "-o", "out.txt"],
+    ["generate", "../in/x.csv", "-o", ""],
+    ["generate", "../in/x.csv", "-o", "."],
+    ["generate", "../in/x.csv", "-o", "none/out.npz"],
+    ["generate", "../in/x.csv", "-o", "../in/empty/../x.csv"],
+    ["generate", "../in/x.csv", "-o", "a" * 300 + ".npz"],
+    ["generate", "../in/x.csv", "-o", "\0.npz"],
+    ["generate", "../in/x.csv", "--generator", "greedy", "-o", "out.npz"],
+    ["generate", "../in/x.csv", "--generator", "greedy", "-k", "2147483647", "-o", "out.npz"],
+    ["generate", "../in/x.csv", "--generator", "mixed", "-k", "2147483647", "-o", "out.npz"],
+    ["generate", "../in/x.csv", "--generator", "mixed", "-o", "out.npy"],
+    ["generate", "../in/x.npy", "--transpose", "-o", "out.npy"],
+    ["generate", "../in/x.npy", "-o", "none/out.npy"],
+    ["generate", "../in/x.npy", "-o", "../in/e.npy"],
+    ["combine", "../in/e.csv", "-k", "2147483648", "-o", "out"],
+    ["combine", "../in/e.csv", "-k", "2147483647", "-o", "out"],
+    ["combine", "../in/e.csv", "-k", "50", "-o", "out"],
+    ["combine", "../in/e.csv", "-k", "50", "--method", "acv", "-o", "out"],
+    ["combine", "../in/e.npz", "-k", "2", "--id-column", "p", "-o", "out"],
+    ["combine", "../in/e.npz", "-k", "2", "--memory", "1", "--method", "eac-complete", "-o", "out"],
+    ["combine", "../in/e.npy", "-k", "2", "-o", "out.txt"],
+    ["combine", "../in/e.npy", "-k", "2", "-o", "none/out.npy"],
+    ["combine", "../in/e.npy", "-k", "2", "-o", "../in/e.npy"],
+    ["combine", "../in/e.npy", "-k", "2", "--memory", "1MB", "-o", "out.npy"],
+    ["combine", "../in/e.npy", "-k", "2", "--scratch", "none", "-o", "out.npy"],
+    ["combine", "../in/e.npy", "-k", "2", "--scratch", "../in/e.npy", "-o", "out.npy"],
+    ["combine", "../in/e.npy", "-k", "2", "--header", "-o", "out.npy"],
+    ["combine", "../in/e.npy", "-k", "50", "-o", "out.npy"],
+    ["rank", "../in/e.csv", "--by", ""],
+    ["rank", "../in/e.csv", "-o", ""],
+    ["rank", ""],
+    ["reproduce", "ayad", "-o", ""],
+    ["rank", "../in/e.csv", "--by", ","],
+    ["rank", "../in/e.csv", "--by", "beauty"],
+    ["rank", "../in/e.csv", "--by", "aari,aari"],
+    ["rank", "../in/e.csv", "--by", "silhouette"],
+    ["rank", "../in/e.csv", "--by", "silhouette", "--features", "../in/none.csv"],
+    ["rank", "../in/e.csv", "--by", "silhouette", "--features", "../in/words.csv"],
+    ["rank", "../in/short.csv", "--by", "silhouette", "--features", "../in/x.csv"],
+    ["rank", "../in/e.csv", "--must-link", "../in/none.csv"],
+    ["rank", "../in/e.csv", "--must-link", "../in/empty"],
+    ["rank", "../in/e.csv", "--must-link", "../in/triples.csv"],
+    ["rank", "../in/e.csv", "--cannot-link", "../in/strangers.csv"],
+    ["rank", "../in/e.csv", "--cannot-link", "../in/bytes.csv"],
+    ["rank", "../in/e.csv", "--must-link", "../in/latin-pairs.csv"],
+    ["rank", "../in/e.npy", "--must-link", "../in/pairs.csv"],
+    ["rank", "../in/e.csv", "-o", "out.txt"],
+    ["rank", "../in/e.csv", "-o", "none/out.csv"],
+    ["rank", "../in/e.csv", "-o", "../in/e.csv"],
+    ["report", "../in/e.csv"],
+    ["report", "../in/e.csv", "--labels", "../in/clusters.csv"],
+    ["report", "../in/e.csv", "--labels", "../in/none.csv", "-o", "out.html"],
+    ["report", "../in/e.csv", "--labels", "../in/e.csv", "-o", "out.html"],
+    ["report", "../in/short.csv", "--labels", "../in/clusters.csv", "-o", "out.html"],
+    ["report", "../in/e.csv", "--labels", "../in/clusters.csv", "-o", "out.txt"],
+    ["report", "../in/e.csv", "--labels", "../in/clusters.csv", "-o", "none/out.html"],
+    ["report", "../in/e.csv", "--labels", "../in/clusters.csv", "-o", "../in/e.csv"],
+    ["report", "../in/none", "-o", "out.html"],
+    ["report", "../in/empty", "-o", "out.html"],
+    ["report", "../in/empty", "--labels", "../in/clusters.csv"],
+    ["reproduce", "magic", "-o", "out"],
+    ["reproduce", "", "-o", "out"],
+    ["reproduce", "all", "--table", "1", "-o", "out"],
+    ["reproduce", "ayad", "--table", "99", "-o", "out"],
+    ["reproduce", "ayad", "--figure", "x", "-o", "out"],
+    ["reproduce", "ayad", "--method", "magic", "-o", "out"],
+    ["reproduce", "ayad", "--method", "none:None", "-o", "out"],
+    ["reproduce", "ayad", "--method", "os:path", "-o", "out"],
+    ["reproduce", "ayad", "--method", ":", "-o", "out"],
+    ["reproduce", "ayad", "--status", "-o", "none"],
+    ["reproduce", "ayad", "--quick", "-o", "../in/x.csv"],
+    ["reproduce", "ayad", "--quick", "-o", "\0"],
+    ["magic"],
+    [""],
+    ["--magic"],
+]
+
+
+@pytest.mark.parametrize("args", ARGUMENTS, ids=lambda args: " ".join(args)[:80].replace("\0", "NUL"))
+def test_arguments(here, inputs, args):
+    before = {path: path.stat().st_mtime_ns for path in inputs.iterdir()}
+    refused(args)
+    assert not list(here.iterdir())
+    assert {path: path.stat().st_mtime_ns for path in inputs.iterdir()} == before
+
+
+def finished(here):
+    shutil.copytree(FOLDER_V1, here / "out")
+    (here / "wine_45.csv").write_bytes((FOLDER_V1.parent / "wine_45.csv").read_bytes())
+    return json.loads((here / "out" / "summary.json").read_text())
+
+
+RUN = ["run", "wine_45.csv", "--partitions", "6", "--truth-column", "cultivar", "-o", "out"]
+SUMMARIES = {
+    "empty": b"",
+    "no JSON": b"{",
+    "a list": b"[]",
+    "a number": b"3",
+    "no keys": b"{}",
+    "no run": b'{"format": 1}',
+    "a run of another kind": b'{"run": 3}',
+    "files of another kind": b'{"run": {"files": []}}',
+    "seconds of another kind": b'{"run": {}, "seconds": 3}',
+    "deep": b"[" * 100_000,
+    "not UTF-8": b"\xff\xfe\x00",
+    "nothing else": b'{"run": {"files": {}}}',
+    "another schema": b'{"run": {"files": {}}, "schema": "x", "clusters": []}',
+}
+
+
+@pytest.mark.parametrize("content", SUMMARIES.values(), ids=SUMMARIES)
+def test_summaries_that_are_none(here, content):
+    finished(here)
+    (here / "out" / "summary.json").write_bytes(content)
+    refused(["report", "out"], "must be the folder of a finished run")
+    refused(["report", "out", "-o", "page.html"], "must be the folder of a finished run")
+    refused(RUN, "--overwrite")
+    assert (here / "out" / "summary.json").read_bytes() == content
+    assert sorted(path.name for path in (here / "out").iterdir()) == ["ensemble.npz", "labels.csv", "summary.json"]
+
+
+@pytest.mark.parametrize("key", ["clusters", "data", "figures", "settings"])
+@pytest.mark.parametrize("value", [None, 3, {"a": "b"}])
+def test_summaries_that_were_changed(here, key, value):
+    """A page, or one sentence."""
+    summary = {**finished(here), key: value}
+    (here / "out" / "summary.json").write_text(json.dumps(summary))
+    result = CliRunner().invoke(main, ["report", "out", "-o", "page.html"], catch_exceptions=False)
+    assert result.exit_code in (0, 2), result.stderr
+    assert len(result.stderr.splitlines()) == (result.exit_code > 0)
+    assert (here / "page.html").exists() == (result.exit_code == 0)
+    assert sorted(path.name for path in (here / "out").iterdir()) == ["ensemble.npz", "labels.csv", "summary.json"]
+
+
+def test_a_newer_schema(here):
+    summary = {**finished(here), "schema": 99}
+    (here / "out" / "summary.json").write_text(json.dumps(summary))
+    for args in (["report", "out"], ["report", "out", "-o", "page.html"], RUN, [*RUN, "--overwrite"]):
+        refused(args, "must be of a schema that this version knows", "Got 99 in out")
+    assert not (here / "page.html").exists()
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database", b"SQLite format 3\0" + bytes(99), b""], ids=["text", "cut", "empty"]
+)
+def test_results_that_are_none(here, content):
+    (here / "out").mkdir()
+    (here / "out" / "results.sqlite").write_bytes(content)
+    if content:
+        refused(["reproduce", "ayad", "--quick", "-o", "out"], "results.sqlite must be a results file")
+        refused(["reproduce", "ayad", "--status", "-o", "out"], "results.sqlite must be a results file")
+    assert (here / "out" / "results.sqlite").read_bytes() == content
+
+
+def test_results_with_other_tables(here):
+    (here / "out").mkdir()
+    with sqlite3.connect(here / "out" / "results.sqlite") as file:
+        file.execute("create table results (a)")
+        file.execute("pragma user_version = 1")
+    file.close()
+    refused(["reproduce", "ayad", "--status", "-o", "out"], "results.sqlite")
+    refused(["reproduce", "ayad", "--quick", "-o", "out"], "results.sqlite")
+
+
+@pytest.mark.parametrize("name", ["results.sqlite", "ensemble.npz", "labels.csv", "summary.json", "report.html"])
+def test_folders_where_files_belong(here, name):
+    (here / "out" / name).mkdir(parents=True)
+    for args in (
+        ["run", "../in/x.csv", "-k", "2", "--partitions", "3", "-o", "out", "--overwrite"],
+        ["combine", "../in/e.csv", "-k", "2", "-o", "out", "--overwrite"],
+        ["report", "out"],
+        ["reproduce", "ayad", "--quick", "-o", "out"],
+    ):
+        if (name == "results.sqlite") == (args[0] == "reproduce"):
+            refused(args)
+    assert (here / "out" / name).is_dir()
+
+
+@pytest.mark.skipif(ROOT, reason="root may read and write everywhere")
+def test_files_without_rights(here, inputs):
+    for name in ("x.csv", "e.csv", "e.npz", "e.npy"):
+        shutil.copy(inputs / name, here / name)
+        (here / name).chmod(0)
+    refused(["run", "x.csv", "-k", "2", "-o", "out"], "Permission denied")
+    for name in ("e.csv", "e.npz", "e.npy"):
+        refused(["combine", name, "-k", "2", "-o", "out"], "Permission denied")
+        refused(["rank", name], "Permission denied")
+
+
+def test_names_that_are_no_text(here, inputs):
+    name = os.fsdecode(b"\xff.csv")
+    try:
+        shutil.copy(inputs / "one.csv", here / name)
+    except OSError:
+        pytest.skip("the file system wants text")
+    refused(["run", name, "-k", "2", "-o", "out"])
+    shutil.copy(inputs / "x.csv", here / name)
+    result = CliRunner().invoke(main, ["run", name, "-k", "2", "--partitions", "3", "-o", os.fsdecode(b"out\xff")])
+    assert result.exit_code == 0, result.stderr
+    assert len(list((here / os.fsdecode(b"out\xff")).iterdir())) == 4

@@ -1,0 +1,180 @@
+"""Files of ensembles: those of today are read for ever, and no damage ends in anything but a sentence."""
+
+import io
+import random
+import re
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategies import random_labels
+
+from ensemblage import Ensemble, KMeansConsensus
+from ensemblage._tables import features_of, members_of, read_table
+
+FILES = Path(__file__).parent / "files"
+
+# What is in the files that version 0.1 wrote: labels by rows, names, the number that means missing.
+WRITTEN = {
+    "complete": ([[0, 5], [0, 7], [3, 5], [3, 7]], ["a", "b"], -1),
+    "missing": ([[0, None], [None, 7], [3, 5], [3, 7]], None, -1),
+    "text": ([["x", "naïve"], ["y", None], ["x", "a,b"], [None, "1"]], ["first", "zwei ✓"], -1),
+    "float": ([[0.5, 2], [1.25, None], [None, 3], [0.5, 2]], None, -1),
+    "minus-one-is-a-label": ([[-1, 0], [2, 0], [-1, 1]], None, None),
+    "wide": (np.column_stack([np.arange(300), np.arange(300) // 150]).tolist(), None, -1),
+}
+
+
+@pytest.mark.parametrize("path", sorted(FILES.glob("ensemble-1-*")), ids=lambda path: path.name)
+def test_files_of_version_1(path):
+    labels, names, missing = WRITTEN[path.stem.removeprefix("ensemble-1-")]
+    E = Ensemble.load(path)
+    assert E.names == (names or ["partition_0", "partition_1"])
+    assert E.missing == missing
+    assert E.codes.dtype == (np.uint16 if "wide" in path.name else np.uint8)
+    tables = [[*categories.tolist(), None] for categories in E.categories]
+    found = [[table[code] for table, code in zip(tables, row, strict=True)] for row in E.codes.tolist()]
+    assert found == labels
+    assert [[type(z) for z in row] for row in found] == [[type(z) for z in row] for row in labels]
+    expected = KMeansConsensus(2, random_state=0).fit(Ensemble(labels, missing=missing)).labels_
+    np.testing.assert_array_equal(KMeansConsensus(2, random_state=0).fit(E).labels_, expected)
+
+
+def test_every_kind_of_label_is_among_the_files():
+    assert {path.stem.removeprefix("ensemble-1-") for path in FILES.glob("ensemble-1-*.npz")} == set(WRITTEN)
+
+
+@pytest.mark.parametrize("name", ["missing", "text", "float"])
+def test_files_are_still_written_as_in_version_1(name, tmp_path):
+    path = FILES / f"ensemble-1-{name}.npz"
+    Ensemble.load(path).save(tmp_path / "again.npz")
+    with np.load(path) as old, np.load(tmp_path / "again.npz") as new:
+        assert sorted(old) == sorted(new)
+        assert all(old[part].dtype == new[part].dtype and np.array_equal(old[part], new[part]) for part in old)
+    Ensemble.load(path).save(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == path.with_suffix(".csv").read_bytes()
+
+
+def test_a_newer_version(tmp_path):
+    with np.load(FILES / "ensemble-1-complete.npz") as parts:
+        np.savez(tmp_path / "newer.npz", **(dict(parts) | {"ensemblage_format": np.array(2)}), more=np.array(["x"]))
+    with pytest.raises(ValueError, match=r"Got format 2, which a newer ensemblage wrote\. Upgrade ensemblage\.$"):
+        Ensemble.load(tmp_path / "newer.npz")
+    np.savez(tmp_path / "newest.npz", ensemblage_format=np.array(3))
+    with pytest.raises(ValueError, match=r"Got format 3, which a newer ensemblage wrote"):
+        Ensemble.load(tmp_path / "newest.npz")
+
+
+def test_a_file_that_announces_more_than_it_holds(tmp_path):
+    """No memory is taken for it."""
+    with zipfile.ZipFile(FILES / "ensemble-1-complete.npz") as old, zipfile.ZipFile(tmp_path / "e.npz", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "codes.npy":
+                content = content.replace(b"(4, 2), }            ", b"(4000000000000, 2), }")
+                assert b"4000000000000" in content
+            new.writestr(name, content)
+    with pytest.raises(ValueError, match=r"codes is cut short"):
+        Ensemble.load(tmp_path / "e.npz")
+
+
+def test_errors_of_the_system_stay_what_they_are(tmp_path):
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(OSError, match=re.escape(str(tmp_path / "folder.npz"))):
+        Ensemble.load(tmp_path / "folder.npz")
+    with pytest.raises(FileNotFoundError, match=re.escape(repr(str(tmp_path / "none" / "e.npz")))):
+        Ensemble([[0]]).save(tmp_path / "none" / "e.npz")
+
+
+# ---- Damage ----
+
+
+def written(write):
+    file = io.BytesIO()
+    write(file)
+    return file.getvalue()
+
+
+def whole_files():
+    labels = random_labels(30, 3, 5, 0.2)
+    yield "npy", written(lambda file: np.save(file, labels))
+    yield "npy", written(lambda file: np.save(file, np.asfortranarray(labels).astype(">i2")))
+    for path in sorted(FILES.glob("ensemble-1-*")):
+        yield path.suffix[1:], path.read_bytes()
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table(
+        {
+            "n": labels[:, 0],
+            "text": ["x", None, "yé"] * 10,
+            "x": [1.5, 2.0, None] * 10,
+            "category": pa.array(["u", "v", "u"] * 10).dictionary_encode(),
+            "decimal": [Decimal("1.5"), None, Decimal("2")] * 10,
+        }
+    )
+    yield "parquet", written(lambda file: pq.write_table(table, file))
+    yield "parquet", written(lambda file: pq.write_table(table.drop(["decimal"]), file, compression="none"))
+
+
+def damaged(draw, content):
+    """Bytes that changed, went away, came in, or were copied from elsewhere."""
+    data = bytearray(content)
+    for _ in range(draw.choice([1, 1, 2, 5])):
+        place, length = draw.randrange(len(data)), draw.randrange(1, 9)
+        if draw.random() < 0.5:  # headers stand at the ends
+            place = draw.choice([place % 150, len(data) - 1 - place % 400]) % len(data)
+        data[place : place + length] = draw.choice(
+            [
+                bytes([draw.randrange(256)]) + data[place + 1 : place + length],
+                b"",
+                draw.randbytes(length) + data[place : place + length],
+                draw.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"9999"]),
+                data[place // 2 : place // 2 + length],
+            ]
+        )
+        data = data or bytearray(b"x")
+    return bytes(data)
+
+
+def damaged_inside(draw, content):
+    """A ZIP archive with right checksums and one damaged member."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
+        victim = draw.choice(old.namelist())
+        for name in old.namelist():
+            new.writestr(name, damaged(draw, old.read(name)) if name == victim else old.read(name))
+    return file.getvalue()
+
+
+def used(path):
+    """Everything that reads a file of this suffix, and looks at what it read."""
+    if path.suffix in (".npz", ".csv"):
+        yield lambda: Ensemble.load(path)
+    if path.suffix in (".npy", ".parquet"):
+        yield lambda: Ensemble.open(path)[:]
+    if path.suffix in (".parquet", ".csv"):
+        yield lambda: members_of(read_table(path.read_bytes(), path.name)).ensemble
+        yield lambda: features_of(read_table(path.read_bytes(), path.name))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(6))
+def test_damaged_files(seed, tmp_path):
+    draw, files, said = random.Random(seed), list(whole_files()), []
+    for i in range(60):
+        suffix, content = files[draw.randrange(len(files))]
+        inside = suffix == "npz" and draw.random() < 0.6
+        path = tmp_path / f"{seed}-{i}.{suffix}"
+        path.write_bytes((damaged_inside if inside else damaged)(draw, content))
+        for use in used(path):
+            try:
+                found = use()
+                if isinstance(found, Ensemble):
+                    assert len(np.asarray(found)) == len(found.distinct.inverse)
+            except (ValueError, TypeError) as error:
+                said.append((path.name, type(error), str(error)))
+    assert len(said) > 40
+    for name, kind, message in said:
+        assert kind in (ValueError, TypeError), name
+        assert re.search(r"(must|needs).*\. .*[.?]$", message), f"{name}: {message}"

@@ -1,0 +1,282 @@
+"""Threads and forks: what is computed once, under a lock that a forked child does not inherit."""
+
+import copy
+import errno
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+from strategies import random_labels
+
+from ensemblage import Ensemble, _once
+from ensemblage._once import once
+from ensemblage._stored import _distinct
+from ensemblage._stored import _ensemble as stored_ensemble
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+
+def at_the_same_time(*functions):
+    """Results of functions that begin together, each in a thread of its own."""
+    barrier, results = threading.Barrier(len(functions)), [None] * len(functions)
+
+    def work(i):
+        barrier.wait()
+        try:
+            results[i] = functions[i]()
+        except Exception as error:
+            results[i] = error
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+class Slow:
+    def __init__(self):
+        self.calls = 0
+
+    @once
+    def value(self):
+        """A value."""
+        self.calls += 1
+        time.sleep(0.1)
+        return object()
+
+
+def test_once_is_computed_by_one_thread():
+    slow, other = Slow(), Slow()
+    first, second, third = at_the_same_time(lambda: slow.value, lambda: slow.value, lambda: other.value)
+    assert first is second is slow.value
+    assert third is other.value is not first
+    assert (slow.calls, other.calls) == (1, 1)
+    assert Slow.value.__doc__ == "A value."
+
+
+def test_once_has_no_part_in_copies():
+    ensemble = Ensemble(random_labels())
+    assert "_locks" not in pickle.dumps((ensemble, ensemble.distinct)).decode("latin-1")
+    assert copy.deepcopy(ensemble).distinct is not ensemble.distinct
+    del ensemble
+    assert not [key for key in _once._locks if isinstance(key, Slow)]
+
+
+def test_an_error_is_not_kept():
+    class Fails(Slow):
+        @once
+        def value(self):
+            self.calls += 1
+            raise ValueError("no")
+
+    fails = Fails()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no"):
+            _ = fails.value
+    assert fails.calls == 2
+
+
+@pytest.fixture
+def slow_writing(monkeypatch):
+    """Rows are written slowly: two threads that wrote the same file would meet."""
+    real = _distinct.write_array
+
+    def write(file, array):
+        time.sleep(0.02)
+        real(file, array)
+
+    monkeypatch.setattr(_distinct, "write_array", write)
+    monkeypatch.setattr(stored_ensemble, "HELD", 10**9)
+    real_rows = _distinct.distinct_rows_on_disk
+    monkeypatch.setattr(stored_ensemble, "distinct_rows_on_disk", lambda *a, **kw: real_rows(*a[:3], 23, **kw))
+
+
+def test_two_threads_ask_a_stored_ensemble(tmp_path, slow_writing):
+    labels = random_labels(90, 4, 5)
+    np.save(tmp_path / "labels.npy", labels)
+    E, expected = Ensemble.open(tmp_path / "labels.npy"), Ensemble(labels).distinct
+    for found in at_the_same_time(lambda: E.distinct, lambda: E.distinct):
+        assert found is E.distinct
+        np.testing.assert_array_equal(found.codes[:], expected.codes)
+
+
+def test_two_processes_may_find_the_rows_at_the_same_time(tmp_path, slow_writing):
+    """As a forked child does, which has no part in its parent's locks: neither takes the other's files."""
+    labels = random_labels(90, 4, 5)
+    np.save(tmp_path / "labels.npy", labels)
+    E, expected = Ensemble.open(tmp_path / "labels.npy"), Ensemble(labels).distinct
+    without_lock = type(E).distinct._function
+    results = at_the_same_time(*(lambda i=i: (time.sleep(i / 20), without_lock(E))[1] for i in range(4)))
+    for found in results:
+        for name in ("codes", "counts", "inverse"):
+            np.testing.assert_array_equal(getattr(found, name)[:], getattr(expected, name))
+
+
+def test_only_a_full_disk_is_said_to_be_full(tmp_path, monkeypatch):
+    np.save(tmp_path / "labels.npy", random_labels())
+    E = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
+    before = sorted(path.name for path in E.scratch.path.iterdir())
+
+    def fails(number):
+        def write(*_):
+            raise OSError(number, os.strerror(number), "a file")
+
+        monkeypatch.setattr(_distinct, "write_array", write)
+
+    fails(errno.EIO)
+    with pytest.raises(OSError, match=os.strerror(errno.EIO)) as caught:
+        _ = E.distinct
+    assert caught.value.errno == errno.EIO
+    for number in (errno.ENOSPC, errno.EDQUOT):
+        fails(number)
+        with pytest.raises(ValueError, match="must have room for the coded labels. Got " + os.strerror(number)):
+            _ = E.distinct
+    assert sorted(path.name for path in E.scratch.path.iterdir()) == before
+
+
+# ---- Fork ----
+
+FORK = """
+import os, sys, tempfile, threading, time
+import numpy as np
+from ensemblage import Ensemble, _parallel
+from ensemblage._parallel import parallel_map
+
+labels = np.random.default_rng(0).integers(0, 4, (3000, 5))
+
+def child(work):
+    pid = os.fork()
+    if not pid:
+        status = 1
+        try:
+            status = 0 if work() else 2
+        finally:
+            os._exit(status)
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    return "hangs"
+"""
+
+
+def run(code):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORK + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+INSIDE = """
+    expected = Ensemble(labels).distinct.counts.sum()
+    inside, leave = threading.Event(), threading.Event()
+    real = MODULE.FUNCTION
+    def slow(*arguments, **options):
+        if threading.current_thread() is thread:
+            inside.set()
+            leave.wait(60)
+        return real(*arguments, **options)
+    MODULE.FUNCTION = slow
+    thread = threading.Thread(target=lambda: E.distinct)
+    thread.start()
+    inside.wait(60)
+    print(child(lambda: E.distinct.counts.sum() == expected))
+    leave.set()
+    thread.join()
+    print(E.distinct.counts.sum() == expected, np.array_equal(E.distinct.codes[:][E.distinct.inverse], E.codes[:]))
+"""
+
+
+@needs_fork
+def test_fork_while_a_thread_finds_the_distinct_rows():
+    code = "import ensemblage._ensemble as module\nE = Ensemble(labels)\n" + textwrap.dedent(INSIDE)
+    assert run(code.replace("MODULE", "module").replace("FUNCTION", "distinct_rows")) == ["0", "True", "True"]
+
+
+@needs_fork
+def test_fork_while_a_thread_finds_the_distinct_rows_on_disk():
+    code = """
+    import ensemblage._stored._ensemble as stored, ensemblage._stored._distinct as module
+    stored.HELD = 10**9
+    folder = tempfile.mkdtemp()
+    np.save(folder + "/labels.npy", labels)
+    E = Ensemble.open(folder + "/labels.npy", scratch=folder)
+    """
+    code = textwrap.dedent(code) + textwrap.dedent(INSIDE)
+    assert run(code.replace("MODULE", "module").replace("FUNCTION", "write_array")) == ["0", "True", "True"]
+
+
+@needs_fork
+def test_a_child_does_not_remove_the_folder_of_its_parent():
+    code = """
+    folder = tempfile.mkdtemp()
+    np.save(folder + "/labels.npy", labels)
+    E = Ensemble.open(folder + "/labels.npy", scratch=folder)
+    pid = os.fork()
+    if not pid:
+        sys.exit(0)
+    os.waitpid(pid, 0)
+    print(len(E.codes[:]), len(E.distinct.inverse))
+    """
+    assert run(code) == ["3000", "3000"]
+
+
+@needs_fork
+def test_threads_after_a_fork():
+    """The child has a pool of its own, and no lock that a thread of its parent held."""
+    code = """
+    inside, leave = threading.Event(), threading.Event()
+    def hold():
+        with _parallel._blas_limit._lock:
+            inside.set()
+            leave.wait(60)
+    assert parallel_map(abs, range(-5, 0), 2) == [5, 4, 3, 2, 1]
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(60)
+    def work():
+        with _parallel.one_native_thread():
+            return parallel_map(lambda i: (time.sleep(0.01), i * i)[1], range(8), 4) == [i * i for i in range(8)]
+    print(child(work))
+    leave.set()
+    thread.join()
+    """
+    assert run(code) == ["0"]
+
+
+@needs_fork
+def test_fork_while_a_thread_compiles():
+    code = """
+    from numba.core.compiler_lock import global_compiler_lock
+    import ensemblage._jit
+    inside = threading.Event()
+    def compile():
+        with global_compiler_lock:
+            inside.set()
+            time.sleep(0.5)
+    thread = threading.Thread(target=compile)
+    thread.start()
+    inside.wait(60)
+    def work():
+        with global_compiler_lock:
+            return True
+    print(child(work))
+    thread.join()
+    """
+    assert run(code) == ["0"]

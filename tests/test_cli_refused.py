@@ -184,7 +184,7 @@ def test_features(here, command, name):
     "name", ["none.npy", "cut.npy", "text.npy", "empty.npy", "vector.npy", "words.npy", "complex.npy"]
 )
 def test_features_on_disk(here, name):
-    refused(["generate", f"../in/{name}", "-o", "out.npy"])
+    refused(["generate", f"../in/{name}.npy", "-o", "out.npy"])
     assert not list(here.iterdir())
 
 
@@ -381,9 +381,8 @@ def test_a_newer_schema(here):
 def test_results_that_are_none(here, content):
     (here / "out").mkdir()
     (here / "out" / "results.sqlite").write_bytes(content)
-    if content:
-        refused(["reproduce", "ayad", "--quick", "-o", "out"], "results.sqlite must be a results file")
-        refused(["reproduce", "ayad", "--status", "-o", "out"], "results.sqlite must be a results file")
+    for how in ("--quick", "--status"):
+        refused(["reproduce", "ayad", how, "-o", "out"], "results.sqlite must be a results file")
     assert (here / "out" / "results.sqlite").read_bytes() == content
 
 

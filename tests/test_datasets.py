@@ -116,3 +116,17 @@ def test_without_network_or_permission_it_says_where_to_put_the_file(monkeypatch
         datasets.load("Seeds")
     with pytest.raises(datasets.UnavailableError, match="or allow downloads"):
         datasets.load("Seeds", download=False)
+
+
+@pytest.mark.parametrize("name", [5, None, "", " ", b"wine"])
+def test_a_name_is_text(name):
+    with pytest.raises(TypeError, match=r"name of a data set must be text\. Got .*\. dataset_names\(\) lists"):
+        datasets.load(name)
+
+
+def test_the_folder_is_a_path():
+    for bad in (5, "no\0such"):
+        with pytest.raises(TypeError, match=r"data_home must be a path: text or a pathlib\.Path\. Got "):
+            datasets.load("wine", bad)
+    with pytest.raises(ValueError, match=r"The folder of the data sets must exist"):
+        datasets.load("wine", "no-such-folder")

@@ -15,12 +15,15 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, NegMM
+from ensemblage.consensus import _partition_graph
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
 from ensemblage.consensus._hbgf import kmeans_of_points, label_coordinates
 from ensemblage.consensus._hgpa import hyperedges
 from ensemblage.consensus._mcla import meta_graph
-from ensemblage.consensus._partition_graph import whole_weights, without_vanishing
+from ensemblage.consensus._partition_graph import Cutter, whole_weights, without_vanishing
+from ensemblage.kernels._contingency import tables_of_rows
+from ensemblage.metrics import weak_association_threshold
 
 pytest.importorskip("pymetis")
 
@@ -132,6 +135,12 @@ def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
     [
         (MCLA(2, partitioner="hmetis"), "partitioner of MCLA must be one of 'metis', 'spectral'"),
         (MCLA(2, imbalance=0), "imbalance of MCLA, if not None, must be a number > 0"),
+        (MCLA(2, imbalance=10**400), "imbalance of MCLA, if not None, must be a number > 0. Got 1000"),
+        (CSPA(2, n_init=0), "n_init of CSPA must be a whole number from 1 to 1000. Got 0"),
+        (CSPA(2, n_init=2**63), "n_init of CSPA must be a whole number from 1 to 1000"),
+        (CSPA(2, max_bytes="2 gallons"), "max_bytes of CSPA must be a number of bytes"),
+        (NegMM(2, max_bytes="much"), "max_bytes of NegMM must be a number of bytes"),
+        (MCLA(2, max_bytes=-1), "max_bytes of MCLA must be a number of bytes"),
         (MCLA(2, vertex_weights="none"), "vertex_weights of MCLA"),
         (MCLA(2, ties="last"), "ties of MCLA"),
         (CSPA(2, n_neighbors=0), "n_neighbors of CSPA"),
@@ -170,6 +179,7 @@ for model, case in {BEYOND_DENSE!r}:
 """
 
 
+@pytest.mark.slow
 def test_the_same_bits_in_two_fits_and_two_processes():
     runs = [
         subprocess.run([sys.executable, "-c", SAME_BITS * 2], check=True, capture_output=True, text=True).stdout.split()
@@ -195,6 +205,23 @@ def test_nearly_unanimous_partitions_with_gaps(model):
             labels[moved] = rng.integers(k, size=moved.sum())
         most = min(5, len(rows_of(labels)), (labels.max(axis=0) + 1).sum())
         assert (fitted(model, labels, n_clusters=int(most)).labels_[(labels >= 0).any(axis=1)] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MCLA(2, imbalance=1e30),
+        MCLA(2, imbalance=1e-300, max_bytes="2GB"),
+        CSPA(2, imbalance=1e308, n_neighbors=2**63, max_bytes="1.5 GiB"),
+        HBGF(2, partitioner="metis", imbalance=10**30),
+        HGPA(2, imbalance=1e30),
+        NegMM(2, n_neighbors=2**63, max_bytes="2GB"),
+    ],
+    ids=str,
+)
+def test_numbers_beyond_any_use_mean_no_limit(model):
+    labels, _ = planted_labels(n=60, p=6, k=2, noise=0.1, seed=0)
+    assert model.fit(labels).n_clusters_ <= 2
 
 
 # ---- METIS ----
@@ -227,6 +254,17 @@ def test_objects_with_equal_labels_part_only_where_they_may():
         assert np.bincount(model.labels_).max() < 70
 
 
+def test_a_system_without_the_library_of_c(monkeypatch):
+    """As on Windows, where CDLL(None) is a TypeError."""
+
+    def fail(name):
+        raise TypeError("bad argument type for built-in operation")
+
+    expected = CSPA(2, random_state=0).fit(STREHL).labels_
+    monkeypatch.setattr(_partition_graph.ctypes, "CDLL", fail)
+    assert_array_equal(CSPA(2, random_state=0).fit(STREHL).labels_, expected)
+
+
 def test_metis_writes_nothing_to_standard_output(capfd):
     """One heavy row, many parts: METIS finds no vertex for some of them and says so in C."""
     labels = np.column_stack([np.append(np.zeros(500, dtype=int), np.arange(12))] * 2)
@@ -240,8 +278,13 @@ def test_metis_writes_nothing_to_standard_output(capfd):
 # ---- MCLA ----
 
 
+def graph_of_clusters(labels):
+    rows = rows_of(labels)
+    return meta_graph(rows, tables_of_rows(rows.codes, rows.counts, rows.n_clusters))
+
+
 def test_meta_graph_of_strehl():
-    graph, sizes = meta_graph(rows_of(STREHL))
+    graph, sizes = graph_of_clusters(STREHL)
     assert_array_equal(sizes, [3, 2, 2, 2, 3, 2, 2, 2, 3, 2, 2])
     expected = naive.jaccard(np.where(STREHL > 0, STREHL - 1, -1))
     assert_allclose(graph.toarray(), expected - np.eye(11))
@@ -272,7 +315,7 @@ def test_ties_are_drawn_by_seed_or_go_to_the_first():
 
 @given(label_matrices(min_objects=4), st.integers(1, 3))
 def test_meta_graph_is_the_naive_one(labels, k):
-    graph, sizes = meta_graph(rows_of(labels))
+    graph, sizes = graph_of_clusters(labels)
     codes = Ensemble(labels).codes.astype(int)
     codes = np.where(codes == Ensemble(labels).n_clusters, -1, codes)
     expected = naive.jaccard(codes)
@@ -367,8 +410,9 @@ def test_association_graph(labels, threshold, weighted):
     rows = rows_of(labels, weights)
     codes = np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int))
     graph = association_graph(rows.codes, rows, threshold, 0).toarray()
-    expected = share_joined(codes, weights)
-    assert_allclose(graph, np.where(expected > threshold + 1e-12, expected, 0))
+    joined, labelled = naive.joined_and_labelled(codes, weights)
+    strong = joined > (threshold + 1e-12) * labelled
+    assert_allclose(graph, np.where(strong, share_joined(codes, weights), 0))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -400,6 +444,62 @@ def test_the_number_of_edges_is_told():
     model = CSPA(2, n_neighbors=None, random_state=0).fit(STREHL)
     rows = rows_of(STREHL)
     assert model.n_edges_ == np.count_nonzero(np.triu(share_joined(np.unique(STREHL, axis=0)))) <= len(rows) ** 2
+
+
+def test_the_threshold_is_a_co_association_whatever_is_missing():
+    """With half the labels missing a pair that all join that label it has n_ij / p = 1/4, and stays."""
+    labels, _ = planted_labels(n=300, p=20, k=3, noise=0.2, missing=0.5, seed=0)
+    rows = rows_of(labels)
+    tau = weak_association_threshold(labels)
+    association = naive.coassociation(np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int)))
+    np.fill_diagonal(association, 0)
+    for weights in (None, np.full(20, 0.7)):
+        model = CSPA(3, association_threshold="kmeans", n_neighbors=None, weights=weights, random_state=0).fit(labels)
+        assert model.threshold_ == tau
+        assert model.n_edges_ == np.count_nonzero(np.triu(association) > tau + 1e-12) > 10_000
+    graph = association_graph(rows.codes, rows, tau, 5).toarray()
+    assert (association[graph > 0] > tau).all()
+    weak = CSPA(3, association_threshold=0.05, random_state=0).fit(labels)
+    assert weak.threshold_ == 0.05
+    assert weak.n_edges_ > model.n_edges_
+    assert not hasattr(weak.set_params(association_threshold=None).fit(labels), "threshold_")
+
+
+def test_words_and_unequal_weights_are_refused_as_elsewhere():
+    labels, _ = planted_labels(n=60, p=4, k=3, seed=0)
+    for method, name in ((CSPA, "association_threshold"), (NegMM, "threshold")):
+        with pytest.raises(ValueError, match=f"^{name} of {method.__name__} must be .*a number where weights are uneq"):
+            method(3, **{name: "gmm"}, weights=[1, 2, 1, 1]).fit(labels)
+        method(3, **{name: "gmm"}, weights=[2, 2, 2, 2], random_state=0).fit(labels)
+
+
+def cut_of(labels, parts):
+    """Share of the co-association, over objects, that a labeling cuts."""
+    joined = naive.joined_and_labelled(labels)[0].astype(float)
+    return joined[parts[:, None] != parts].sum() / joined.sum()
+
+
+def test_more_runs_of_metis_cut_less_and_keep_the_balance():
+    labels, _ = planted_labels(n=150, p=8, k=5, noise=0.7, seed=1)
+    runs = [CSPA(5, n_init=n, random_state=3).fit(labels).labels_ for n in (1, 2, 4, 8, 16, 32)]
+    cuts = [cut_of(labels, parts) for parts in runs]
+    assert cuts == sorted(cuts, reverse=True)
+    assert cuts[-1] < cuts[0]
+    first = np.bincount(runs[0]).max()
+    assert all(np.bincount(parts).max() <= max(first, 1.03 * 150 / 5) for parts in runs)
+    assert_array_equal(CSPA(5, n_init=32, random_state=3).fit(labels).labels_, runs[-1])
+    assert_array_equal(CSPA(5, random_state=3).fit(labels).labels_, runs[2])
+
+
+def test_of_several_runs_the_least_cut_counts(monkeypatch):
+    """A run that gives up the balance cuts nothing, and does not count."""
+    import pymetis
+
+    answers = iter([(9, [0, 0, 1, 1]), (0, [0, 0, 0, 0]), (5, [0, 1, 1, 0]), (5, [0, 1, 0, 1]), (7, [1, 1, 0, 0])])
+    monkeypatch.setattr(pymetis, "part_graph", lambda *args, **options: next(answers))
+    graph = csr_array(np.ones((4, 4)) - np.eye(4))
+    cutter = Cutter("CSPA", "metis", recursive=True, imbalance=None, seed=0, n_init=5)
+    assert_array_equal(cutter.by_metis(graph, np.ones(4, dtype=int), 2), [0, 1, 1, 0])
 
 
 # ---- HGPA ----

@@ -19,6 +19,7 @@ from ensemblage.metrics import (
     ensemble_baselines,
     ensemble_nmi,
     kmeans_loss,
+    mm_index,
 )
 from ensemblage.metrics._density import confidence_of_rows, ratio, weighted_sum
 
@@ -215,10 +216,12 @@ def test_coassociation_of_some_objects(rows):
 
 def test_coassociation_refuses_what_does_not_fit():
     labels = Ensemble(np.zeros((100_000, 1), dtype=int))
-    with pytest.raises(ValueError, match=r"max_bytes = 2\.1 GB\. Got 80\.0 GB for 100,000 objects\. Use density"):
+    with pytest.raises(
+        ValueError, match=r"max_bytes = 2\.1 GB\. Got 80\.0 GB for the matrix of 100,000 objects\. Use density"
+    ):
         coassociation(labels)
     assert coassociation(labels, rows=[0, 1]).tolist() == [[1, 1], [1, 1]]
-    with pytest.raises(ValueError, match="Got 72 bytes for 3 objects"):
+    with pytest.raises(ValueError, match=r"max_bytes = 71 bytes\. Got 4,[0-9,]+ bytes for the matrix of 3 objects"):
         coassociation(labels, rows=[0, 1, 2], max_bytes=71)
 
 
@@ -363,3 +366,20 @@ def test_errors_of_choices():
         ensemble_baselines([[0], [1]])
     with pytest.raises(ValueError, match="average_method must be one of"):
         ensemble_nmi([[0], [1]], [0, 1], average_method="mean")
+
+
+def test_a_partition_of_weight_0_is_left_out():
+    labels, truth = planted_labels(n=60, p=6, k=3, noise=0.3, missing=0.3, seed=4)
+    labels[5], labels[5, 4] = -1, 1
+    weights = np.array([1, 2, 1, 0, 0, 3.0])
+    selected, rest = Ensemble(labels).select(weights > 0), weights[weights > 0]
+    for metric in (density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari, mm_index):
+        np.testing.assert_array_equal(metric(labels, truth, weights=weights), metric(selected, truth, weights=rest))
+    for name in ("nmi", "ari", "density"):
+        expected = ensemble_baselines(selected, name, weights=rest)
+        assert ensemble_baselines(labels, name, weights=weights) == expected
+    with pytest.warns(UserWarning, match="No partition labels both"):
+        expected = coassociation(selected, weights=rest)
+    with pytest.warns(UserWarning, match="No partition labels both"):
+        found = coassociation(labels, weights=weights)
+    np.testing.assert_array_equal(found, expected)

@@ -341,3 +341,18 @@ def test_range_and_number(table, tmp_path):
     assert result.exit_code == 2
     assert "-k and --k-range must not be given both" in result.stderr
     assert run(table, tmp_path / "out", "--k-range", "2:400").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"k_range": 5}, TypeError, r"k_range of choose_k must be several numbers\. Got 5\."),
+        ({"k_range": "ab"}, ValueError, r"Every k in k_range of choose_k must be a whole number ≥ 2\. Got 'a'"),
+        ({"n_references": 10**400}, ValueError, r"n_references of choose_k must be a whole number from 0 to 100000"),
+        ({"reference": 5}, ValueError, r"reference of choose_k must be one of 'features', 'components'\. Got 5"),
+        ({"estimator": 5}, TypeError, r"estimator of ResampledPartitions must be a scikit-learn clusterer"),
+    ],
+)
+def test_what_choose_k_cannot_take(arguments, error, told):
+    with pytest.raises(error, match=told):
+        choose_k(np.arange(20.0).reshape(10, 2), **arguments)

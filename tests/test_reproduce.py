@@ -498,6 +498,33 @@ def test_the_plot_leaves_other_readings_out():
     assert plot(cells[1:]) is None
 
 
+@pytest.mark.parametrize(
+    ("request_", "error", "told"),
+    [
+        ("ayad", TypeError, r"request of reproduce must be a Request\. Got 'ayad'"),
+        (Request("ayad", Path("x")), ValueError, r"papers of a Request must be names of papers\. Got 'ayad'"),
+        (Request((), Path("x")), ValueError, r"papers of a Request must be names of papers\. Got \(\)"),
+        (Request(("x",), Path("x")), ValueError, r"A paper must be one of 'candel', .* Got 'x'"),
+        (Request(("ayad",), "x"), TypeError, r"output of a Request must be a pathlib\.Path\. Got 'x'"),
+        (Request(("ayad",), Path("x"), data=5), TypeError, r"data of a Request must be a pathlib\.Path\. Got 5"),
+        (Request(("ayad",), Path("x"), runs=0), ValueError, r"runs of a Request must be a whole number ≥ 1\. Got 0"),
+        (
+            Request(("ayad",), Path("x"), runs="2"),
+            ValueError,
+            r"runs of a Request must be .* ≥ 1\. Got '2'",
+        ),
+        (Request(("ayad",), Path("x"), n_jobs=0), ValueError, r"n_jobs must be None or a whole number other than 0"),
+        (Request(("ayad",), Path("x"), method=5), TypeError, r"method of a Request must be package\.module:Class"),
+    ],
+)
+@pytest.mark.parametrize("does", [lambda request: reproduce(request, print), status])
+def test_a_request_that_cannot_be_met(request_, error, told, does, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=told):
+        does(request_)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_progress_knows_the_time_left():
     told = []
     progress = Progress(told.append, total=4, n_jobs=2)

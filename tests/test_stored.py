@@ -462,7 +462,9 @@ def test_sizes_of_memory(memory, n_bytes):
     assert check_bytes(memory, "memory") == n_bytes
 
 
-@pytest.mark.parametrize("memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None, "9" * 400, np.nan, b"1GB"])
+@pytest.mark.parametrize(
+    "memory", ["", "much", "-1GB", 0, -5, True, "0GB", "1XB", None, "9" * 400, np.nan, b"1GB", 1j, np.complex64(9)]
+)
 def test_bad_sizes_of_memory(memory):
     with pytest.raises(ValueError, match="memory must be a number of bytes"):
         check_bytes(memory, "memory")

@@ -1,7 +1,7 @@
 """ensemblage: consensus clustering.
 
-Many clusterings of the same objects go in; one better clustering, a ranking of the members and an honest measure of
-certainty come out.
+Many clusterings of the same objects go in; the clustering that they have in common, an order of the clusterings, and
+for every object how far they agree on it come out.
 """
 
 import importlib

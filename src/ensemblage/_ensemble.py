@@ -117,8 +117,8 @@ class Ensemble:
         self._names = tuple(check_names(default if names is None else names, p))
         if not self.n_clusters.any():
             raise ValueError(
-                "A partition of an ensemble must label at least one object. Got nothing but missing labels. "
-                "Take objects that have labels."
+                "A partition of an ensemble must label at least one object. Got nothing but missing labels in "
+                f"{self._names[0]!r}{' and the others' * (p > 1)}. Take objects that have labels."
             )
 
     def _check_every_partition(self) -> None:

@@ -1,4 +1,4 @@
-"""Locks between processes: one that uses a folder keeps the others out.
+"""Locks between processes: one that writes to a place keeps the others out.
 
 The system holds the lock for an open file and ends it with the process, however that ends: no lock is ever stale.
 """
@@ -29,24 +29,24 @@ HELD = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
 @contextmanager
-def only_user(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder that exists.
+def only_user(place: Path, path: Path | None = None) -> Iterator[None]:
+    """Keep other processes out of a folder that exists, or from a file whose lock is the file ``path``.
 
     Raises
     ------
     FileNotFoundError
-        If it has just gone.
+        If the folder has just gone.
     ValueError
-        If another process uses it: says which.
+        If another process uses the place: says which.
     """
-    path = folder / LOCK
+    path = path or place / LOCK
     handle = None
     with suppress_unsupported():
         handle = take(path)
         if handle is None:
             raise ValueError(
-                f"A folder must be used by one command at a time. {folder} is in use by {_user(path)}. "
-                "Wait for it to end, or name another folder."
+                f"Results must be written by one command at a time. {place} is in use by {_user(path)}. "
+                "Wait for it to end, or name another place."
             )
     try:
         yield

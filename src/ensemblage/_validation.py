@@ -48,7 +48,7 @@ def check_number(
 def check_fraction(value: Any, subject: str) -> float:
     """A number > 0 and ≤ 1."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"{subject} must be a number > 0 and ≤ 1. Got {value!r}. Give the part, as 0.8.")
+        raise ValueError(f"{subject} must be a number > 0 and ≤ 1. Got {shown(value)}. Give the part, as 0.8.")
     return float(value)
 
 
@@ -56,7 +56,7 @@ def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         names = ("one of " if len(choices) > 1 else "") + ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{subject} must be {names}. Got {value!r}. Choose one of them.")
+        raise ValueError(f"{subject} must be {names}. Got {shown(value)}. Choose one of them.")
     return value
 
 
@@ -68,7 +68,11 @@ MOST_BYTES = 2**63 - 1
 def check_bytes(value: Any, subject: str) -> int:
     """A number of bytes ≥ 1: 2000000000 or "2GB"."""
     size: Any = _text_bytes(value) if isinstance(value, str) else value
-    if isinstance(size, bool | np.bool_) or not isinstance(size, int | float | np.number) or not size >= 1:
+    if (
+        isinstance(size, bool | np.bool_)
+        or not isinstance(size, int | float | np.integer | np.floating)
+        or not size >= 1
+    ):
         raise ValueError(
             f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
             "Give such a size."

@@ -43,11 +43,11 @@ def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None)
 
 def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value is not None:
-        from ensemblage._stored._ensemble import parse_memory
+        from ensemblage._validation import check_bytes
 
         try:
-            parse_memory(value)
-        except (ValueError, OverflowError):
+            check_bytes(value, "--memory")
+        except ValueError:
             raise click.BadParameter(f"{shown(value)} is no size such as 500MB or 4GB.", ctx, param) from None
     return value
 
@@ -198,7 +198,7 @@ folder_option = click.option(
 )
 @click.version_option(__version__, prog_name="ensemblage")
 def main() -> None:
-    """Consensus clustering: many clusterings in; one better clustering, a ranking and a measure of certainty out.
+    """Consensus clustering: many clusterings of the same objects in; what they agree on, and how far, out.
 
     Start with: ensemblage run DATA.csv -o out
     """

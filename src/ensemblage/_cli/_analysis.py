@@ -27,7 +27,6 @@ from ensemblage._cli._generation import Generation
 from ensemblage._cli._source import Source
 from ensemblage._cli._tell import tell, tell_notes, timed
 from ensemblage._files import written_whole
-from ensemblage._stored._ensemble import parse_memory
 from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
 from ensemblage.consensus import KChoice
@@ -69,9 +68,9 @@ class Consensus:
     def estimator(self) -> Any:
         estimator = make_consensus(self.method, self.k)
         known = estimator.get_params()
-        own = {"random_state": self.seed, "n_jobs": self.n_jobs}
+        own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:
-            own["max_bytes"] = parse_memory(self.memory)
+            own["max_bytes"] = self.memory
         return estimator.set_params(**{name: value for name, value in own.items() if name in known})
 
 

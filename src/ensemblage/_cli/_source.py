@@ -26,9 +26,9 @@ def formula_notes(ids: Sequence[str]) -> list[str]:
     found = next((name for name in ids if FORMULA.match(name) and not NUMBER.fullmatch(name)), None)
     if found is None:
         return []
+    shown = repr(found[:40])
     return [
-        f"ids such as {found[:40]!r} are formulas to a spreadsheet, and are written as they are: in there, import the "
-        "column id as text"
+        f"ids such as {shown} are formulas to a spreadsheet, and are written as they are: import them there as text"
     ]
 
 

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def _writer(output: Path, overwrite: bool) -> Writer:
     if not output.absolute().parent.is_dir():
         raise ValueError(f"The folder of the output must exist. {output.parent} does not. Make it first.")
     _parquet()
-    return _write_parts
+    return partial(_write_parts, overwrite)
 
 
 def _only_parts(folder: Path) -> bool:
@@ -134,7 +135,7 @@ def _columns(labels: NDArray[Any], confidence: NDArray[np.float64], block: slice
     yield confidence[block].tolist()
 
 
-def _write_parts(folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+def _write_parts(overwrite: bool, folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
     """A folder of Parquet parts with the columns cluster and confidence, in the order of the objects."""
     pa, pq = _parquet()
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
@@ -144,7 +145,7 @@ def _write_parts(folder: Path, labels: NDArray[Any], confidence: NDArray[np.floa
             pq.write_table(table, new / f"part-{i:05}.parquet")
         os.chmod(new, 0o777 & ~_umask())
         if folder.exists():
-            shutil.rmtree(folder)
+            shutil.rmtree(folder) if overwrite else folder.rmdir()
         os.replace(new, folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import check_choice, check_whole, shown
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 
@@ -21,6 +21,7 @@ STABLE = 0.01
 """A share of ambiguous pairs that is as good as none."""
 
 _REFERENCES = ("features", "components")
+_MOST_REFERENCES = 100_000
 
 
 class KRow(NamedTuple):
@@ -106,6 +107,8 @@ def choose_k(
     ------
     ValueError
         If a k is no whole number from 2 to the size of a subsample, or a parameter is out of its range.
+    TypeError
+        If ``k_range`` is no iterable or ``estimator`` no clusterer.
 
     Notes
     -----
@@ -135,7 +138,7 @@ def choose_k(
     data = check_array(X, dtype=np.float64, ensure_min_samples=4)
     ks = _checked_range(k_range)
     check_choice(reference, "reference of choose_k", _REFERENCES)
-    check_whole(n_references, "n_references of choose_k", 0)
+    check_whole(n_references, "n_references of choose_k", 0, _MOST_REFERENCES)
     seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
 
     def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
@@ -216,6 +219,8 @@ def _resampled(
 
 
 def _checked_range(k_range: Iterable[int]) -> list[int]:
+    if not isinstance(k_range, Iterable):
+        raise TypeError(f"k_range of choose_k must be several numbers. Got {shown(k_range)}. Give range(2, 11), say.")
     ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2) for k in k_range})
     if not ks:
         raise ValueError("k_range of choose_k must hold at least one number. Got none. Give range(2, 11), say.")

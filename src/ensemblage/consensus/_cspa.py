@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -9,11 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map, row_blocks
+from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._parallel import parallel_map, row_blocks, thread_count
 from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, without_gaps
+from ensemblage.consensus._ncut import cut_bytes
+from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, metis_bytes, without_gaps
 from ensemblage.kernels._neighbours import find_neighbours
 from ensemblage.metrics._threshold import weak_association_threshold
 
@@ -21,6 +25,8 @@ MOST_COMPLETE = 1_000
 """Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""
 NEIGHBORS = 100
 ROUNDING = 1e-12
+BLOCK = 64
+"""Rows whose neighbours are found at once."""
 
 
 class CSPA(ObjectGraph):
@@ -33,10 +39,11 @@ class CSPA(ObjectGraph):
     partitioner : {"metis", "spectral"}, default "metis"
         METIS makes parts of like size; the normalised cut ("spectral") does not insist, and mostly finds better ones.
     n_neighbors : "auto", int or None, default "auto"
-        Most neighbours of a row: those with the largest co-association, of equal ones a random choice. None takes all
-        pairs with a positive one, as the paper does. "auto" is None up to 1,000 rows and 100 above.
+        Most neighbours of a row: those that the most partitions join with it, of equal ones a random choice. None takes
+        all pairs that some partition joins, as the paper does. "auto" is None up to 1,000 rows and 100 above.
     association_threshold : {"kmeans", "gmm"} or float, optional
-        Co-associations up to it are no edges; the words find it by `weak_association_threshold`.
+        Co-associations (of the partitions that label both, the share that joins them) up to it are no edges (at least
+        0, below 1). A word: the number that `weak_association_threshold` finds by that method.
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's graph; METIS
         may then part them for the balance, by their order. The normalised cut never does. With n_neighbors=None too it
@@ -46,6 +53,12 @@ class CSPA(ObjectGraph):
         was worse on every real ensemble tried.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+    n_init : int, default 4
+        Only for METIS: runs, of which the one counts that cuts the least; runs whose largest part is larger than that
+        of the first one, and than ``imbalance`` (or 0.03) allows, do not. 4 is the least power of two whose cuts were
+        within 1 % of those of 16 runs, on average over 13 ensembles. At most 1,000.
+    max_bytes : int or str, default 2 GiB
+        Most memory to take beyond the labels, in bytes or as "4GB".
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
     n_jobs : int, optional
@@ -62,22 +75,30 @@ class CSPA(ObjectGraph):
     n_clusters_ : int
     n_edges_ : int
         Edges of the graph.
+    threshold_ : float
+        Co-associations up to it are no edges. Only with ``association_threshold``.
     n_features_in_, feature_names_in_
         As in scikit-learn: partitions and their names.
 
     Raises
     ------
     ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, the
+        fit would take more than ``max_bytes``, or the threshold is a word and the weights are not equal.
     ImportError
         If METIS is asked for and pymetis is not there.
 
     Notes
     -----
     O(m² p) time to find the edges of m rows: with 100 neighbours and p = 20 a few seconds for m = 20,000, under half a
-    minute for 50,000, hours for 10⁶. About 12 kB per row with 100 neighbours: 600 MB for 50,000. All pairs of 5,000
-    rows (6 million edges) take 700 MB. The co-association is the share of all partitions that join the pair: a missing
-    label joins with nobody.
+    minute for 50,000, hours for 10⁶. Memory: 48 to 140 bytes for each end of an edge, the more the fewer edges there
+    are. 2 GiB are enough for 5,900 rows if some partition joins each pair, and for 78,000 or more with 100 neighbours.
+    Edges are counted as they are found, and a fit that would pass ``max_bytes`` ends then.
+
+    The weight of an edge is the share of all partitions that join the pair, weighted by ``weights``: H Hᵀ / p, as in
+    the paper, where the row of an object that a partition does not label is zero. So a pair that few partitions label
+    weighs little, however often they agree. The threshold is on the other scale, that of
+    `ensemblage.metrics.coassociation`. Without missing labels both are the same.
 
     References
     ----------
@@ -102,6 +123,8 @@ class CSPA(ObjectGraph):
         distinct: bool = True,
         recursive: bool = True,
         imbalance: float | None = None,
+        n_init: int = 4,
+        max_bytes: int | str = MAX_BYTES,
         weights: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -113,6 +136,8 @@ class CSPA(ObjectGraph):
         self.distinct = distinct
         self.recursive = recursive
         self.imbalance = imbalance
+        self.n_init = n_init
+        self.max_bytes = max_bytes
         self.weights = weights
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -122,15 +147,26 @@ class CSPA(ObjectGraph):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
-        cutter = Cutter.of(self)
+        cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
+        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if self.association_threshold is None else 0)
+        threshold = self._threshold(rows, ensemble)
+        if threshold is not None:
+            self.threshold_ = threshold
+        elif hasattr(self, "threshold_"):
+            del self.threshold_
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
         codes, counts = rows.codes[order], rows.counts[order]
-        graph = association_graph(codes, rows, self._threshold(ensemble), self._most_neighbors(len(rows)), self.n_jobs)
+        graph = association_graph(
+            codes, rows, threshold or 0.0, n_neighbors, self.n_jobs, lambda found: self._check_size(rows, k, found)
+        )
         self.n_edges_ = graph.nnz // 2
+        self._check_size(rows, k, graph.nnz)
         if cutter.partitioner == "metis":
-            objects = np.repeat(counts, np.diff(graph.indptr)) * counts[graph.indices]
-            graph = csr_array((graph.data * objects, graph.indices, graph.indptr), shape=graph.shape)
+            for block in row_blocks(len(rows)):
+                part = slice(graph.indptr[block.start], graph.indptr[block.stop])
+                objects = np.repeat(counts[block], np.diff(graph.indptr[block.start : block.stop + 1]))
+                graph.data[part] *= objects * counts[graph.indices[part]]
         itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
         parts = np.empty(len(rows), dtype=np.int64)
         parts[order] = cutter.cut(graph, counts, k, itself)
@@ -143,45 +179,109 @@ class CSPA(ObjectGraph):
         if isinstance(self.n_neighbors, str):
             check_choice(self.n_neighbors, "n_neighbors of CSPA, if it is a word,", ["auto"])
             return 0 if m <= MOST_COMPLETE else NEIGHBORS
-        return check_whole(self.n_neighbors, "n_neighbors of CSPA", 1)
+        return min(check_whole(self.n_neighbors, "n_neighbors of CSPA", 1), m)
 
-    def _threshold(self, ensemble: Ensemble) -> float:
+    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
         given = self.association_threshold
         if given is None:
-            return 0.0
+            return None
         if not isinstance(given, str):
             return check_number(given, "association_threshold of CSPA", least=0, below=1)
         check_choice(given, "association_threshold of CSPA, if it is a word,", ["kmeans", "gmm"])
+        if (rows.weights != rows.weights[0]).any():
+            raise ValueError(
+                f"association_threshold of CSPA must be a number where weights are unequal. Got {given!r}. "
+                "Give a number."
+            )
         return weak_association_threshold(ensemble, given, random_state=self.random_state)
+
+    def _check_size(self, rows: Rows, k: int, n_entries: int) -> None:
+        """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it."""
+        m, n_threads = len(rows), thread_count(self.n_jobs)
+        cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral_bytes(m, n_entries, k)
+        n_bytes = OVERHEAD + graph_bytes(rows, n_threads) + max(48 * n_entries, cut)
+        fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
+        advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
+        check_fits(n_bytes, self.max_bytes, "CSPA", f"at least {n_entries // 2:,} edges of {m:,} label rows", advice)
+
+
+def graph_bytes(rows: Rows, n_threads: int) -> int:
+    """Bytes of what `association_graph` has beside its edges, and the fit for each row and object."""
+    m, p = rows.codes.shape
+    of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
+    return int(of_rows + n_threads * m * (16 + 12 * BLOCK))
+
+
+def spectral_bytes(m: int, n_entries: int, k: int) -> int:
+    """Bytes of a graph, of its copy with the diagonal, and of the normalised cut of another copy."""
+    return 36 * (n_entries + 2 * m) + cut_bytes(m, k)
+
+
+def fewest_entries(rows: Rows, n_neighbors: int) -> int:
+    """Entries that the graph has at least: of each partition the pairs of rows that it joins; the largest number."""
+    fewest = 0
+    for column, k in zip(rows.codes.T, rows.n_clusters, strict=True):
+        sizes = np.bincount(column, minlength=k)[:k]
+        others = np.maximum(sizes - 1, 0) if n_neighbors == 0 else np.clip(sizes - 1, 0, n_neighbors)
+        fewest = max(fewest, int((sizes * others).sum()))
+    return fewest
 
 
 def association_graph(
-    codes: NDArray[Any], rows: Rows, threshold: float, n_neighbors: int, n_jobs: int | None = None
+    codes: NDArray[Any],
+    rows: Rows,
+    threshold: float,
+    n_neighbors: int,
+    n_jobs: int | None = None,
+    check: Callable[[int], None] = lambda n_entries: None,
 ) -> csr_array:
-    """Co-associations above a threshold, (m, m) without diagonal; of those of each row the largest, if not 0 of them.
+    """Shares of all partitions that join two rows, (m, m) without diagonal; of those of each row the largest.
 
-    ``codes`` are those of ``rows`` in any order. An edge is there if either end counts the other among its neighbours.
+    Only pairs of a co-association above the threshold. ``n_neighbors`` is the most for each row, 0 for all; an edge is
+    there if either end counts the other among its neighbours. ``codes`` are those of ``rows`` in any order. ``check``
+    is called with the number of entries found so far.
     """
     m, p = codes.shape
     columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters.astype(codes.dtype)
-    weights = np.empty(0) if (rows.weights == 1).all() else rows.weights
-    dtype = np.float64 if len(weights) else np.min_scalar_type(p)
-    total = float(rows.weights.sum())
+    plain = (rows.weights == rows.weights[0]).all()
+    weights = np.empty(0) if plain else rows.weights
+    dtype = np.min_scalar_type(p) if plain else np.float64
+    total = float(p if plain else rows.weights.sum())
+    least = threshold + ROUNDING if threshold > 0 else 0.0
+    compared = m if threshold > 0 and (codes == rows.n_clusters).any() else 0
     most = m - 1 if n_neighbors == 0 else min(n_neighbors, m - 1)
+    n_entries, lock = 0, Lock()
 
     def find(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        nonlocal n_entries
         size = block.stop - block.start
-        ends, joined = np.empty(size, dtype=np.int64), np.empty(m, dtype=dtype)
+        ends, joined, labelled = np.empty(size, dtype=np.int64), np.empty(m, dtype=dtype), np.empty(compared, dtype)
         neighbours, links = np.empty(size * most, dtype=np.int32), np.empty(size * most)
         n_found = find_neighbours(
-            columns, absent, weights, block.start, block.stop, threshold * total + ROUNDING, n_neighbors, joined, ends,
+            columns, absent, weights, block.start, block.stop, total, least, n_neighbors, joined, labelled, ends,
             neighbours, links,
         )  # fmt: skip
+        with lock:
+            n_entries += n_found
+            check(n_entries)
         return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
 
-    found = parallel_map(find, row_blocks(m, rows_of_slice(m * (8 + p), 64)), n_jobs)
-    degrees, neighbours, links = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    indptr = np.concatenate([[0], np.cumsum(degrees)])
-    graph = csr_array((links / total, neighbours, indptr), shape=(m, m))
-    graph.sort_indices()
+    found = parallel_map(find, row_blocks(m, rows_of_slice(m * (8 + p), BLOCK)), n_jobs)
+    graph = _joined(found, n_entries, total)
     return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))
+
+
+def _joined(found: list[Any], n_entries: int, total: float) -> csr_array:
+    """The graph from the neighbours of each block of rows, whose list is emptied."""
+    places = np.int32 if n_entries < 2**31 else np.int64
+    degrees = np.concatenate([block[0] for block in found])
+    indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries
+    while found:
+        _, neighbours, links = found.pop()
+        start = stop - len(links)
+        indices[start:stop], data[start:stop] = neighbours, links / total
+        stop = start
+    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
+    graph = csr_array((data, indices, indptr), shape=(len(degrees), len(degrees)))
+    graph.sort_indices()
+    return graph

@@ -172,7 +172,7 @@ class EvidenceAccumulation(BaseConsensus):
         return cut(merges, k or _longest(lives, len(rows)))
 
     def _check_parameters(self) -> None:
-        if self.linkage == "ward":
+        if isinstance(self.linkage, str) and self.linkage == "ward":
             raise ValueError(
                 "linkage of EvidenceAccumulation must be one of 'single', 'average', 'complete'. Got 'ward', which "
                 "takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary "

@@ -129,7 +129,9 @@ class HGPA(ObjectGraph):
         tool = mtkahypar.initialize(1, False)
         mtkahypar.set_seed(seed)
         context = tool.context_from_preset(mtkahypar.PresetType.DETERMINISTIC)
-        context.set_partitioning_parameters(k, self.imbalance, getattr(mtkahypar.Objective, self.objective.upper()))
+        # A part of all objects exceeds the mean by k - 1: beyond, there is no limit.
+        imbalance = min(float(self.imbalance), k)
+        context.set_partitioning_parameters(k, imbalance, getattr(mtkahypar.Objective, self.objective.upper()))
         context.logging = False
         edges = hyperedges(rows)
         whole = np.maximum(whole_weights(edge_weights), 1)

@@ -207,7 +207,7 @@ def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int |
     (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes
     entries = m * (m - 1) // 2
     of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
-    of_labels = 16 * int(evidence.rows.offsets[-1]) * thread_count(evidence.n_jobs)
+    of_labels = 16 * int(evidence.rows.offsets[-1]) * min(thread_count(evidence.n_jobs), m)
     of_pairs = n_matrices * entries * np.dtype(dtype).itemsize
     needed = OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(evidence.rows.inverse))
     advice = (

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._parallel import map_rows
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, whole_weights, without_gaps
-from ensemblage.kernels._contingency import tables_of_rows
+from ensemblage.consensus._ncut import cut_bytes
+from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, metis_bytes, whole_weights, without_gaps
+from ensemblage.kernels._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
+
+EDGE_BYTES = 150
+"""Most bytes per edge of the graph while it is made (measured)."""
 
 
 class MCLA(BaseConsensus):
@@ -37,6 +42,9 @@ class MCLA(BaseConsensus):
         copes better with clusters of unlike sizes. With equal vertex weights bisection is the better one.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+    max_bytes : int or str, default 2 GiB
+        Most memory to take beyond the labels, in bytes or as "4GB": 8 bytes for each pair of clusters of different
+        partitions, and about 150 for each such pair that shares objects.
     ties : {"random", "first"}, default "random"
         Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     weights : array-like of shape (n_partitions,), optional
@@ -62,8 +70,8 @@ class MCLA(BaseConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, or a parameter is out
-        of its range.
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, a parameter is out
+        of its range, or the fit would take more than ``max_bytes``.
     ImportError
         If METIS is asked for and pymetis is not there.
 
@@ -95,6 +103,7 @@ class MCLA(BaseConsensus):
         vertex_weights: str = "size",
         recursive: bool = False,
         imbalance: float | None = None,
+        max_bytes: int | str = MAX_BYTES,
         ties: str = "random",
         weights: Any = None,
         n_jobs: int | None = None,
@@ -105,6 +114,7 @@ class MCLA(BaseConsensus):
         self.vertex_weights = vertex_weights
         self.recursive = recursive
         self.imbalance = imbalance
+        self.max_bytes = max_bytes
         self.ties = ties
         self.weights = weights
         self.n_jobs = n_jobs
@@ -119,12 +129,28 @@ class MCLA(BaseConsensus):
         check_choice(self.vertex_weights, "vertex_weights of MCLA", ["size", "equal"])
         check_choice(self.ties, "ties of MCLA", ["random", "first"])
         check_enough_labels(k, rows, "MCLA")
-        graph, sizes = meta_graph(rows, self.n_jobs)
+        graph, sizes = self._meta_graph(rows, k)
         weights = sizes if self.vertex_weights == "size" else np.ones_like(sizes)
         parts = cutter.cut(graph, self._whole(weights, rows), k, diagonal=1.0)
         parts_of = dict(zip(self._voting.tolist(), np.split(parts, np.cumsum(rows.n_clusters)[:-1]), strict=True))
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
         return without_gaps(self._associate(rows, parts, k, cutter.seed))
+
+    def _meta_graph(self, rows: Rows, k: int) -> tuple[csr_array, NDArray[np.int64]]:
+        """`meta_graph`, unless its tables, its edges or their cut would take more than ``max_bytes``."""
+        (m, p), d = rows.codes.shape, int(rows.n_clusters.sum())
+        of_rows = OVERHEAD + m * (2 * p * rows.codes.dtype.itemsize + 32) + 200 * d
+        of_tables = of_rows + 8 * table_cells(rows.n_clusters)
+        self._check_fits(of_tables, d)
+        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
+        n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
+        cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else 72 * n_edges + cut_bytes(d, k)
+        self._check_fits(max(of_tables + EDGE_BYTES * n_edges, of_rows + cut), d)
+        return meta_graph(rows, tables)
+
+    def _check_fits(self, n_bytes: int, d: int) -> None:
+        advice = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
+        check_fits(n_bytes, self.max_bytes, "MCLA", f"the pairs of {d:,} clusters", advice)
 
     def _whole(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
         """Sizes times the weights of the partitions, as whole numbers."""
@@ -151,10 +177,9 @@ def _assign(offsets: Any, group_of: Any, votes: Any, capacity: Any, codes: Any, 
     assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
 
 
-def meta_graph(rows: Rows, n_jobs: int | None = None) -> tuple[csr_array, NDArray[np.int64]]:
+def meta_graph(rows: Rows, tables: ContingencyTables) -> tuple[csr_array, NDArray[np.int64]]:
     """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
     starts, sizes = np.concatenate([[0], np.cumsum(rows.n_clusters)]), rows.label_counts()
-    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, n_jobs)
     edges = [_edges(starts, sizes, i, j, tables.table(i, j)) for i, j in combinations(range(len(rows.weights)), 2)]
     a, b, similarity = np.concatenate([np.empty((3, 0)), *edges], axis=1)
     shape = (int(starts[-1]), int(starts[-1]))

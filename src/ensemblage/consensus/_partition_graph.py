@@ -177,7 +177,7 @@ def metis_bytes(n_vertices: int, n_entries: int) -> int:
     of them vanish until the graph is complete. The input has whole weights and places, and a copy of the graph.
     """
     levels = [min(n_entries, (n_vertices >> level) ** 2) for level in range(max(n_vertices, 1).bit_length())]
-    return 36 * n_entries + 16 * sum(levels) + 200 * n_vertices
+    return 40 * n_entries + 16 * sum(levels) + 200 * n_vertices
 
 
 def without_vanishing(graph: csr_array) -> csr_array:

@@ -5,22 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import map_rows
 from ensemblage._random import task_seeds
-from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_whole
-from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._js_linkage import average_linkage, bottleneck_linkage, cut_by_merges, js_divergences
-from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
-from ensemblage.consensus._vote_order import Ballot, ballot, entropy
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._vote_order import Ballot
 from ensemblage.consensus._votes import (
     LabelSums,
     Votes,
-    VotingLosses,
     all_tables,
     bipartite_losses,
     bipartite_votes,
@@ -28,164 +20,8 @@ from ensemblage.consensus._votes import (
     cumulative_losses,
     cumulative_votes,
     sum_labels,
-    sum_of_entropies,
 )
-from ensemblage.kernels._profiles import tally_clusters
-
-
-class VotingConsensus(BaseConsensus):
-    """What the voting methods share: from the votes of all labels to clusters and memberships."""
-
-    linkage: str
-    include_singletons: bool
-
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
-        check_choice(self.linkage, f"linkage of {type(self).__name__}", ["average", "aib"])
-        k = self._check_wanted(rows)
-        order = ballot(rows, ensemble, self.n_jobs)
-        votes, sums = self._vote(rows, self._led_by_reference(order, k))
-        self._rows, self._aggregate = rows, votes
-        self._extract(rows, sums)
-        return self._assign(rows, self._n_groups(k))
-
-    def _holds_rows(self) -> str:
-        return ""
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError
-
-    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
-        """The aggregated partition and its sums over labels."""
-        raise NotImplementedError
-
-    def _led_by_reference(self, order: Ballot, k: int | None) -> Ballot:
-        return order
-
-    def _check_wanted(self, rows: Rows) -> int | None:
-        name = type(self).__name__
-        if len(rows.weights) < 2:
-            one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
-            raise ValueError(
-                f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
-            )
-        if self.n_clusters is None:
-            return None
-        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters.max())
-        if k > most:
-            one = " (n_samples=1)" if len(rows) == 1 else ""
-            raise ValueError(
-                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
-                "Ask for fewer clusters or add partitions with more: voting only merges them."
-            )
-        return k
-
-    def _keep_order(self, votes: Votes, losses: VotingLosses) -> None:
-        """Keep who voted when, and the losses, by the numbers that the partitions have in the matrix that was given."""
-        self.order_: NDArray[np.intp] = self._voting[votes.order]
-        self.losses_ = VotingLosses(*(self._of_partitions(values, np.nan) for values in losses))
-
-    def _extract(self, rows: Rows, sums: LabelSums) -> None:
-        """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
-        entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
-        self.entropy_ = entropy(sums.masses)
-        self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
-        self.linkage_matrix_ = (
-            average_linkage(js_divergences(sums.masses, entropies))
-            if self.linkage == "average"
-            else bottleneck_linkage(rows, self._aggregate, sums.masses, self.n_jobs)
-        )
-        self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
-
-    def _n_groups(self, k: int | None) -> int:
-        if k is not None:
-            return k
-        if not self.lifetimes_:  # one or two clusters: nothing between them and a single one
-            return len(self.linkage_matrix_) + 1
-        return longest_lifetime(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
-
-    def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
-        """Cut the hierarchy; the cluster of each row is its largest membership."""
-        groups = cut_by_merges(self.linkage_matrix_, k)
-        self._groups = self._aggregate.merged(groups)
-        group = self._most_likely(rows.codes)
-        sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
-        tally_clusters(group, rows.counts, sizes, first)
-        self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
-        self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
-        self._memberships = self._aggregate.merged(self.clusters_of_reference_)
-        return np.append(self._cluster_of, np.int32(-1))[group]
-
-    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
-        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the columns of the aggregate
-
-    def _most_likely(self, codes: Any) -> NDArray[np.int32]:
-        """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
-        group, groups = np.empty(len(codes), dtype=np.int32), self._groups
-
-        def place(codes: NDArray[Any], group: NDArray[np.int32]) -> None:
-            means = groups.means(codes)
-            group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
-
-        map_rows(place, [codes, group], n_jobs=self.n_jobs)
-        return group
-
-    def _of_objects(self, votes: Votes) -> NDArray[np.float64]:
-        """The votes' row of every object that was fitted."""
-        check_is_fitted(self)
-        rows = self._rows
-        soft = np.full((len(rows.inverse), votes.table.shape[1]), np.nan)
-
-        def fill(inverse: NDArray[Any], soft: NDArray[np.float64]) -> None:
-            labelled = inverse < len(rows)
-            soft[labelled] = votes.means(rows.codes[inverse[labelled]])
-
-        # Objects are in no order of their rows: rows on disk are read once for each block of objects.
-        size = 2**20 if isinstance(rows.codes, BlockRows) else None
-        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=size)
-        return soft
-
-    @property
-    def aggregate_(self) -> NDArray[np.float64]:
-        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
-        return self._of_objects(self._aggregate)
-
-    @property
-    def membership_(self) -> NDArray[np.float64]:
-        """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
-        return self._of_objects(self._memberships)
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Most likely cluster of new label rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
-            Cluster of each row; -1 where no partition votes.
-        """
-        codes = self._encode(X)
-        return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
-
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new label rows in the clusters.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new, k)
-            Rows sum to 1; NaN where no partition votes.
-        """
-        codes = self._encode(X)
-        return np.concatenate(map_rows(self._memberships.means, [codes], n_jobs=self.n_jobs))
+from ensemblage.consensus._voting_base import VotingConsensus
 
 
 class CumulativeVoting(VotingConsensus):

@@ -68,6 +68,8 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
 
     Raises
     ------
+    TypeError
+        If ``name`` is no text, or ``data_home`` no path.
     ValueError
         If there is no set of that name, its file is not of that form, or it cannot be fetched.
 
@@ -80,7 +82,7 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
     >>> datasets.load("Two Gauss").source
     'generated'
     """
-    if not isinstance(name, str):
+    if not isinstance(name, str) or not name.strip():
         raise TypeError(f"name of a data set must be text. Got {shown(name)}. dataset_names() lists them.")
     folder = _folder(data_home)
     known = canonical_name(name)

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ensemblage._files import written_whole
+from ensemblage._lock import only_user
 from ensemblage._validation import check_choice
 from ensemblage._version import __version__
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
@@ -70,8 +71,9 @@ def write_partitions(
     TypeError
         If ``generator`` is not a generator of independent partitions.
     ValueError
-        If the name does not end in .npy, ``random_state`` is not a whole number, the disk has no room, or there is
-        something under that name that was made of other data, with other parameters or other versions.
+        If the name does not end in .npy, ``random_state`` is not a whole number, the disk has no room, another process
+        is writing the same file, or there is something under that name that was made of other data, with other
+        parameters or other versions.
 
     Notes
     -----
@@ -99,20 +101,21 @@ def write_partitions(
     features: Any = generator._prepare(generator._validated(X, reset=True))
     n_rows, n_features = features.shape
     recipes, made_of = generator._recipes(n_rows, n_features), _made_of(generator, features)
-    if overwrite:
-        files.remove()
-    names = files.finished_names(made_of, n_rows)
-    if names is not None:
+    with only_user(files.labels, files.lock):
+        if overwrite:
+            files.remove()
+        names = files.finished_names(made_of, n_rows)
+        if names is not None:
+            return names
+        try:
+            files.begin(made_of, recipes, n_rows)
+            names = _made(generator, features, recipes, files, callback)
+            files.finish(made_of, names, n_rows)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+                raise
+            raise files.full(error.strerror or "a full disk") from None
         return names
-    try:
-        files.begin(made_of, recipes, n_rows)
-        names = _made(generator, features, recipes, files, callback)
-        files.finish(made_of, names, n_rows)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-            raise
-        raise files.full(error.strerror or "a full disk") from None
-    return names
 
 
 def _checked(generator: Any) -> BasePartitions:
@@ -186,6 +189,7 @@ class _Files(NamedTuple):
     labels: Path
     json: Path
     parts: Path
+    lock: Path
 
     @classmethod
     def of(cls, path: Path) -> _Files:
@@ -193,7 +197,8 @@ class _Files(NamedTuple):
             raise ValueError(f"The file of write_partitions must be a .npy file. Got {str(path)!r}. Name one.")
         if not path.absolute().parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
-        return cls(path, path.with_name(f"{path.name}.json"), path.with_name(f"{path.name}.parts"))
+        json_, parts, lock = (path.with_name(name.format(path.name)) for name in ("{}.json", "{}.parts", ".{}.lock"))
+        return cls(path, json_, parts, lock)
 
     def part(self, name: str) -> Path:
         return self.parts / f"{name}.npy"

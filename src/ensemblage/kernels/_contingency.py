@@ -131,6 +131,12 @@ def contingency_tables(
     return _tables(flat, pairs, begins, n_clusters)
 
 
+def table_cells(n_clusters: NDArray[np.int64]) -> int:
+    """Cells of the contingency tables of all pairs of partitions; exact, however many."""
+    sizes = [int(k) + 1 for k in n_clusters]
+    return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
 def all_pairs(p: int) -> NDArray[np.int64]:
     """(p (p - 1) / 2, 2) pairs i < j: (0, 1), (0, 2), …, (1, 2), …"""
     return np.array(list(combinations(range(p), 2)), dtype=np.int64).reshape(-1, 2)

@@ -11,17 +11,16 @@ from ensemblage._jit import jit
 def least_to_keep(
     joined: Any,  # IN (m,) how strongly each row is joined with row i
     i: int,
-    least: float,  # IN rows up to it are no neighbours
     n_neighbors: int,  # IN
     p: int,  # IN number of partitions; joined is a number of them if weighted is False
     weighted: bool,
 ) -> float:
-    """The n_neighbors-th largest entry of others than i, or ``least`` if fewer are above it."""
+    """The n_neighbors-th largest entry of others than i."""
     m = joined.shape[0]
     if weighted:
         others = joined.copy()
         others[i] = 0
-        return max(least, np.float64(np.partition(others, m - n_neighbors)[m - n_neighbors]))
+        return np.float64(np.partition(others, m - n_neighbors)[m - n_neighbors])
     histogram = np.zeros(p + 1, np.int64)
     for j in range(m):
         histogram[np.int64(joined[j])] += 1
@@ -30,7 +29,39 @@ def least_to_keep(
     while level > 0 and n_above < n_neighbors:
         level -= 1
         n_above += histogram[level]
-    return max(least, np.float64(level))
+    return np.float64(level)
+
+
+@jit
+def drop_weak(
+    columns: Any,  # IN (p, m) codes
+    absent: Any,  # IN (p,)
+    weights: Any,  # IN (p,); empty = 1 each
+    i: int,
+    total: float,  # IN weight of all partitions
+    threshold: float,  # IN
+    joined: Any,  # IN/OUT (m,) how strongly each row is joined with row i; 0 where the co-association is not above
+    labelled: Any,  # WORK (m,), or empty if all partitions label all rows
+) -> None:
+    if labelled.shape[0] == 0:
+        for j in range(joined.shape[0]):
+            if joined[j] / total <= threshold:
+                joined[j] = 0
+        return
+    labelled[:] = 0
+    for t in range(columns.shape[0]):
+        column, none = columns[t], absent[t]
+        if column[i] == none:
+            continue
+        if weights.shape[0] > 0:
+            for j in range(joined.shape[0]):
+                labelled[j] += weights[t] * (column[j] != none)
+        else:
+            for j in range(joined.shape[0]):
+                labelled[j] += np.uint8(column[j] != none)
+    for j in range(joined.shape[0]):
+        if joined[j] > 0 and joined[j] / labelled[j] <= threshold:
+            joined[j] = 0
 
 
 @jit
@@ -40,9 +71,11 @@ def find_neighbours(
     weights: Any,  # IN (p,) float64 weights of the partitions; empty = 1 each
     first: int,  # IN rows first … last - 1
     last: int,
-    least: float,  # IN rows joined no more strongly are no neighbours
+    total: float,  # IN weight of all partitions
+    threshold: float,  # IN rows of no larger co-association (joined / both labelled) are no neighbours
     n_neighbors: int,  # IN most per row; 0 = all
     joined: Any,  # WORK (m,) unsigned; float64 with weights
+    labelled: Any,  # WORK as joined; empty if all partitions label all rows, or if the threshold is 0
     ends: Any,  # OUT (last - first,) int64, where each row's neighbours end
     neighbours: Any,  # OUT int32, ascending from the row itself on and around
     links: Any,  # OUT float64, how strongly
@@ -65,17 +98,19 @@ def find_neighbours(
             else:
                 for j in range(m):
                     joined[j] += np.uint8(column[j] == code)
-        limit, n_ties = least, m
+        if threshold > 0:
+            drop_weak(columns, absent, weights, i, total, threshold, joined, labelled)
+        limit, n_ties = 0.0, m
         if n_neighbors > 0 and n_neighbors < m - 1:
-            limit = least_to_keep(joined, i, least, n_neighbors, p, weighted)
+            limit = least_to_keep(joined, i, n_neighbors, p, weighted)
             n_above = 0
             for j in range(m):
                 n_above += joined[j] > limit and j != i
-            n_ties = n_neighbors - n_above if limit > least else 0
+            n_ties = n_neighbors - n_above if limit > 0 else 0
         for step in range(1, m):
             j = i + step if i + step < m else i + step - m
             value = np.float64(joined[j])
-            tied = value == limit and n_ties > 0 and limit > least
+            tied = value == limit and n_ties > 0 and limit > 0
             if value > limit or tied:
                 n_ties -= tied
                 neighbours[n_found], links[n_found] = j, value

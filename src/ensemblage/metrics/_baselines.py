@@ -32,7 +32,8 @@ def ensemble_baselines(
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         As in `ensemble_nmi`.
     weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions that a member is compared with. Default: equal.
+        Weights of the partitions that a member is compared with; 0 leaves a partition out, as a member too. Default:
+        equal.
 
     Returns
     -------
@@ -41,7 +42,7 @@ def ensemble_baselines(
     Raises
     ------
     ValueError
-        If there is one partition only, or an argument is none of the above.
+        If there is one partition only (of weight above 0), or an argument is none of the above.
 
     Notes
     -----
@@ -59,12 +60,14 @@ def ensemble_baselines(
     """
     ensemble = as_ensemble(labels)
     check_choice(metric, "metric of ensemble_baselines", (*MEASURES, "density"))
-    p = ensemble.shape[1]
+    w = check_weights(weights, ensemble.shape[1], "ensemble_baselines")
+    ensemble, w = ensemble.select(w > 0), w[w > 0]
+    p = len(w)
     if p < 2:
         raise ValueError(
-            "labels of ensemble_baselines must have at least 2 partitions. Got 1. Add partitions to compare it with."
+            "labels of ensemble_baselines must have at least 2 partitions. Got 1. Add partitions of weight above 0 to "
+            "compare it with."
         )
-    w = check_weights(weights, p, "ensemble_baselines")
     if metric == "density":
         scores = np.array([_member_density(ensemble, j, w) for j in range(p)])
     else:

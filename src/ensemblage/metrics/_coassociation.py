@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import as_ensemble
+from ensemblage._index import check_slice, row_index
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._parallel import map_rows, row_blocks, thread_count
 from ensemblage._rows import held
 from ensemblage._slices import rows_of_slice
-from ensemblage._validation import check_weights
+from ensemblage._validation import check_weights, shown
 from ensemblage.kernels._pairs import associate, associate_levels, pair_histogram
 
 _ADVICE = (
@@ -75,9 +76,10 @@ def coassociation(
     """
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
-    codes = (
-        held(ensemble.codes, "coassociation", "density or cluster_density") if rows is None else ensemble.codes[rows]
-    )
+    if rows is None:
+        codes = held(ensemble.codes, "coassociation", "density or cluster_density")
+    else:
+        codes = ensemble.codes[_chosen_rows(rows, len(ensemble))]
     n, p = codes.shape
     needed = association_bytes(n, p, codes.dtype.itemsize, 8, thread_count(None))
     check_fits(needed, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
@@ -90,6 +92,19 @@ def coassociation(
             stacklevel=2,
         )
     return association
+
+
+def _chosen_rows(rows: Any, n_objects: int) -> NDArray[np.intp]:
+    """Numbers of the objects that a slice, a mask or whole numbers mean."""
+    try:
+        return (
+            np.arange(n_objects)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n_objects)
+        )
+    except (IndexError, ValueError, TypeError, OverflowError):
+        raise ValueError(
+            f"rows of coassociation must be a slice, a mask of {n_objects:,} truth values or a list of whole numbers "
+            f"from {-n_objects} to {n_objects - 1}. Got {shown(rows)}. Name objects that are there."
+        ) from None
 
 
 def associations(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._rows import held
-from ensemblage._validation import check_choice
+from ensemblage._validation import check_choice, shown
 from ensemblage.kernels._profiles import label_profile
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
@@ -121,9 +122,11 @@ def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> f
 
 def pac_of(values: NDArray[np.float64], cdf: NDArray[np.float64], lower: float = 0.1, upper: float = 0.9) -> float:
     """`pac` of a distribution."""
-    if not 0 <= lower < upper <= 1:
+    limits: tuple[Any, Any] = (lower, upper)
+    numeric = all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in limits)
+    if not numeric or not 0 <= lower < upper <= 1:
         raise ValueError(
-            f"lower and upper of pac must be 0 ≤ lower < upper ≤ 1. Got {lower!r} and {upper!r}. "
+            f"lower and upper of pac must be 0 ≤ lower < upper ≤ 1. Got {shown(lower)} and {shown(upper)}. "
             "Values between them are ambiguous."
         )
     # Shares of partitions and limits such as 0.1 are rounded numbers.

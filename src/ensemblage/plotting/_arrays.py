@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._validation import shown
+
 Shape = tuple[int | str, ...]
 
 
@@ -15,7 +17,7 @@ def numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"{subject} must be numbers of shape {_text(shape)}. Got {_short(values)}. Give such an array."
+            f"{subject} must be numbers of shape {_text(shape)}. Got {shown(values)}. Give such an array."
         ) from None
     lengths: dict[int | str, int] = {}
     fits = array.ndim == len(shape) and all(
@@ -36,7 +38,7 @@ def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
     array = np.asarray(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else None
     checked = numbers(values, subject, shape, least)
     if array is None and not (np.isfinite(checked).all() and (checked == np.rint(checked)).all()):
-        raise ValueError(f"{subject} must be whole numbers. Got {_short(values)}. Negative ones stand for none.")
+        raise ValueError(f"{subject} must be whole numbers. Got {shown(values)}. Negative ones stand for none.")
     return (checked if array is None else array).astype(np.int64)
 
 
@@ -49,13 +51,8 @@ def check_length(values: Sequence[Any] | None, n: int, subject: str) -> None:
 def check_mapping(values: Any, subject: str) -> None:
     """A dict that is not empty."""
     if not isinstance(values, Mapping) or not values:
-        raise TypeError(f"{subject} must be a dict with at least one entry. Got {_short(values)}. Give numbers by k.")
+        raise TypeError(f"{subject} must be a dict with at least one entry. Got {shown(values)}. Give numbers by k.")
 
 
 def _text(shape: Sequence[int | str]) -> str:
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
-
-
-def _short(values: Any) -> str:
-    text = " ".join(repr(values).split())
-    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -16,6 +16,9 @@ from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._distances import DISTANCES, Association
 from ensemblage.ranking._pair_means import Judged, Sampled, exact_means, sampled_means, standard_errors
 
+MOST_SAMPLED = 10**9
+"""Random pairs: 16 GB of them are kept."""
+
 
 class Discotec(BaseRanker):
     """Rank the members of an ensemble by their distance from the consensus matrix.
@@ -32,7 +35,7 @@ class Discotec(BaseRanker):
         Up to as many pairs of distinct label rows, all are compared: the scores are exact. Beyond, they are estimated
         from random pairs ("tv" never, unless labels are missing).
     n_sampled_pairs : int, default 10_000_000
-        Number of random pairs, where they are needed.
+        Number of random pairs, where they are needed, from 2 to 10⁹. Each takes 16 bytes.
     n_jobs : int, optional
         Threads; None and -1 use every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -125,7 +128,7 @@ class Discotec(BaseRanker):
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         check_choice(self.distance, "distance of Discotec", DISTANCES)
         check_whole(self.max_pairs, "max_pairs of Discotec", 0)
-        check_whole(self.n_sampled_pairs, "n_sampled_pairs of Discotec", 2)
+        check_whole(self.n_sampled_pairs, "n_sampled_pairs of Discotec", 2, MOST_SAMPLED)
         p = ensemble.shape[1]
         if p < 3:
             warnings.warn(

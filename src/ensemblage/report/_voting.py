@@ -11,7 +11,7 @@ from ensemblage import plotting
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.consensus._voting import VotingConsensus
+from ensemblage.consensus._voting_base import VotingConsensus
 from ensemblage.metrics import membership_entropy
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
 from ensemblage.report._shown import points_chosen, rows_shown
@@ -55,9 +55,11 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random
     try:
         sample = ensemble if n <= _MOST_OBJECTS else ensemble[np.sort(random.choice(n, _MOST_OBJECTS, replace=False))]
         for half in halves:
-            model = clone(consensus).set_params(weights=weights[half])
-            found.append(int(model.fit(sample.select(half)).n_clusters_))
-    except ValueError:  # half of them is too little: nothing labelled, or no partition of three clusters
+            model = clone(consensus).set_params(weights=weights[half]).fit(sample.select(half))
+            if not model.lifetimes_:  # no partition of three clusters: nothing to choose from
+                return []
+            found.append(int(model.n_clusters_))
+    except ValueError:  # half of them is too little: nothing labelled
         return []
     return found
 

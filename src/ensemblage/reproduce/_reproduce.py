@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ensemblage._lock import only_user
+from ensemblage._parallel import thread_count
+from ensemblage._validation import check_choice, check_whole, shown
 from ensemblage._version import __version__
 from ensemblage.report._layout import counted
 from ensemblage.report._svg import figure_style, to_svg
@@ -53,6 +55,7 @@ class Request:
 
 def load_paper(name: str) -> Paper:
     """A paper by its name, one of PAPERS."""
+    check_choice(name, "A paper", PAPERS)
     paper: Paper = import_module(f"ensemblage.reproduce.{name}").PAPER
     return paper
 
@@ -73,11 +76,14 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
 
     Raises
     ------
+    TypeError
+        If ``request`` is none.
     ValueError
-        If there is no such table or figure, the folder cannot be written or is in use, its results are of another
-        format, or the user's method cannot be imported.
+        If there is no such paper, table or figure, a number is out of its range, the folder cannot be written or is in
+        use, its results are of another format, or the user's method cannot be imported.
     """
     start = time.perf_counter()
+    _check(request)
     papers = [load_paper(name) for name in request.papers]
     plans = [plan for paper in papers for plan in plans_of(paper, request)]
     with _folder(request.output), _opened(request.output / RESULTS) as store:
@@ -98,6 +104,28 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
         return _write(request, papers, store, data, missing, time.perf_counter() - start)
 
 
+def _check(request: Request) -> None:
+    if not isinstance(request, Request):
+        raise TypeError(
+            f"request of reproduce must be a Request. Got {shown(request)}. Give Request(('ayad',), folder)."
+        )
+    papers: object = request.papers
+    if isinstance(papers, str) or not papers:
+        raise ValueError(f"papers of a Request must be names of papers. Got {shown(papers)}. Give ('ayad',), say.")
+    for name, value in (("output", request.output), ("data", request.data)):
+        if not isinstance(value, Path) and (name == "output" or value is not None):
+            raise TypeError(
+                f"{name} of a Request must be a pathlib.Path. Got {shown(value)}. Give Path('reproduction')."
+            )
+    if request.method is not None and not isinstance(request.method, str):
+        raise TypeError(
+            f"method of a Request must be package.module:Class as text. Got {shown(request.method)}. Name one."
+        )
+    if request.runs is not None:
+        check_whole(request.runs, "runs of a Request", 1)
+    thread_count(request.n_jobs)
+
+
 def _aside(experiment: Experiment, store: Store) -> int:
     """Results of this version that another protocol made: the paper's code has changed since."""
     protocols = Protocols(experiment)
@@ -108,6 +136,7 @@ def _aside(experiment: Experiment, store: Store) -> int:
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:
     """What is done: (experiment, results, of so many, failed), of the plan that the request asks for."""
+    _check(request)
     plans = [plan for name in request.papers for plan in plans_of(load_paper(name), request)]
     rows = []
     with _opened(request.output / RESULTS, must_exist=True) as store:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_choice
+from ensemblage._validation import check_choice, shown
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._internal import _ohl, _published
 from ensemblage.metrics._internal._geometry import Geometry
@@ -176,11 +176,17 @@ def internal_index(
 
 def check_features(features: Any) -> NDArray[np.float64]:
     """A matrix of finite numbers, rows contiguous."""
-    from sklearn.utils import check_array
-
-    return np.ascontiguousarray(
-        check_array(features, dtype=np.float64, input_name="features", estimator="internal index")
-    )
+    rule = "features must be a matrix of finite numbers, one row per object"
+    try:
+        # NumPy drops imaginary parts with a mere warning.
+        X = np.asarray(features if np.isrealobj(features) else None, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{rule}. Got {shown(features)}. Give such a matrix.") from None
+    if X.ndim != 2 or X.size == 0:
+        raise ValueError(f"{rule}. Got shape {X.shape}. Give such a matrix.")
+    if not np.isfinite(X).all():
+        raise ValueError(f"{rule}. Got {X[~np.isfinite(X)][0]}. Leave such objects out, or replace what is missing.")
+    return np.ascontiguousarray(X)
 
 
 def geometry_of(X: NDArray[np.float64], clusters: NDArray[Any], **known: Any) -> Geometry:

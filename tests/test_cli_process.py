@@ -1,0 +1,465 @@
+"""The command line among other processes: folders in use, signals, kills, closed streams; folders of old versions."""
+
+import csv
+import errno
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ensemblage import Ensemble, _lock
+from ensemblage._cli import _analysis
+from ensemblage._cli._show import clusters_text
+from ensemblage.cli import main
+from ensemblage.generation import RandomKPartitions, write_partitions
+
+FILES = Path(__file__).parent / "files"
+WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
+ENSEMBLAGE = [sys.executable, "-m", "ensemblage"]
+WRITTEN = ["ensemble.npz", "labels.csv", "report.html", "summary.json"]
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and closed streams as POSIX has them")
+
+
+def call(*args):
+    return CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
+
+
+def succeed(*args):
+    result = call(*args)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def fail(*args):
+    result = call(*args)
+    assert result.exit_code == 2, result.stderr
+    return result.stderr.splitlines()[-1]
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def ensemble(tmp_path):
+    labels = np.column_stack([np.arange(30) // 10, np.arange(30) // 8, np.arange(30) % 4])
+    Ensemble(labels).save(tmp_path / "e.npz")
+    return tmp_path / "e.npz"
+
+
+# -- A folder has one user ---------------------------------------------------------------------------------------------
+
+
+def test_a_folder_in_use(tmp_path, ensemble):
+    out = tmp_path / "out"
+    combine = ("combine", ensemble, "-k", 2, "-o", out)
+    succeed(*combine)
+    before = contents(out)
+    with _lock.only_user(out):
+        for args in ((*combine, "--overwrite"), ("run", WINE, "-k", 2, "-o", out), ("report", out)):
+            error = fail(*args)
+            assert f"one command at a time. {out} is in use by process {os.getpid()} on " in error
+        succeed("report", out, "-o", tmp_path / "page.html")
+        assert contents(out).items() >= before.items()
+    succeed(*combine)
+    assert names(out) == WRITTEN
+
+
+def test_a_folder_that_another_command_takes_away(tmp_path, ensemble, monkeypatch):
+    """One that was made for nothing goes again: whoever was about to use it makes it anew."""
+    take, gone = _lock.take, []
+
+    def taken_away(path):
+        if not gone:
+            gone.append(path.parent.rmdir())
+        return take(path)
+
+    monkeypatch.setattr(_lock, "take", taken_away)
+    succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
+    assert names(tmp_path / "out") == WRITTEN
+
+
+HOLDS = "import sys, time; from pathlib import Path; from ensemblage import _lock\n"
+HOLDS += "with _lock.only_user(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)\n"
+
+
+def test_the_lock_of_a_dead_process_is_nobodys(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", HOLDS, tmp_path], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(ValueError, match=f"is in use by process {process.pid} on "), _lock.only_user(tmp_path):
+            pass
+        process.kill()
+    assert names(tmp_path) == [_lock.LOCK]
+    with _lock.only_user(tmp_path):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_locks_of_windows(tmp_path, monkeypatch):
+    """msvcrt.locking fails with EACCES where another handle has locked the byte."""
+    locked = set()
+
+    class Msvcrt:
+        LK_NBLCK = 2
+
+        @staticmethod
+        def locking(handle, mode, n_bytes):
+            place = (os.fstat(handle).st_ino, os.lseek(handle, 0, os.SEEK_CUR))
+            assert (mode, n_bytes, place[1]) == (2, 1, _lock.FAR)
+            if place in locked:
+                raise PermissionError(errno.EACCES, "Permission denied")
+            locked.add(place)
+
+    monkeypatch.setattr(_lock, "fcntl", None)
+    monkeypatch.setattr(_lock, "msvcrt", Msvcrt, raising=False)
+    with _lock.only_user(tmp_path):
+        with pytest.raises(ValueError, match=f"is in use by process {os.getpid()} on "), _lock.only_user(tmp_path):
+            pass
+        assert names(tmp_path) == [_lock.LOCK]
+    assert names(tmp_path) == []
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def refuse(handle):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(_lock, "_lock", refuse)
+    with _lock.only_user(tmp_path), _lock.only_user(tmp_path):
+        pass
+
+
+def test_a_file_of_labels_has_one_writer(tmp_path):
+    X, generator = np.random.default_rng(0).normal(size=(40, 2)), RandomKPartitions(3, random_state=0)
+
+    def second(done, total):
+        if done == 1:
+            with pytest.raises(ValueError, match=r"one command at a time\. .*z\.npy is in use"):
+                write_partitions(generator, X, tmp_path / "z.npy", overwrite=True)
+
+    write_partitions(generator, X, tmp_path / "z.npy", callback=second)
+    assert names(tmp_path) == ["z.npy", "z.npy.json"]
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), generator.fit_transform(X))
+
+
+def test_two_processes_at_once(tmp_path):
+    command = [*ENSEMBLAGE, "run", str(WINE), "--partitions", "5", "-o", str(tmp_path / "out"), "-k"]
+    both = [subprocess.Popen([*command, k], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for k in "34"]
+    said = [process.communicate()[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 2], said
+    winner = [process.returncode for process in both].index(0)
+    assert said[1 - winner].startswith("error: ")
+    assert "is in use" in said[1 - winner] or "holds one with k" in said[1 - winner]
+    assert names(tmp_path / "out") == WRITTEN
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        assert len({row[1] for row in csv.reader(file)}) == 1 + 3 + winner
+
+
+# -- What was refused or killed is in nobody's way ---------------------------------------------------------------------
+
+
+def test_a_refused_consensus_leaves_nothing(tmp_path, ensemble):
+    assert "must be ≤ the" in fail("combine", ensemble, "-k", 50, "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
+
+
+def test_a_refused_consensus_keeps_the_base_clusterings(tmp_path, monkeypatch):
+    run = ("run", WINE, "--partitions", 5, "--method", "acv", "-o", tmp_path / "out")
+    result = call(*run, "-k", 50)
+    assert result.exit_code == 2
+    assert "keeps ensemble.npz" in result.stderr.splitlines()[-2]
+    assert "acv" not in fail(*run, "-k", 50, "--seed", 1)
+    monkeypatch.setattr(_analysis, "generated", None)
+    succeed(*run, "-k", 2)
+    assert "k 2 instead of 3" in fail(*run, "-k", 3)
+
+
+def test_another_generator_makes_another_ensemble(tmp_path):
+    run = ("run", WINE, "--partitions", 5, "-k", 2, "-o", tmp_path / "out")
+    succeed(*run, "--generator", "subspace")
+    before = (tmp_path / "out" / "ensemble.npz").read_bytes()
+    assert "generator subspace instead of none" in fail(*run)
+    succeed(*run, "--overwrite")
+    assert (tmp_path / "out" / "ensemble.npz").read_bytes() != before
+
+
+def test_what_killed_commands_were_writing_goes(tmp_path, ensemble):
+    out = tmp_path / "out"
+    (out / ".new-abc").mkdir(parents=True)
+    (out / ".new-abc" / "labels.csv").write_text("half")
+    (out / ".new-report.html").write_text("half, by version 0.1")
+    succeed("combine", ensemble, "-k", 2, "-o", out)
+    assert names(out) == WRITTEN
+
+
+def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
+    """A page that was being replaced is missing then, and made again: what is there is never called foreign."""
+    succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
+    replace = os.replace
+
+    def killed(source, target):
+        if Path(target).name == "report.html":
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    (tmp_path / "out" / "summary.json").write_text(json.dumps({**summary, "title": "Another"}))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", killed)
+        patch.setattr("ensemblage._cli._errors._leave", lambda message, code: sys.exit(code))
+        assert call("report", tmp_path / "out").exit_code == 2
+    succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
+    assert names(tmp_path / "out") == WRITTEN
+
+
+@posix
+def test_kills_at_any_moment(tmp_path):
+    """Nothing is lost or half written: the same command ends with the same labels."""
+    draw = random.Random(0)
+    command = [*ENSEMBLAGE, "run", str(WINE), "-k", "3", "--partitions", "8", "-o"]
+    start = time.monotonic()
+    subprocess.run([*command, tmp_path / "whole"], check=True, capture_output=True)
+    seconds = time.monotonic() - start
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+        process = subprocess.Popen([*command, tmp_path / "out"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(draw.uniform(0.3, 1) * seconds)
+        process.send_signal(number)
+        process.wait()
+    subprocess.run([*command, tmp_path / "out"], check=True, capture_output=True)
+    assert names(tmp_path / "out") == WRITTEN
+    for name in ("labels.csv", "ensemble.npz"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+# -- Scratch -----------------------------------------------------------------------------------------------------------
+
+
+COMMAND = "combine big.npy -k 5 --scratch scratch -o out.npy --overwrite"
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A command on labels on disk that lasts some seconds, and its scratch folder."""
+    np.save(tmp_path / "big.npy", np.random.default_rng(0).integers(0, 20, size=(300_000, 16)).astype(np.int32))
+    (tmp_path / "scratch").mkdir()
+    return [*ENSEMBLAGE, *COMMAND.split(" ")], tmp_path / "scratch"
+
+
+def started(command, scratch):
+    process = subprocess.Popen(command, cwd=scratch.parent, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    while process.poll() is None and not list(scratch.glob("*/codes")):
+        time.sleep(0.01)
+    assert process.poll() is None
+    return process
+
+
+@posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 2), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_no_scratch(stored, number, code):
+    command, scratch = stored
+    process = started(command, scratch)
+    process.send_signal(number)
+    assert process.communicate()[1].splitlines()[-1] == "Interrupted. Nothing was written."
+    assert process.returncode == code
+    assert names(scratch.parent) == ["big.npy", "scratch"]
+    assert names(scratch) == []
+
+
+@posix
+def test_scratch_of_a_killed_process_goes_with_the_next(stored, tmp_path):
+    command, scratch = stored
+    process = started(command, scratch)
+    process.kill()
+    process.communicate()
+    (left,) = names(scratch)
+    (scratch / "ensemblage-mine").mkdir()
+    np.save(tmp_path / "small.npy", np.arange(40).reshape(20, 2) // 10)
+    with started(command, scratch) as live:
+        in_use = set(names(scratch)) - {left, "ensemblage-mine"}
+        E = Ensemble.open(tmp_path / "small.npy", scratch=scratch)
+        assert set(names(scratch)) == {*in_use, "ensemblage-mine", E.scratch.path.name}
+        live.terminate()
+        live.communicate()
+    del E
+
+
+STREAMS = [">&-", "2>&-", "<&- >&- 2>&-", "| true", "2>&1 | true", "2>/dev/full"]
+
+
+# -- Streams -----------------------------------------------------------------------------------------------------------
+
+
+@posix
+@pytest.mark.parametrize(
+    ("command", "code", "streams"),
+    [
+        *(("--help", 0, streams) for streams in STREAMS),
+        *(("magic", 2, streams) for streams in STREAMS),
+        *(("rank e.npz", 0, streams) for streams in (">&-", "| true", "2>&1 | true")),
+        *(("combine e.npz -k 2 -o out", 0, streams) for streams in ("2>&-", "<&- >&- 2>&-", "2>&1 | true")),
+        ("combine e.npz -k 50 -o out", 2, "2>&-"),
+    ],
+)
+def test_closed_streams(tmp_path, ensemble, command, code, streams):
+    if "/dev/full" in streams and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    line = f'"{sys.executable}" -m ensemblage {command} {streams}; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+    if command.startswith("combine"):
+        assert (names(tmp_path / "out") if code == 0 else names(tmp_path)) == (WRITTEN if code == 0 else ["e.npz"])
+
+
+def test_a_defect_is_called_one(ensemble, monkeypatch):
+    def fall(self, X, y=None, **given):
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr("ensemblage.ranking.Discotec.fit", fall)
+    result = CliRunner().invoke(main, ["rank", str(ensemble)])
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert "a defect of ensemblage" in result.stderr
+    assert "AttributeError: no such thing" in result.stderr
+    monkeypatch.setenv("ENSEMBLAGE_TRACEBACK", "1")
+    with pytest.raises(AttributeError):
+        call("rank", ensemble)
+
+
+# -- Folders of earlier versions ---------------------------------------------------------------------------------------
+
+RUN_V1 = ["run", "wine_45.csv", "--partitions", 6, "--truth-column", "cultivar", "-o", "folder_v1"]
+
+
+@pytest.fixture
+def folder_v1(tmp_path, monkeypatch):
+    """What version 0.1.0 wrote, without its page."""
+    shutil.copytree(FILES, tmp_path / "files")
+    monkeypatch.chdir(tmp_path / "files")
+    return Path("folder_v1")
+
+
+def test_a_page_of_a_folder_of_version_1(folder_v1):
+    before = contents(folder_v1)
+    succeed("report", folder_v1, "-o", "page.html")
+    assert contents(folder_v1) == before
+    assert "3 clusters in 45 objects" in Path("page.html").read_text()
+    succeed("report", folder_v1)
+    assert (folder_v1 / "report.html").read_bytes() == Path("page.html").read_bytes()
+    assert contents(folder_v1)["labels.csv"] == before["labels.csv"]
+    summary = json.loads((folder_v1 / "summary.json").read_text())
+    assert summary["schema"] == 1
+    assert summary.items() >= {k: v for k, v in json.loads(before["summary.json"]).items() if k != "run"}.items()
+
+
+def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
+    before = contents(folder_v1)
+    monkeypatch.setattr(_analysis, "__version__", "0.1.0")
+    with monkeypatch.context() as patch:
+        patch.setattr(_analysis, "generated", None)
+        result = succeed(*RUN_V1)
+    assert "made by an earlier run" in result.stderr
+    assert names(folder_v1) == WRITTEN
+    for name in ("labels.csv", "ensemble.npz"):
+        assert (folder_v1 / name).read_bytes() == before[name]
+    assert json.loads((folder_v1 / "summary.json").read_text())["schema"] == 1
+    assert "finished by an earlier run" in succeed(*RUN_V1).stderr
+
+
+def test_another_version_harms_nothing(folder_v1, monkeypatch):
+    before = contents(folder_v1)
+    monkeypatch.setattr(_analysis, "__version__", "99")
+    assert "ensemblage 0.1.0 instead of 99. Choose another folder, or add --overwrite." in fail(*RUN_V1)
+    assert contents(folder_v1) == before
+
+
+# -- One answer --------------------------------------------------------------------------------------------------------
+
+
+def test_a_cluster_without_objects(tmp_path):
+    """The number told, the sizes, the labels, the choice and the page are one answer."""
+    shutil.copy(FILES / "one_of_two.csv", tmp_path / "e.csv")
+    result = succeed("combine", tmp_path / "e.csv", "-o", tmp_path / "out")
+    lines = dict(line.split(maxsplit=1) for line in result.stdout.splitlines())
+    assert lines["consensus"] == "1 cluster of 20 objects"
+    assert lines["choice"].startswith("2 clusters live longest (")
+    assert lines["choice"].endswith(
+        "only 1 of them is the most likely one of any object: 1 cluster, and no clear choice."
+    )
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        assert {row["cluster"] for row in csv.DictReader(file)} == {"0"}
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert lines["choice"] in page
+    assert "1 cluster in 20 objects" in page
+    assert "times as long as the next best" not in page
+    assert "1 clusters" not in page + result.stdout
+
+
+def test_fewer_clusters_than_asked_for(tmp_path):
+    result = succeed("combine", FILES / "one_of_two.csv", "-k", 2, "--method", "acv", "-o", tmp_path / "out")
+    assert "consensus   1 cluster of 20 objects: the others of the 2 asked for hold none" in result.stdout
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "2 clusters were asked for" in page
+    assert "1 clusters" not in page
+
+
+def test_singulars(tmp_path):
+    (tmp_path / "x.csv").write_text("a\n1\n2\n11\n12\n")
+    result = succeed("run", tmp_path / "x.csv", "-k", 2, "--partitions", 2, "-o", tmp_path / "out")
+    assert "objects     4, 1 feature\n" in result.stdout
+    assert clusters_text([1], None) == "1 cluster of 1 object"
+    assert clusters_text([3, 1], 2) == "2 clusters of 3, 1 objects"
+
+
+# -- Memory and ids ----------------------------------------------------------------------------------------------------
+
+
+def test_memory_limits_what_grows_with_the_square(tmp_path, ensemble):
+    combine = ("combine", ensemble, "-k", 2, "-o", tmp_path / "out", "--method", "eac-complete", "--memory")
+    assert "max_bytes" in fail(*combine, 10)
+    assert not (tmp_path / "out").exists()
+    succeed(*combine, "4GB")
+    assert (
+        json.loads((tmp_path / "out" / "summary.json").read_text())["consensus"]["parameters"]["max_bytes"]
+        == "4000000000"
+    )
+    run = ("run", WINE, "-k", 2, "--partitions", 5, "-o", tmp_path / "run", "--memory")
+    assert "max_bytes" in fail(*run, 10, "--method", "negmm")
+    succeed(*run, "4GB", "--method", "negmm")
+
+
+def test_memory_that_nothing_needs_is_told_of(tmp_path, ensemble):
+    result = succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out", "--memory", "1GB", "--scratch", tmp_path)
+    assert "--memory: km makes no matrix of all pairs of objects and needs no limit" in result.stderr
+    assert "--scratch: e.npz is read into memory and takes no room there" in result.stderr
+    assert "--memory: e.npz is read into memory" in succeed("rank", ensemble, "--memory", "1GB").stderr
+
+
+def test_ids_that_are_formulas(tmp_path):
+    ids = ["=cmd|' /C calc'!A0", "+1+1", "-2", "@x", "plain", "+49"]
+    with open(tmp_path / "e.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["id", "p", "q"], *([name, i // 3, i // 2] for i, name in enumerate(ids))])
+    result = succeed("combine", tmp_path / "e.csv", "-k", 2, "--id-column", "id", "-o", tmp_path / "out")
+    assert "ids such as \"=cmd|' /C calc'!A0\" are formulas to a spreadsheet" in result.stderr
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        assert [row["id"] for row in csv.DictReader(file)] == ids
+    assert "are formulas to a spreadsheet" in (tmp_path / "out" / "report.html").read_text()
+    (tmp_path / "n.csv").write_text("id,p,q\n-1.5,1,1\n+2e3,1,1\n-3,2,2\n")
+    assert (
+        "formulas"
+        not in succeed("combine", tmp_path / "n.csv", "-k", 2, "--id-column", "id", "-o", tmp_path / "n").stderr
+    )

@@ -1,0 +1,147 @@
+"""`max_bytes` is the peak of a fit beyond the labels: measured in a process of its own."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from strategies import planted_labels
+
+from ensemblage import CSPA, MCLA, Ensemble, NegMM, _memory
+from ensemblage.consensus import _cspa, _mcla, _negmm
+from ensemblage.metrics import coassociation, mm_index
+
+PEAK = """
+import resource, sys
+import numpy as np
+from pathlib import Path
+from ensemblage import CSPA, MCLA, NegMM, Ensemble
+from strategies import planted_labels
+
+sizes, parameters = {sizes!r}, {parameters!r}
+small = planted_labels(**{{**sizes, "n": 450}})[0]
+ensemble = Ensemble(planted_labels(**sizes)[0])
+ensemble.distinct
+model = {method}(**parameters)
+model.fit(small)  # compiles
+
+def peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+def now():
+    return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+
+# What was freed before must not hide what the fit takes.
+hidden = np.ones(max(1, (peak() - now()) // 8 + 1))
+before = now()
+model.set_params(max_bytes={limit}).fit(ensemble)
+print(peak() - before)
+"""
+
+CASES = {
+    "NegMM": ("NegMM", {"n_jobs": 1}, {"n": 2000, "p": 16, "k": 3, "noise": 0.6}),
+    "NegMM on two threads, missing labels": ("NegMM", {"n_jobs": 2}, {"n": 1600, "p": 9, "noise": 0.6, "missing": 0.3}),
+    "NegMM, unequal weights": (
+        "NegMM",
+        {"n_jobs": 2, "threshold": 0.2, "weights": [1, 2, 3, 4, 5, 6, 7, 8, 9]},
+        {"n": 1600, "p": 9, "noise": 0.6},
+    ),
+    "CSPA": ("CSPA", {"n_jobs": 2, "n_neighbors": None}, {"n": 2000, "p": 16, "k": 3, "noise": 0.6}),
+    "CSPA, 100 neighbours": ("CSPA", {"n_jobs": 2}, {"n": 6000, "p": 16, "k": 5, "noise": 0.6, "missing": 0.2}),
+    "CSPA, normalised cut": ("CSPA", {"n_jobs": 2, "n_neighbors": None, "partitioner": "spectral"},
+                             {"n": 2000, "p": 16, "k": 3, "noise": 0.6}),
+    "MCLA": ("MCLA", {"n_jobs": 1}, {"n": 6000, "p": 16, "k": 200, "noise": 0.7}),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("case", CASES)
+def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
+    method, given, sizes = CASES[case]
+    if method != "NegMM":
+        pytest.importorskip("pymetis")
+    parameters = {"n_clusters": 3, "random_state": 0, **given}
+    needed = [0]
+
+    def record(n_bytes, max_bytes, *told):
+        needed.append(n_bytes)
+        return _memory.check_fits(n_bytes, max_bytes, *told)
+
+    for module in (_negmm, _cspa, _mcla):
+        monkeypatch.setattr(module, "check_fits", record)
+    labels = planted_labels(**sizes)[0]
+    model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA}[method](**parameters)
+    expected = model.fit(labels).labels_
+    limit = max(needed)
+    np.testing.assert_array_equal(model.set_params(max_bytes=limit).fit(labels).labels_, expected)
+    with pytest.raises(ValueError, match=f"{method} must fit into max_bytes = .* Got .* for .*"):
+        model.set_params(max_bytes=limit - 1).fit(labels)
+    script = PEAK.format(sizes=sizes, parameters=parameters, method=method, limit=limit)
+    run = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{script}"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert limit / 2 <= int(run.stdout) <= limit
+
+
+def test_what_cannot_fit_is_refused_before_it_is_begun(monkeypatch):
+    """No pass over the pairs, no table: the size is known from the labels."""
+
+    def unreachable(*args, **options):
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr(_cspa, "association_graph", unreachable)
+    monkeypatch.setattr(_mcla, "tables_of_rows", unreachable)
+    monkeypatch.setattr(_negmm, "compact_associations", unreachable)
+    rows = np.arange(80_000)
+    labels = Ensemble(np.column_stack([rows % 5, rows % 16_001]))
+    with pytest.raises(ValueError, match=r"CSPA must .* = 2.1 GB. Got 100.* label rows. Give n_neighbors=100, raise"):
+        CSPA(2, n_neighbors=None).fit(labels)
+    with pytest.raises(ValueError, match=r"NegMM must fit into max_bytes = 2.0 GB. Got 6.* 80,000 label rows. Raise"):
+        NegMM(2, max_bytes="2GB").fit(labels)
+    names = Ensemble(np.column_stack([rows, rows[::-1], rows % 3]))
+    with pytest.raises(
+        ValueError, match=r"MCLA must .* Got 51.* GB for the pairs of 160,003 clusters. Raise max_bytes"
+    ):
+        MCLA(2).fit(names)
+
+
+def test_metrics_too():
+    labels = planted_labels(n=400, p=5)[0]
+    for given in (8 * 400**2, "1.2 MB"):
+        with pytest.raises(
+            ValueError, match=r"coassociation must fit into max_bytes = 1,2.0,000 bytes. Got .* Use dens"
+        ):
+            coassociation(labels, max_bytes=given)
+    assert coassociation(labels, max_bytes="6 MB").shape == (400, 400)
+    with pytest.raises(ValueError, match=r"max_bytes of mm_index must be a number of bytes"):
+        mm_index(labels, labels[:, 0], max_bytes="x")
+    with pytest.raises(ValueError, match=r"mm_index must fit into max_bytes"):
+        mm_index(labels, labels[:, 0], max_bytes=160_000)
+
+
+def test_threads_share_the_limit(monkeypatch):
+    """Where two candidates at once would pass it, they come one after the other."""
+    labels = planted_labels(n=700, p=9, k=3, noise=0.6)[0]
+    together = []
+
+    def watched(function, tasks, n_jobs):
+        together.append(n_jobs)
+        return [function(task) for task in tasks]
+
+    needed = []
+
+    def record(n_bytes, max_bytes, *told):
+        needed.append(n_bytes)
+        return _memory.check_fits(n_bytes, max_bytes, *told)
+
+    monkeypatch.setattr(_negmm, "parallel_map", watched)
+    monkeypatch.setattr(_negmm, "check_fits", record)
+    model = NegMM(3, max_bytes="1GB", n_jobs=3, random_state=0).fit(labels)
+    shared, one = needed
+    for limit in (2 * one - shared, 2 * one - shared - 1, one):
+        model.set_params(max_bytes=limit).fit(labels)
+    assert together == [3, 2, 1, 1]

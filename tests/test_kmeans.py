@@ -292,10 +292,13 @@ def test_empty_clusters_are_filled():
     assert model.objective_ == 0
 
 
-def test_partitions_of_weight_zero_alone_tell_rows_apart():
+def test_the_least_weight_tells_rows_apart_and_weight_zero_does_not():
     labels = [[0, 0], [0, 1], [0, 2], [1, 0]]
-    model = KMeansConsensus(4, weights=[1, 0], random_state=0).fit(labels)
+    model = KMeansConsensus(4, weights=[1, 1e-300], random_state=0).fit(labels)
     assert model.n_clusters_ == 4
+    assert_array_equal(model.predict(labels), model.labels_)
+    with pytest.raises(ValueError, match="must be ≤ the 2 distinct label rows"):
+        KMeansConsensus(4, weights=[1, 0]).fit(labels)
 
 
 def test_tol_stops_early():

@@ -110,11 +110,13 @@ def test_threads_and_blocks_change_nothing(missing, monkeypatch):
     assert whole.objective_ == blocks.objective_
 
 
-def test_partitions_of_weight_zero():
+def test_an_object_that_only_the_least_weight_labels():
     labels = [[0, 0], [0, 1], [-1, 2], [1, 0]]
-    model = SpectralEnsembleClustering(3, weights=[1, 0], random_state=0).fit(labels)
+    model = SpectralEnsembleClustering(3, weights=[1, 1e-300], random_state=0).fit(labels)
     assert model.n_clusters_ == 3
     assert np.isfinite(model.objective_)
+    assert_array_equal(model.predict(labels), model.labels_)
+    assert SpectralEnsembleClustering(2, weights=[1, 0], random_state=0).fit(labels).labels_[2] == -1
 
 
 @pytest.mark.parametrize(

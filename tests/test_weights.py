@@ -98,7 +98,7 @@ def test_bad_weights(bad):
 # ---- Consensus ----
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", SCALES[::2])
 @pytest.mark.parametrize("name", UNEQUAL)
 def test_only_ratios_matter(name, scale, labels):
     plain, scaled = numbers(fitted(name, labels, GIVEN)), numbers(fitted(name, labels, GIVEN * scale))
@@ -107,7 +107,7 @@ def test_only_ratios_matter(name, scale, labels):
         assert_array_equal(scaled[attribute], plain[attribute], err_msg=attribute)
 
 
-@pytest.mark.parametrize("weight", ALIKE)
+@pytest.mark.parametrize("weight", [1e308, 1e-310])
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_equal_weights_change_nothing(name, weight, labels):
     plain, scaled = numbers(fitted(name, labels, None)), numbers(fitted(name, labels, np.full(6, weight)))

@@ -62,7 +62,7 @@ def seed_far_apart(
     while len(chosen) < n_clusters:
         if totals.any():
             candidates = _draw(rows, nearest, totals, random.uniform(size=n_candidates))
-        else:  # Only with partitions of weight 0: every row left is at distance 0 from a seed.
+        else:  # Every row left is at distance 0 from a seed: where labels are missing, or weights very small.
             candidates = list(np.setdiff1d(np.arange(len(rows)), chosen)[:1])
         best, nearest, totals = _best_candidate(rows, utility, base, candidates, nearest, n_jobs)
         chosen.append(best)

@@ -100,7 +100,7 @@ def condensed_chain(
     n_left, n_merges, n_chain, lowest = progress[0], progress[1], progress[2], progress[3]
     while n_merges < m - 1 and budget > 0:
         if n_chain == 0:
-            while dead[lowest]:
+            while dead[lowest] and lowest < m - 1:
                 lowest += 1
             nodes[0], n_chain = lowest, 1
             chained[lowest] = True

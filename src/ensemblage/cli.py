@@ -201,6 +201,8 @@ def main() -> None:
     """Consensus clustering: many clusterings in; one better clustering, a ranking and a measure of certainty out.
 
     Start with: ensemblage run DATA.csv -o out
+
+    Exit codes: 0 done, 2 refused or Ctrl-C, 128 + N ended by signal N, 1 a defect of ensemblage.
     """
 
 
@@ -228,7 +230,8 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
     features. The folder gets labels.csv (id, cluster, confidence), ensemble.npz (the clusterings), summary.json
     (all numbers) and report.html (the page to look at).
 
-    The same command again goes on where it was stopped.
+    The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
+    are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
     from ensemblage._cli._analysis import run_analysis
     from ensemblage._cli._show import show_analysis

@@ -324,8 +324,8 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
     [
         (["run", "missing.csv", "-k", "3", "-o", "out"], "missing.csv does not exist"),
         (["run", ".", "-k", "3", "-o", "out"], "is a folder"),
-        (["run", "x.csv", "-k", "1", "-o", "out"], "1 is not in the range x>=2"),
-        (["run", "x.csv", "-k", "0", "-o", "out"], "0 is not in the range x>=2"),
+        (["run", "x.csv", "-k", "1", "-o", "out"], "1 is not in the range 2<=x<="),
+        (["run", "x.csv", "-k", "0", "-o", "out"], "0 is not in the range 2<=x<="),
         (["run", "x.csv", "--method", "km", "-o", "out"], "-k must be given for the method km"),
         (["run", "x.csv", "-k", "2"], "Missing option '-o'"),
         (["run", "x.csv", "-k", "2", "-o", "x.csv"], "x.csv is a file"),

@@ -228,20 +228,20 @@ def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
 @posix
 def test_kills_at_any_moment(tmp_path):
     """Nothing is lost or half written: the same command ends with the same labels."""
-    draw = random.Random(0)
-    command = [*ENSEMBLAGE, "run", str(WINE), "-k", "3", "--partitions", "8", "-o"]
-    start = time.monotonic()
-    subprocess.run([*command, tmp_path / "whole"], check=True, capture_output=True)
-    seconds = time.monotonic() - start
-    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
-        process = subprocess.Popen([*command, tmp_path / "out"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(draw.uniform(0.3, 1) * seconds)
+    draw, out = random.Random(0), tmp_path / "out"
+    succeed("run", WINE, "-k", 3, "--partitions", 8, "-o", tmp_path / "whole")
+    command = [*ENSEMBLAGE, "run", str(WINE), "-k", "3", "--partitions", "8", "-o", str(out)]
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not out.exists():
+            time.sleep(0.01)
+        time.sleep(draw.uniform(0, 2))
         process.send_signal(number)
         process.wait()
-    subprocess.run([*command, tmp_path / "out"], check=True, capture_output=True)
-    assert names(tmp_path / "out") == WRITTEN
+    subprocess.run(command, check=True, capture_output=True)
+    assert names(out) == WRITTEN
     for name in ("labels.csv", "ensemble.npz"):
-        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 # -- Scratch -----------------------------------------------------------------------------------------------------------

@@ -375,9 +375,7 @@ def test_a_newer_schema(here):
     assert not (here / "page.html").exists()
 
 
-@pytest.mark.parametrize(
-    "content", [b"no database", b"SQLite format 3\0" + bytes(99), b""], ids=["text", "cut", "empty"]
-)
+@pytest.mark.parametrize("content", [b"no database", b"SQLite format 3\0" + bytes(99)], ids=["text", "cut"])
 def test_results_that_are_none(here, content):
     (here / "out").mkdir()
     (here / "out" / "results.sqlite").write_bytes(content)

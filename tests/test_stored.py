@@ -569,7 +569,7 @@ def test_rank(big):
         (["-o", "x.txt"], "must be a .npy or .csv file, or a folder"),
         (["-o", "x.npy", "--truth-column", "a"], "--truth-column is for tables that are read whole"),
         (["-o", "x.npy", "--no-header"], "--header is for tables that are read whole"),
-        (["-o", "x.npy", "--memory", "lots"], "memory must be a number of bytes"),
+        (["-o", "x.npy", "--memory", "lots"], "'lots' is no size such as 500MB or 4GB"),
         (["-o", "nowhere/x.npy"], "The folder of the output must exist"),
         (["-o", "x.npy", "--method", "eac-single"], None),
     ],
@@ -579,11 +579,3 @@ def test_refused_on_the_command_line(big, tmp_path, monkeypatch, args, message):
     code, _, error = call("combine", big, "-k", 3, *args)
     assert (code, message in error) == (2, True) if message else code == 0
     assert "Traceback" not in error
-
-
-def test_memory_is_for_labels_on_disk(tmp_path):
-    (tmp_path / "x.csv").write_text("a,b\n1,2\n1,2\n")
-    assert (
-        "--memory is for labels that stay on disk"
-        in call("combine", tmp_path / "x.csv", "-k", 2, "--memory", "2GB", "-o", tmp_path / "o")[2]
-    )

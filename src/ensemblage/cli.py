@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,56 +9,20 @@ from typing import Any, TypeVar
 import click
 
 from ensemblage._cli._errors import OneSentenceGroup
+from ensemblage._cli._values import (
+    MOST_CLUSTERS,
+    MOST_PARTITIONS,
+    MOST_RUNS,
+    NonEmptyPath,
+    NonEmptyText,
+    check_size,
+    parse_jobs,
+    parse_k_range,
+    parse_missing,
+)
 from ensemblage._version import __version__
 
-MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    if value == "all":
-        return -1
-    jobs = whole(value)
-    if jobs is None or not 1 <= jobs <= MOST_JOBS:
-        raise click.BadParameter(f"{shown(value)} is neither a number from 1 to {MOST_JOBS:,} nor all.", ctx, param)
-    return jobs
-
-
-def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
-    label = None if value == "none" else whole(value)
-    if label is None and value != "none":
-        raise click.BadParameter(f"{shown(value)} is neither a whole number nor none.", ctx, param)
-    return label
-
-
-def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    low, high = (whole(end) for end in (value.partition(":")[0], value.partition(":")[2]))
-    if low is None or high is None or not 2 <= low <= high:
-        raise click.BadParameter(f"{shown(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
-    return low, high
-
-
-def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    if value is not None:
-        from ensemblage._validation import check_bytes
-
-        try:
-            check_bytes(value, "--memory")
-        except ValueError:
-            raise click.BadParameter(f"{shown(value)} is no size such as 500MB or 4GB.", ctx, param) from None
-    return value
-
-
-def whole(text: str) -> int | None:
-    """A whole number of 64 bits as people write it; None if the text is none. int() takes more than that: ²٣, 1_0."""
-    number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63
-    return number if -(2**63) <= number < 2**63 else None
-
-
-def shown(value: str) -> str:
-    return repr(value if len(value) <= 40 else f"{value[:40]}...")
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -71,22 +34,6 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
         return command
 
     return decorate
-
-
-class NonEmptyPath(click.Path):
-    """A path; "" is what an unset variable of a shell leaves, and would be the folder one is in."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "":
-            self.fail("The name is empty.", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-class NonEmptyText(click.types.StringParamType):
-    """Text of at least one character."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return super().convert(value, param, ctx) or self.fail("The name is empty.", param, ctx)
 
 
 INPUT, TEXT = NonEmptyPath(path_type=Path), NonEmptyText()
@@ -201,6 +148,8 @@ def main() -> None:
     """Consensus clustering: many clusterings of the same objects in; what they agree on, and how far, out.
 
     Start with: ensemblage run DATA.csv -o out
+
+    Exit codes: 0 done, 2 refused or Ctrl-C, 128 + N ended by signal N, 1 a defect of ensemblage.
     """
 
 
@@ -228,7 +177,8 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
     features. The folder gets labels.csv (id, cluster, confidence), ensemble.npz (the clusterings), summary.json
     (all numbers) and report.html (the page to look at).
 
-    The same command again goes on where it was stopped.
+    The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
+    are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
     from ensemblage._cli._analysis import run_analysis
     from ensemblage._cli._show import show_analysis

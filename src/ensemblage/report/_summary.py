@@ -112,7 +112,7 @@ def summarize(
     consensus matrix, within and between clusters, and the mean agreement. Rankings, the comparison with the classes and
     what DISCOTEC compares with have none.
 
-    Nothing here costs more than a fit does, but for the ``n_refits``: O(n p + p² m) time for m distinct label rows (p
+    Nothing is fitted, but for the ``n_refits``: O(n p + p² m) time for m distinct label rows (p
     at most 200 in the second term) and O(n) memory beyond the ensemble. With `EvidenceAccumulation` of up to 30,000
     distinct rows and equal weights the pairs are counted once, O(m² p), as in its fit. Figures show samples; those of
     the page take a second or two, whatever the size.

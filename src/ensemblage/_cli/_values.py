@@ -1,0 +1,72 @@
+"""Values of options: what is no such value is refused before any work begins."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
+
+
+def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
+    if value == "all":
+        return -1
+    jobs = whole(value)
+    if jobs is None or not 1 <= jobs <= MOST_JOBS:
+        raise click.BadParameter(f"{shown(value)} is neither a number from 1 to {MOST_JOBS:,} nor all.", ctx, param)
+    return jobs
+
+
+def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
+    label = None if value == "none" else whole(value)
+    if label is None and value != "none":
+        raise click.BadParameter(f"{shown(value)} is neither a whole number nor none.", ctx, param)
+    return label
+
+
+def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    low, high = (whole(end) for end in (value.partition(":")[0], value.partition(":")[2]))
+    if low is None or high is None or not 2 <= low <= high:
+        raise click.BadParameter(f"{shown(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
+    return low, high
+
+
+def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        from ensemblage._validation import check_bytes
+
+        try:
+            check_bytes(value, "--memory")
+        except ValueError:
+            raise click.BadParameter(f"{shown(value)} is no size such as 500MB or 4GB.", ctx, param) from None
+    return value
+
+
+def whole(text: str) -> int | None:
+    """A whole number of 64 bits as people write it; None if the text is none. int() takes more than that: ²٣, 1_0."""
+    number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def shown(value: str) -> str:
+    return repr(value if len(value) <= 40 else f"{value[:40]}...")
+
+
+class NonEmptyPath(click.Path):
+    """A path; "" is what an unset variable of a shell leaves, and would be the folder one is in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("The name is empty.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class NonEmptyText(click.types.StringParamType):
+    """Text of at least one character."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(value, param, ctx) or self.fail("The name is empty.", param, ctx)

@@ -16,8 +16,7 @@ from click.testing import CliRunner
 from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, RandomKPartitions
-from ensemblage._cli import _analysis, _errors
-from ensemblage.cli import main
+from ensemblage.cli import _analysis, _errors, main
 from ensemblage.consensus import METHODS
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -378,7 +377,7 @@ def test_warnings_are_one_line_each(tmp_path, monkeypatch):
         warnings.warn("this is\nodd", UserWarning, stacklevel=1)
         raise ValueError("and\nthis is wrong")
 
-    monkeypatch.setattr("ensemblage._cli._source.features_of", read_badly)
+    monkeypatch.setattr("ensemblage.cli._source.features_of", read_badly)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         result = call(*run(tmp_path / "out"))

@@ -17,9 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from ensemblage import Ensemble, _lock
-from ensemblage._cli import _analysis
-from ensemblage._cli._show import clusters_text
-from ensemblage.cli import main
+from ensemblage.cli import _analysis, main
+from ensemblage.cli._show import clusters_text
 from ensemblage.generation import RandomKPartitions, write_partitions
 
 FILES = Path(__file__).parent / "files"
@@ -219,7 +218,7 @@ def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
     (tmp_path / "out" / "summary.json").write_text(json.dumps({**summary, "title": "Another"}))
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", killed)
-        patch.setattr("ensemblage._cli._errors._leave", lambda message, code: sys.exit(code))
+        patch.setattr("ensemblage.cli._errors._leave", lambda message, code: sys.exit(code))
         assert call("report", tmp_path / "out").exit_code == 2
     succeed("combine", ensemble, "-k", 2, "-o", tmp_path / "out")
     assert names(tmp_path / "out") == WRITTEN

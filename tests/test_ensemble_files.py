@@ -12,7 +12,7 @@ import pytest
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus
-from ensemblage._tables import features_of, members_of, read_table
+from ensemblage.tables import features_of, members_of, read_table
 
 FILES = Path(__file__).parent / "files"
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._tables import Column, Table, read_bytes, read_table
 from ensemblage._validation import check_path, shown
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
+from ensemblage.tables import Column, Table, read_bytes, read_table
 
 FOLDER_VARIABLE = "ENSEMBLAGE_DATA"
 SUFFIXES = (".csv.gz", ".csv")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._tables._roles import all_distinct, as_labels, assign_roles
-from ensemblage._tables._table import Column, Table
+from ensemblage.tables._roles import all_distinct, as_labels, assign_roles
+from ensemblage.tables._table import Column, Table
 
 
 @dataclass(frozen=True)

@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble
-from ensemblage._cli._analysis import Consensus
-from ensemblage._cli._errors import INTERRUPTED, Interrupted
-from ensemblage._cli._folder import NOTHING_UNASKED
-from ensemblage._cli._members import check_free
-from ensemblage._cli._show import clusters_text
-from ensemblage._cli._source import option_of
-from ensemblage._cli._tell import tell
 from ensemblage._files import written_whole
 from ensemblage._parallel import row_blocks
+from ensemblage.cli._analysis import Consensus
+from ensemblage.cli._errors import INTERRUPTED, Interrupted
+from ensemblage.cli._folder import NOTHING_UNASKED
+from ensemblage.cli._members import check_free
+from ensemblage.cli._show import clusters_text
+from ensemblage.cli._source import option_of
+from ensemblage.cli._tell import tell
 
 PART_ROWS = 1_000_000
 """Rows of one Parquet part."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._tables._cells import is_missing, number
-from ensemblage._tables._table import Column, Table
+from ensemblage.tables._cells import is_missing, number
+from ensemblage.tables._table import Column, Table
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ensemblage._tables._cells import number, numbers
+from ensemblage.tables._cells import number, numbers
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
 SAMPLE_ROWS = 100

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, report
-from ensemblage._cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
-from ensemblage._cli._members import check_free, check_suffix
-from ensemblage._cli._source import Source
-from ensemblage._cli._tell import tell_notes
-from ensemblage._tables import Members, Table, as_labels, read_bytes, read_table
+from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
+from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._source import Source
+from ensemblage.cli._tell import tell_notes
 from ensemblage.metrics._density import confidence_of_rows
+from ensemblage.tables import Members, Table, as_labels, read_bytes, read_table
 
 
 class GivenLabels(NamedTuple):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import click
 
-from ensemblage._cli._errors import one_line, say
+from ensemblage.cli._errors import one_line, say
 
 
 def tell(text: str) -> None:

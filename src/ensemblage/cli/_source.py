@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._tables import Features, Members, features_of, members_of, read_bytes, read_table
+from ensemblage.tables import Features, Members, features_of, members_of, read_bytes, read_table
 
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._cli._members import check_free, check_suffix
-from ensemblage._cli._show import show_table
-from ensemblage._cli._source import Source
-from ensemblage._cli._stored import is_on_disk, opened
-from ensemblage._cli._tell import tell, tell_notes
 from ensemblage._files import written_whole
-from ensemblage._tables import Members, features_of, read_bytes, read_table
+from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._show import show_table
+from ensemblage.cli._source import Source
+from ensemblage.cli._stored import is_on_disk, opened
+from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
+from ensemblage.tables import Members, features_of, read_bytes, read_table
 
 
 def rank_members(

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
-from ensemblage._cli._errors import OneSentenceGroup
-from ensemblage._cli._values import (
+from ensemblage._version import __version__
+from ensemblage.cli._errors import OneSentenceGroup
+from ensemblage.cli._values import (
     MOST_CLUSTERS,
     MOST_PARTITIONS,
     MOST_RUNS,
@@ -20,7 +21,6 @@ from ensemblage._cli._values import (
     parse_k_range,
     parse_missing,
 )
-from ensemblage._version import __version__
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -180,8 +180,8 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
-    from ensemblage._cli._analysis import run_analysis
-    from ensemblage._cli._show import show_analysis
+    from ensemblage.cli._analysis import run_analysis
+    from ensemblage.cli._show import show_analysis
 
     show_analysis(run_analysis(data, output, overwrite=overwrite, n_jobs=jobs, **settings), output)
 
@@ -210,7 +210,7 @@ def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: A
     was stopped. DATA may be a .npy file as well then, of features that stay on the disk and are used as they are; the
     clusterings are by mini-batch k-means.
     """
-    from ensemblage._cli._members import generate_members
+    from ensemblage.cli._members import generate_members
 
     generate_members(data, output, overwrite=overwrite, n_jobs=jobs, **settings)
 
@@ -241,14 +241,14 @@ def combine(
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
-    from ensemblage._cli._stored import combine_stored, is_on_disk
+    from ensemblage.cli._stored import combine_stored, is_on_disk
 
     if is_on_disk(ensemble, memory, scratch):
         place: dict[str, Any] = {"memory": memory, "scratch": scratch}
         combine_stored(ensemble, output, overwrite=overwrite, n_jobs=jobs, **place, **settings)
         return
-    from ensemblage._cli._analysis import combine_analysis
-    from ensemblage._cli._show import show_analysis
+    from ensemblage.cli._analysis import combine_analysis
+    from ensemblage.cli._show import show_analysis
 
     analysis = combine_analysis(ensemble, output, overwrite=overwrite, n_jobs=jobs, memory=memory, **settings)
     show_analysis(analysis, output)
@@ -287,7 +287,7 @@ def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: in
     other members, anmi the mean normalised mutual information; higher is better. Pairs that it joins or separates
     against --must-link or --cannot-link make these worse. With --truth-column, the table shows the ARI with it, too.
     """
-    from ensemblage._cli._ranking import rank_members
+    from ensemblage.cli._ranking import rank_members
 
     rank_members(ensemble, by, output, overwrite=overwrite, n_jobs=jobs, **settings)
 
@@ -306,7 +306,7 @@ def report(source: Path, labels: Path | None, output: Path | None, overwrite: bo
 
     SOURCE is the folder of a finished run; or an ensemble as "combine" takes it, together with --labels and -o.
     """
-    from ensemblage._cli._report import make_report
+    from ensemblage.cli._report import make_report
 
     make_report(source, labels, output, overwrite=overwrite, **settings)
 
@@ -314,7 +314,7 @@ def report(source: Path, labels: Path | None, output: Path | None, overwrite: bo
 @main.command()
 def methods() -> None:
     """List the ways to combine clusterings, for --method."""
-    from ensemblage._cli._show import show_methods
+    from ensemblage.cli._show import show_methods
 
     show_methods()
 
@@ -349,6 +349,6 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     PAPER is candel, ayad, sinorina, li, ohl or all. The folder gets a CSV, markdown and SVG file per table, and
     index.html with everything; results.sqlite keeps each result: a stopped command goes on where it was.
     """
-    from ensemblage._cli._reproduce import reproduce_papers
+    from ensemblage.cli._reproduce import reproduce_papers
 
     reproduce_papers(paper, output, **settings)

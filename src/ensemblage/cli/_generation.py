@@ -16,7 +16,7 @@ from ensemblage import (
     RandomKPartitions,
     SubspacePartitions,
 )
-from ensemblage._cli._tell import progress_bar, tell
+from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._run import progress
 

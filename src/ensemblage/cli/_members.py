@@ -11,14 +11,14 @@ import click
 import numpy as np
 
 from ensemblage import Ensemble
-from ensemblage._cli._analysis import generated
-from ensemblage._cli._errors import INTERRUPTED, Interrupted
-from ensemblage._cli._folder import NOTHING_UNASKED
-from ensemblage._cli._generation import Generation
-from ensemblage._cli._generation_disk import generate_on_disk
-from ensemblage._cli._source import Source
-from ensemblage._cli._tell import tell_notes
 from ensemblage._files import written_whole
+from ensemblage.cli._analysis import generated
+from ensemblage.cli._errors import INTERRUPTED, Interrupted
+from ensemblage.cli._folder import NOTHING_UNASKED
+from ensemblage.cli._generation import Generation
+from ensemblage.cli._generation_disk import generate_on_disk
+from ensemblage.cli._source import Source
+from ensemblage.cli._tell import tell_notes
 
 
 def generate_members(

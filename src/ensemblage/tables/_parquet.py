@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._tables._cells import numbers
-from ensemblage._tables._table import Column, Table
+from ensemblage.tables._cells import numbers
+from ensemblage.tables._table import Column, Table
 
 PANDAS_INDEX = "__index_level_0__"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemblage._tables._cells import looks_like_thousands, numbers
-from ensemblage._tables._fast import read_plain
-from ensemblage._tables._layout import DELIMITERS, Layout, Row, find_layout, split_rows
-from ensemblage._tables._parquet import read_parquet
-from ensemblage._tables._table import Column, Table
-from ensemblage._tables._text import decode, text_lines
+from ensemblage.tables._cells import looks_like_thousands, numbers
+from ensemblage.tables._fast import read_plain
+from ensemblage.tables._layout import DELIMITERS, Layout, Row, find_layout, split_rows
+from ensemblage.tables._parquet import read_parquet
+from ensemblage.tables._table import Column, Table
+from ensemblage.tables._text import decode, text_lines
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 ROW_NAMES = "row names"

@@ -21,16 +21,16 @@ from ensemblage import (
     make_consensus,
     report,
 )
-from ensemblage._cli._errors import INTERRUPTED, Interrupted
-from ensemblage._cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage._cli._generation import Generation
-from ensemblage._cli._source import Source
-from ensemblage._cli._tell import tell, tell_notes, timed
 from ensemblage._files import written_whole
-from ensemblage._tables import Features, Members
 from ensemblage._version import __version__
+from ensemblage.cli._errors import INTERRUPTED, Interrupted
+from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
+from ensemblage.cli._generation import Generation
+from ensemblage.cli._source import Source
+from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.report._layout import counted
+from ensemblage.tables import Features, Members
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from ensemblage._cli._errors import Interrupted
-from ensemblage._cli._generation import Generation
-from ensemblage._cli._source import Source, option_of
-from ensemblage._cli._tell import progress_bar, tell, tell_notes
+from ensemblage.cli._errors import Interrupted
+from ensemblage.cli._generation import Generation
+from ensemblage.cli._source import Source, option_of
+from ensemblage.cli._tell import progress_bar, tell, tell_notes
 from ensemblage.generation import write_partitions
 from ensemblage.report._layout import counted
 

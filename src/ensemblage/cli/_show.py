@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ensemblage._cli._folder import FILES, unchanged_summary
+from ensemblage.cli._folder import FILES, unchanged_summary
 from ensemblage.report._layout import counted
 
 MOST_SIZES = 12

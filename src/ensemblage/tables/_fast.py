@@ -8,10 +8,10 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._tables._cells import numbers
-from ensemblage._tables._layout import Layout
-from ensemblage._tables._table import Column
-from ensemblage._tables._text import text_lines
+from ensemblage.tables._cells import numbers
+from ensemblage.tables._layout import Layout
+from ensemblage.tables._table import Column
+from ensemblage.tables._text import text_lines
 
 SAMPLE_ROWS = 100
 USUAL_GAPS = ("", "NA", "N/A", "#N/A", "<NA>", "NULL", "null", "None", "?")

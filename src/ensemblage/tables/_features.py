@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._tables._cells import number
-from ensemblage._tables._roles import assign_roles, is_text
-from ensemblage._tables._table import Column, Table
+from ensemblage.tables._cells import number
+from ensemblage.tables._roles import assign_roles, is_text
+from ensemblage.tables._table import Column, Table
 
 Imputation: TypeAlias = Literal["median", "mean", "drop"]
 

@@ -1,1 +1,0 @@
-"""What the commands do; nothing here is imported before one of them is called, but for its errors."""

@@ -19,8 +19,8 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, datasets, make_consensus, metrics
 from ensemblage._ensemble import as_ensemble
+from ensemblage.counting._distinct import distinct_rows, words_of_columns
 from ensemblage.kernels import _rows
-from ensemblage.kernels._rows import distinct_rows, words_of_columns
 
 
 def labels_of(ensemble):

@@ -22,7 +22,7 @@ from ensemblage.consensus._hbgf import kmeans_of_points, label_coordinates
 from ensemblage.consensus._hgpa import hyperedges
 from ensemblage.consensus._mcla import meta_graph
 from ensemblage.consensus._partition_graph import Cutter, whole_weights, without_vanishing
-from ensemblage.kernels._contingency import tables_of_rows
+from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.metrics import weak_association_threshold
 
 pytest.importorskip("pymetis")

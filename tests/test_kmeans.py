@@ -15,7 +15,7 @@ from ensemblage import Ensemble, KMeansConsensus, make_consensus
 from ensemblage.consensus import _lloyd
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._utilities import UTILITIES, CategoryUtility
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics import density, kmeans_loss
 
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])

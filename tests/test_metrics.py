@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics import (
     association_counts,
     cluster_density,

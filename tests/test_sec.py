@@ -13,7 +13,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import Ensemble, SpectralEnsembleClustering, make_consensus
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._sec import AssociationUtility
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])

@@ -14,7 +14,7 @@ from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, 
 from ensemblage._once import once
 from ensemblage._parallel import map_rows
 from ensemblage._validation import shown
-from ensemblage.kernels._rows import distinct_rows
+from ensemblage.counting._distinct import distinct_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

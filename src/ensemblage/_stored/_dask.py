@@ -17,7 +17,7 @@ from ensemblage._parallel import SUM_ROWS, check_client
 from ensemblage._stored._coding import union, without_missing
 from ensemblage._stored._distinct import first_at_least, merged
 from ensemblage._validation import shown
-from ensemblage.kernels._rows import distinct_rows
+from ensemblage.counting._distinct import distinct_rows
 
 HELD_BYTES = 2**24
 """Distinct rows are brought here if they take at most so much."""

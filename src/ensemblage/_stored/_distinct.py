@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ensemblage._parallel import parallel_map, row_blocks, thread_count
 from ensemblage._rows import StoredRows
 from ensemblage._stored._scratch import Scratch, write_array
-from ensemblage.kernels._rows import distinct_rows
+from ensemblage.counting._distinct import distinct_rows
 
 BYTES_PER_ROW = 120
 """Memory of `distinct_rows` per row of 20 labels, all of them distinct (measured)."""

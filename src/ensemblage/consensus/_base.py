@@ -15,7 +15,8 @@ from ensemblage._labels import Coding, code_labels
 from ensemblage._parallel import map_rows, only_read, placed
 from ensemblage._rows import BlockRows, first_rows, take_rows
 from ensemblage._validation import check_weights, check_whole
-from ensemblage.kernels._profiles import label_profile, tally_clusters
+from ensemblage.counting._profiles import label_profile
+from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.metrics._density import confidence_of_rows
 
 

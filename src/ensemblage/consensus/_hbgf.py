@@ -14,7 +14,7 @@ from ensemblage._parallel import SUM_ROWS, map_rows, one_native_thread
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, check_enough_labels, without_gaps
-from ensemblage.kernels._contingency import contingency_tables
+from ensemblage.counting._contingency import contingency_tables
 from ensemblage.kernels._embed import embed_rows, move_points
 
 MOST_DENSE = 3_000

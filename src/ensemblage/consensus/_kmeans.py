@@ -15,7 +15,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus._utilities import UTILITIES, CategoryUtility, Utility
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 
 
 class BaseKMeans(BaseConsensus):

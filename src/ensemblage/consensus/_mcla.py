@@ -17,7 +17,7 @@ from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, metis_bytes, whole_weights, without_gaps
-from ensemblage.kernels._contingency import ContingencyTables, table_cells, tables_of_rows
+from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
 
 EDGE_BYTES = 150

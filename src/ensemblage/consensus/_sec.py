@@ -12,7 +12,7 @@ from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans
 from ensemblage.consensus._utilities import single_precision
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from scipy.special import xlogy
 
 from ensemblage._parallel import row_state
 from ensemblage.consensus._base import Rows
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._density import labelled_members
 
 

@@ -12,7 +12,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._parallel import add_rows
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._content import content_of
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._votes import count_beside
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 

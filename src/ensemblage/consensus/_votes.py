@@ -15,7 +15,7 @@ from ensemblage._parallel import add_rows, row_blocks
 from ensemblage._slices import check_stopped, rows_of_slice
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
-from ensemblage.kernels._contingency import ContingencyTables, tables_of_rows
+from ensemblage.counting._contingency import ContingencyTables, tables_of_rows
 from ensemblage.kernels._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
 

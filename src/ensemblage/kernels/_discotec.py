@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-from ensemblage._parallel import map_rows
-from ensemblage._slices import rows_of_slice
 
 CHUNK = 192
 """Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""
-TASK_ROWS = 128
-"""Rows of one task, or fewer. Results do not depend on it."""
-
-
-class Codes(NamedTuple):
-    """Codes of some clusterings, by row and by column; two objects are together where one's equals the other's.
-
-    A missing entry equals nothing: its code by row is none of those by column.
-    """
-
-    by_row: NDArray[Any]
-    """(m, s)"""
-    by_column: NDArray[Any]
-    """(s, m)"""
-    known_by_row: NDArray[np.uint8]
-    """(m, s) 1 where labelled, else 2."""
-    known_by_column: NDArray[np.uint8]
-    """(s, m) 1 where labelled, else 0. Both empty, (m, 0) and (0, m), if every entry is."""
-
-    @classmethod
-    def of(cls, codes: NDArray[Any], n_clusters: NDArray[np.int64]) -> Codes:
-        """Of an (m, s) matrix in which ``n_clusters[j]`` means missing."""
-        missing = codes == n_clusters.astype(codes.dtype)
-        if not missing.any():
-            nothing = np.empty((len(codes), 0), dtype=np.uint8)
-            return cls(codes, np.ascontiguousarray(codes.T), nothing, nothing.T)
-        dtype: Any = np.uint8 if n_clusters.max() < 255 else np.int32
-        by_row = codes.astype(dtype) + dtype(1)
-        by_column = np.ascontiguousarray((by_row * ~missing).T)
-        known = np.where(missing, np.uint8(2), np.uint8(1))
-        return cls(by_row, by_column, known, np.ascontiguousarray(known.T) % np.uint8(2))
-
-
-class WideSums(NamedTuple):
-    """Sums over ordered pairs of objects, themselves included; whole numbers beyond 2⁶³, as high · 2³¹ + low."""
-
-    joined: NDArray[np.int64]
-    """(s, 2) over the pairs that each clustering joins."""
-    labelled: NDArray[np.int64]
-    """(s, 2) over the pairs that it labels; (1, 2) if all label all."""
 
 
 @jit
@@ -202,44 +159,3 @@ def sum_pairs(
         own_anywhere = own if as_marks else tables[1, labelled, labelled]
         finish_row(judged_known_rows[i], sums[i - first], own, counts[i], joined_sums)
         finish_row(judged_known_rows[i], totals[i - first], own_anywhere, counts[i], labelled_sums)
-
-
-def runs_of_equal_counts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Edges of runs of at most CHUNK equal counts, of sorted counts."""
-    starts = np.flatnonzero(np.diff(counts, prepend=-1))
-    stops = np.append(starts[1:], len(counts))
-    pieces = [np.arange(start, stop, CHUNK) for start, stop in zip(starts, stops, strict=True)]
-    return np.append(np.concatenate(pieces), len(counts))
-
-
-def wide_sums_over_pairs(
-    ensemble: Codes,
-    judged: Codes,
-    counts: NDArray[np.int64],
-    thresholds: NDArray[np.int64],
-    tables: NDArray[np.int64],
-    n_jobs: int | None = None,
-) -> WideSums:
-    """Sum a value of every pair of objects over the pairs that clusterings join, and over those that they label.
-
-    Rows are in increasing order of ``counts``. The value depends on how many partitions of the ensemble label the pair,
-    b, and how many join it, a: 1 if a ≥ ``thresholds[b]`` else 0, or, if there are ``tables``, ``tables[0, b, a]`` in
-    the sum over joined pairs and ``tables[1, b, a]`` in that over labelled pairs. n · |value| must stay below 2⁶¹.
-    O(m² (p + s)) time, m (p + s) bytes besides the codes.
-    """
-    p, s = len(ensemble.by_column), len(judged.by_column)
-    edges = runs_of_equal_counts(counts)
-    zero = np.uint8(0) if p < 256 else np.int32(0)
-    none = np.int64(0) if len(tables) else np.uint8(0)
-    thresholds = thresholds.astype(zero.dtype)
-
-    def of_task(rows: NDArray[np.int64]) -> WideSums:
-        task = WideSums(np.zeros((s, 2), np.int64), np.zeros((s if judged.known_by_row.size else 1, 2), np.int64))
-        first, last = int(rows[0]), int(rows[-1]) + 1
-        sum_pairs(*ensemble, *judged, counts, edges, thresholds, tables, zero, none, first, last, *task)
-        return task
-
-    # Bytes are compared 16 at a time, values of 8 bytes one by one.
-    operations = len(counts) * (1 + (p + (8 if len(tables) else 1) * s) // 8)
-    tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=rows_of_slice(operations, TASK_ROWS))
-    return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))

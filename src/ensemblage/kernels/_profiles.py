@@ -2,11 +2,7 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ensemblage._jit import jit
-from ensemblage._parallel import add_rows
 
 
 @jit
@@ -37,25 +33,3 @@ def tally_clusters(
             sizes[c] += counts[i]
             if first[c] < 0:
                 first[c] = i
-
-
-def label_profile(
-    codes: Any,
-    clusters: NDArray[Any],
-    counts: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    n_clusters: int,
-    n_jobs: int | None = None,
-) -> NDArray[np.int64]:
-    """Count, per cluster, the objects with each label: (k, sum(k_i + 1)) int64, Candel's alpha.
-
-    The column ``offsets[j + 1] - 1`` counts the objects that partition j does not label. O(n p) time; memory one
-    profile per thread.
-    """
-    shape = (n_clusters, int(offsets[-1]))
-    (profile,) = add_rows(_add_labels, [codes, clusters, counts], [shape], offsets, n_jobs=n_jobs)
-    return profile
-
-
-def _add_labels(codes: Any, clusters: Any, counts: Any, profile: Any, offsets: Any) -> None:
-    add_labels(codes, clusters, counts, offsets, profile)

@@ -14,9 +14,10 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._parallel import parallel_map, row_blocks
 from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_weights
-from ensemblage.kernels._contingency import pair_sums_by_rows, sum_table, sums_with
-from ensemblage.kernels._pairs import LARGE_TABLE
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._contingency import pair_sums_by_rows, sums_with
+from ensemblage.counting._pairs import LARGE_TABLE
+from ensemblage.counting._profiles import label_profile
+from ensemblage.kernels._contingency import sum_table
 from ensemblage.metrics._clustering import code_clustering
 
 MEASURES = ("ari", "nmi")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import as_ensemble
 from ensemblage._validation import check_weights
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
 

@@ -15,7 +15,8 @@ from ensemblage._parallel import map_rows, row_blocks, thread_count
 from ensemblage._rows import held
 from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_weights, shown
-from ensemblage.kernels._pairs import associate, associate_levels, pair_histogram
+from ensemblage.counting._pairs import pair_histogram
+from ensemblage.kernels._pairs import associate, associate_levels
 
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._parallel import map_rows, row_state
 from ensemblage._validation import check_weights
-from ensemblage.kernels._pairs import agreement_of_rows, label_count_squares
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._pairs import label_count_squares
+from ensemblage.counting._profiles import label_profile
+from ensemblage.kernels._pairs import agreement_of_rows
 from ensemblage.metrics._clustering import code_clustering
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ensemblage._ensemble import as_ensemble
 from ensemblage._validation import check_weights, weight_unit
-from ensemblage.kernels._pairs import label_count_squares
+from ensemblage.counting._pairs import label_count_squares
 from ensemblage.metrics._clustering import code_clustering
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._agreement import sums_of_profile
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 
 DISTANCES = ("binary", "tv", "kl", "hellinger")
 

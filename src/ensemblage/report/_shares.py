@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.kernels._profiles import label_profile
+from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._density import labelled_members, ratio
 
 _LEAST_CERTAIN = 20

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._parallel import row_blocks
-from ensemblage.kernels._distances import distance_sums
+from ensemblage.counting._distances import distance_sums
 from ensemblage.metrics._internal._smallest import SortedDistances
 
 

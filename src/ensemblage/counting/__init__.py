@@ -1,0 +1,1 @@
+"""What algorithms ask of label rows: counts, by kernels over blocks of rows."""

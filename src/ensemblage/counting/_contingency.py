@@ -1,0 +1,177 @@
+"""Contingency tables of pairs of partitions, and the sums over them that agreement needs."""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._parallel import add_rows, parallel_map
+from ensemblage._rows import BlockRows
+from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs, sum_table, summed
+
+
+class ContingencyTables(NamedTuple):
+    """Contingency tables of all pairs i < j of partitions."""
+
+    flat: NDArray[Any]
+    """Tables one after the other, pairs in the order (0, 1), (0, 2), …, (1, 2), …; each (k_i + 1, k_j + 1) row by row,
+    the last row and the last column for missing."""
+    starts: NDArray[np.int64]
+    """(p, p) where the table of i and j begins, i < j; -1 elsewhere."""
+    n_clusters: NDArray[np.int64]
+    """(p,) clusters of each partition."""
+
+    def table(self, i: int, j: int) -> NDArray[Any]:
+        """Table of partitions i and j in any order: a view of shape (k_i + 1, k_j + 1)."""
+        if i > j:
+            return self.table(j, i).T
+        height, width = self.n_clusters[i] + 1, self.n_clusters[j] + 1
+        return self.flat[self.starts[i, j] : self.starts[i, j] + height * width].reshape(height, width)
+
+
+def contingency_tables(
+    columns: NDArray[Any], counts: NDArray[Any], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> ContingencyTables:
+    """Count the contingency tables of all pairs of partitions.
+
+    ``columns`` is (p, n) codes, contiguous; ``counts`` the objects with each of the n rows, or other weights of them:
+    the tables are of their type. O(p² n) time, 8 bytes per cell.
+    """
+    pairs = all_pairs(len(columns))
+    begins = _begins(pairs, n_clusters)
+    flat = np.zeros(begins[-1], dtype=counts.dtype)
+
+    def count(pair: int) -> None:
+        i, j = pairs[pair]
+        table = flat[begins[pair] : begins[pair + 1]]
+        contingency(columns[i], columns[j], counts, int(n_clusters[j]) + 1, table)
+
+    parallel_map(count, range(len(pairs)), n_jobs)
+    return _tables(flat, pairs, begins, n_clusters)
+
+
+def table_cells(n_clusters: NDArray[np.int64]) -> int:
+    """Cells of the contingency tables of all pairs of partitions; exact, however many."""
+    sizes = [int(k) + 1 for k in n_clusters]
+    return (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def all_pairs(p: int) -> NDArray[np.int64]:
+    """(p (p - 1) / 2, 2) pairs i < j: (0, 1), (0, 2), …, (1, 2), …"""
+    return np.array(list(combinations(range(p), 2)), dtype=np.int64).reshape(-1, 2)
+
+
+def _begins(pairs: NDArray[np.int64], n_clusters: NDArray[np.int64]) -> NDArray[np.int64]:
+    sizes = (n_clusters[pairs] + 1).prod(axis=1, dtype=np.int64)
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def _tables(
+    flat: NDArray[Any], pairs: NDArray[np.int64], begins: NDArray[np.int64], n_clusters: NDArray[np.int64]
+) -> ContingencyTables:
+    starts = np.full((len(n_clusters), len(n_clusters)), -1, dtype=np.int64)
+    starts[pairs[:, 0], pairs[:, 1]] = begins[:-1]
+    return ContingencyTables(flat, starts, n_clusters)
+
+
+def tables_of_rows(
+    codes: Any, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> ContingencyTables:
+    """`contingency_tables` of the columns of a (n, p) code matrix, in memory or on disk."""
+    if not isinstance(codes, BlockRows):
+        return contingency_tables(np.ascontiguousarray(codes.T), counts, n_clusters, n_jobs)
+    pairs = all_pairs(codes.shape[1])
+    begins = _begins(pairs, n_clusters)
+    return _tables(_tables_by_rows(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
+
+
+CELLS = 2**22
+"""Cells of the tables that are counted at a time for rows on disk, one set per thread."""
+
+
+def _tables_by_rows(
+    codes: BlockRows,
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    pairs: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    n_jobs: int | None,
+) -> NDArray[np.int64]:
+    """Tables of some pairs, flat, in one pass over the rows."""
+    one_set = begins[-1] > CELLS
+    shape = (int(begins[-1]),)
+    (flat,) = add_rows(_add_pairs, [codes, counts], [shape], pairs, begins, n_clusters, n_jobs=1 if one_set else n_jobs)
+    return flat
+
+
+def _add_pairs(codes: Any, counts: Any, flat: Any, pairs: Any, begins: Any, n_clusters: Any) -> None:
+    contingency_of_pairs(np.ascontiguousarray(codes.T), counts, pairs, begins, n_clusters, flat)
+
+
+def pair_sums_by_rows(
+    codes: BlockRows,
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    f: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """`sums_with` of all pairs i < j of the columns of a code matrix on disk: (4, p, p), 0 elsewhere.
+
+    One pass over the rows for as many pairs as have `CELLS` cells. Tables far larger than the data are counted by
+    sorting, pair by pair.
+    """
+    p = codes.shape[1]
+    sums = np.zeros((4, p, p), dtype=np.int64)
+    pairs = all_pairs(p)
+    cells = np.diff(_begins(pairs, n_clusters))
+    for i, j in pairs[cells > max(CELLS, 4 * len(codes))]:
+        sums[:, i, j] = _sums_by_sorting(codes[:, i], codes[:, j], counts, n_clusters[i], n_clusters[j], f)
+    pairs = pairs[cells <= max(CELLS, 4 * len(codes))]
+    group = np.cumsum(np.diff(_begins(pairs, n_clusters))) // CELLS
+    for some in np.split(pairs, np.flatnonzero(np.diff(group)) + 1):
+        begins = _begins(some, n_clusters)
+        flat = _tables_by_rows(codes, counts, n_clusters, some, begins, n_jobs)
+        for q, (i, j) in enumerate(some):
+            sum_table(flat[begins[q] : begins[q + 1]], n_clusters[i], n_clusters[j], f, sums[:, i, j])
+    return sums
+
+
+def sums_with(
+    a: NDArray[Any],
+    columns: NDArray[Any],
+    counts: NDArray[np.int64],
+    n_clusters: tuple[int, NDArray[np.int64]],
+    chosen: NDArray[np.intp],
+    f: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Sums over the contingency tables of one partition with some others, on the objects that both label.
+
+    ``n_clusters`` are the numbers of clusters of ``a`` and of all ``columns``. Returns (4, p): the sums of ``f[count]``
+    (count² where f is empty) over cells, row totals and column totals, and the number of objects. One table at a time;
+    one that would be far larger than the data is counted by sorting, in O(n log n).
+    """
+    height, widths = n_clusters
+    sums = np.zeros((4, len(columns)), dtype=np.int64)
+    cells = (height + 1) * (widths[chosen] + 1)
+    dense = cells <= max(2**16, 4 * len(counts))
+    table = np.empty(int(cells[dense].max(initial=0)), dtype=np.int64)
+    agreement_sums(a, columns, counts, height, widths, chosen[dense], f, table, sums)
+    for j in chosen[~dense]:
+        sums[:, j] = _sums_by_sorting(a, columns[j], counts, height, int(widths[j]), f)
+    return sums
+
+
+def _sums_by_sorting(
+    a: NDArray[Any], b: NDArray[Any], counts: NDArray[np.int64], height: int, width: int, f: NDArray[np.int64]
+) -> list[int]:
+    both = (a < height) & (b < width)
+    x, y, counts = a[both].astype(np.int64), b[both].astype(np.int64), counts[both]
+    return [*(summed(_tally(values, counts), f) for values in (x * width + y, x, y)), int(counts.sum())]
+
+
+def _tally(values: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sum of the counts of each distinct value."""
+    order = np.argsort(values)
+    starts = np.flatnonzero(np.diff(values[order], prepend=-1))
+    return np.add.reduceat(counts[order], starts) if len(order) else counts

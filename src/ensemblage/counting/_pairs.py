@@ -1,0 +1,113 @@
+"""Pairs of objects that partitions join, counted without listing the pairs."""
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import _parallel
+from ensemblage._rows import BlockRows
+from ensemblage._slices import rows_of_slice
+from ensemblage.counting._profiles import label_profile
+from ensemblage.kernels._pairs import add_pairs, group_objects, square_label_counts
+
+SMALL_TABLE = 2**20
+"""Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""
+
+
+def label_count_squares(
+    codes: Any,
+    clusters: NDArray[Any],
+    sizes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Per cluster and partition: the sum of alpha² over its labels, and the members it labels; both (k, p) int64.
+
+    ``sizes`` is the number of objects of each cluster. O(n p) time and O(n + k p) memory however many clusters there
+    are. Exact to n = 3·10⁹.
+    """
+    if len(sizes) * offsets[-1] <= SMALL_TABLE:
+        return _squares_of_profile(codes, clusters, len(sizes), offsets, n_jobs)
+    if isinstance(codes, BlockRows):
+        return _squares_by_rows(codes, clusters, len(sizes), offsets, n_jobs)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    order = np.empty(starts[-1], dtype=np.int32 if len(codes) < 2**31 else np.int64)
+    group_objects(clusters, starts[:-1].copy(), order)
+    shape = (len(sizes), codes.shape[1])
+    squares, labelled = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
+
+    def count(block: slice) -> None:
+        alpha = np.zeros(offsets[-1], dtype=np.int64)
+        bounds = starts[block.start : block.stop + 1]
+        square_label_counts(codes, order, bounds, offsets, alpha, squares[block], labelled[block])
+
+    _parallel.parallel_map(count, _blocks_of_clusters(starts), n_jobs)
+    return squares, labelled
+
+
+def _squares_of_profile(
+    codes: Any, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ones = np.ones(len(codes), dtype=np.int64)
+    profile = label_profile(codes, clusters, ones, offsets, n_clusters, n_jobs)
+    profile[:, offsets[1:] - 1] = 0
+    return np.add.reduceat(profile**2, offsets[:-1], axis=1), np.add.reduceat(profile, offsets[:-1], axis=1)
+
+
+LARGE_TABLE = 2**23
+"""Largest such table for rows on disk, which are read once per table: as many clusters at a time."""
+
+
+def _squares_by_rows(
+    codes: BlockRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    found = []
+    for some in _parallel.row_blocks(n_clusters, max(1, LARGE_TABLE // int(offsets[-1]))):
+        numbers = np.where((clusters >= some.start) & (clusters < some.stop), clusters - some.start, -1)
+        found.append(_squares_of_profile(codes, numbers, some.stop - some.start, offsets, n_jobs))
+    squares, labelled = zip(*found, strict=True)
+    return np.concatenate(squares), np.concatenate(labelled)
+
+
+def _blocks_of_clusters(starts: NDArray[np.int64]) -> list[slice]:
+    """Runs of clusters that start within the same ``BLOCK_ROWS`` objects."""
+    first = np.flatnonzero(np.diff(starts[:-1] // _parallel.BLOCK_ROWS, prepend=-1))
+    return [slice(a, b) for a, b in zip(first, [*first[1:], len(starts) - 1], strict=True)]
+
+
+PAIR_BLOCK = 8_192
+"""Rows that one row is compared with at a time: their counters stay in the first-level cache."""
+
+
+def pair_histogram(
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    n_clusters: NDArray[np.int64],
+    complete: bool,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Pairs of objects in different distinct rows, by the partitions that join and (columns) that label both.
+
+    (p + 1, p + 1) int64; (p + 1, 1), by the partitions that join, if ``complete``. O(m² p) time for m rows, O(m p)
+    memory; one histogram per thread.
+    """
+    m, p = codes.shape
+    columns = np.ascontiguousarray(codes.T)
+    absent = n_clusters.astype(codes.dtype)
+    total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
+    lock, counter = Lock(), np.min_scalar_type(p)
+
+    def add(rows: slice) -> None:
+        histogram = np.zeros_like(total)
+        joined = np.empty(PAIR_BLOCK, dtype=counter)
+        labelled = np.empty(0 if complete else PAIR_BLOCK, dtype=counter)
+        add_pairs(columns, absent, counts, rows.start, rows.stop, joined, labelled, histogram)
+        with lock:
+            np.add(total, histogram, out=total)
+
+    # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
+    most = max(1, _parallel.BLOCK_ROWS // 64)
+    _parallel.parallel_map(add, _parallel.row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
+    return total

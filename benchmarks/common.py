@@ -91,6 +91,6 @@ def table(title: str, rows: list[dict[str, object]]) -> None:
 
 
 def cores() -> int:
-    from ensemblage._parallel import available_cores
+    from ensemblage.rows.threads import available_cores
 
     return available_cores()

@@ -44,6 +44,6 @@ def missing(request):
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Cut every loop over rows into many blocks: no result may change."""
-    from ensemblage import _parallel
+    from ensemblage.rows import blocks
 
-    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)

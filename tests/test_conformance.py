@@ -86,10 +86,10 @@ def test_permuting_the_objects_permutes_the_labels(name, labels):
 
 
 def test_no_result_depends_on_threads_or_blocks(name, labels, monkeypatch):
-    from ensemblage import _parallel
+    from ensemblage.rows import blocks
 
     one, two = method_of(name, n_jobs=1).fit(labels), method_of(name, n_jobs=2).fit(labels)
-    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 11)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 11)
     blocks = method_of(name, n_jobs=2).fit(labels)
     for other in (two, blocks):
         assert_array_equal(other.labels_, one.labels_)

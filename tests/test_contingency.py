@@ -7,9 +7,9 @@ from hypothesis import given
 from strategies import label_matrices, random_labels, twins
 
 from ensemblage import Ensemble
+from ensemblage.counting import _contingency, _pairs
 from ensemblage.counting._contingency import contingency_tables, sums_with
 from ensemblage.counting._pairs import label_count_squares, pair_histogram
-from ensemblage.kernels import _contingency, _pairs
 
 SQUARES = np.empty(0, dtype=np.int64)
 

@@ -18,8 +18,8 @@ from ensemblage import (
     make_consensus,
     parallel_backend,
 )
-from ensemblage._cluster import LOST, LostWorkersError, RemoteRows, gathered
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
+from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gathered
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [

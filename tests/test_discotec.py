@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import label_matrices, labels_and_clustering, planted_labels, random_labels, twins
 
 from ensemblage import Discotec, Ensemble
-from ensemblage.kernels import _discotec
+from ensemblage.counting import _pair_sums
 from ensemblage.ranking import _pair_means
 
 DISTANCES = ["binary", "tv", "kl", "hellinger"]
@@ -111,7 +111,7 @@ def test_nothing_depends_on_threads_rows_or_blocks(distance, missing, max_pairs,
     labels = twins(random_labels(150, 6, 5, missing, seed=3), 400)
     options = {"max_pairs": max_pairs, "n_sampled_pairs": 100_000, "random_state": 5}
     expected = Discotec(distance, n_jobs=1, **options).fit(labels)
-    monkeypatch.setattr(_discotec, "TASK_ROWS", 7)
+    monkeypatch.setattr(_pair_sums, "TASK_ROWS", 7)
     permuted = np.random.default_rng(0).permutation(labels)
     for other, n_jobs in [(labels, 2), (permuted, -1)]:
         ranker = Discotec(distance, n_jobs=n_jobs, **options).fit(other)

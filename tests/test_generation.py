@@ -37,11 +37,11 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from ensemblage import _parallel
 from ensemblage.generation import RandomKPartitions, ResampledPartitions
 from ensemblage.generation._clusterers import k_parameter, prepared
 from ensemblage.generation._run import progress
 from ensemblage.generation._spherical import SphericalKMeans, _without_empty, unit_rows
+from ensemblage.rows import threads
 
 GENERATORS = [RandomKPartitions, ResampledPartitions]
 EXPECTED_FAILURES = {
@@ -590,7 +590,7 @@ def test_a_clustering_that_ctrl_c_left_running_gives_the_threads_back():
 
     with progress(interrupt), pytest.raises(KeyboardInterrupt):
         RandomKPartitions(50, estimator=SlowBlas(log=log), n_jobs=2).fit(np.zeros((9, 1)))
-    while _parallel._blas_limit._users:
+    while threads._blas_limit._users:
         time.sleep(0.01)
     assert len(log) < 10
     assert native_threads() == before

@@ -21,11 +21,11 @@ from ensemblage import (
     GreedyPartitions,
     InternalIndex,
     KMeansConsensus,
-    _slices,
 )
-from ensemblage._parallel import parallel_map
-from ensemblage._slices import check_stopped, rows_of_slice, run_in_slices
 from ensemblage.metrics import association_counts, coassociation, mm_index
+from ensemblage.rows import slices
+from ensemblage.rows.slices import check_stopped, rows_of_slice, run_in_slices
+from ensemblage.rows.threads import parallel_map
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def one_operation(monkeypatch):
     def both(function):
         whole = function()
         with monkeypatch.context() as patch:
-            patch.setattr(_slices, "OPERATIONS", 1)
+            patch.setattr(slices, "OPERATIONS", 1)
             return whole, function()
 
     return both
@@ -89,12 +89,12 @@ def features(n):
 
 
 def test_a_slice_has_as_many_rows_as_it_may_take(monkeypatch):
-    monkeypatch.setattr(_slices, "OPERATIONS", 1000)
+    monkeypatch.setattr(slices, "OPERATIONS", 1000)
     assert [rows_of_slice(operations, 64) for operations in (0, 1, 100, 999, 10**9)] == [64, 64, 10, 1, 1]
 
 
 def test_a_kernel_is_called_until_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(_slices, "OPERATIONS", 7)
+    monkeypatch.setattr(slices, "OPERATIONS", 7)
     budgets = []
 
     def kernel(state, budget):

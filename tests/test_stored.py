@@ -25,7 +25,6 @@ from ensemblage import (
     make_consensus,
 )
 from ensemblage._lock import LOCK
-from ensemblage._rows import take_rows
 from ensemblage._stored import _ensemble
 from ensemblage._stored._distinct import distinct_rows_on_disk
 from ensemblage._validation import check_bytes
@@ -45,6 +44,7 @@ from ensemblage.metrics import (
     pac,
     weak_association_threshold,
 )
+from ensemblage.rows.disk import take_rows
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_metrics(tmp_path, small_room, missing, metric):
 @pytest.mark.parametrize("measure", ["ari", "nmi"])
 @pytest.mark.parametrize("cells", [2**22, 30, 1])
 def test_average_agreement(tmp_path, small_room, monkeypatch, missing, measure, cells):
-    monkeypatch.setattr("ensemblage.kernels._contingency.CELLS", cells)
+    monkeypatch.setattr("ensemblage.counting._contingency.CELLS", cells)
     labels = random_labels(90, 6, 7, missing)
     found = AverageAgreement(measure).fit(stored(labels, tmp_path))
     expected = AverageAgreement(measure).fit(labels)
@@ -162,8 +162,8 @@ def test_consensus(tmp_path, small_room, missing, name, n_jobs):
 
 
 def test_few_clusters_at_a_time(tmp_path, small_room, monkeypatch, missing):
-    monkeypatch.setattr("ensemblage.kernels._pairs.SMALL_TABLE", 0)
-    monkeypatch.setattr("ensemblage.kernels._pairs.LARGE_TABLE", 50)
+    monkeypatch.setattr("ensemblage.counting._pairs.SMALL_TABLE", 0)
+    monkeypatch.setattr("ensemblage.counting._pairs.LARGE_TABLE", 50)
     labels = random_labels(90, 5, 6, missing)
     z = np.arange(90) % 11 - 1
     assert density(stored(labels, tmp_path), z) == density(labels, z)
@@ -204,7 +204,7 @@ def test_rows_and_partitions_of_a_stored_ensemble(tmp_path, small_room, missing)
     "rows", [slice(None, None, -1), slice(8, 2, -3), slice(2, 8, -1), slice(-5, None, 2), slice(60, 99), [3, -1, 3]]
 )
 def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
-    monkeypatch.setattr("ensemblage._rows.READ_BYTES", 20)
+    monkeypatch.setattr("ensemblage.rows.disk.READ_BYTES", 20)
     labels = random_labels()
     E, M = stored(labels, tmp_path), Ensemble(labels)
     for codes in (E.codes, E.codes.columns(np.array([3, 1])), E.codes.first(40)):

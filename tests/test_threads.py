@@ -147,8 +147,9 @@ def test_only_a_full_disk_is_said_to_be_full(tmp_path, monkeypatch):
 FORK = """
 import os, sys, tempfile, threading, time
 import numpy as np
-from ensemblage import Ensemble, _parallel
-from ensemblage._parallel import parallel_map
+from ensemblage import Ensemble
+from ensemblage.rows import threads
+from ensemblage.rows.threads import parallel_map
 
 labels = np.random.default_rng(0).integers(0, 4, (3000, 5))
 
@@ -243,7 +244,7 @@ def test_threads_after_a_fork():
     code = """
     inside, leave = threading.Event(), threading.Event()
     def hold():
-        with _parallel._blas_limit._lock:
+        with threads._blas_limit._lock:
             inside.set()
             leave.wait(60)
     assert parallel_map(abs, range(-5, 0), 2) == [5, 4, 3, 2, 1]
@@ -251,7 +252,7 @@ def test_threads_after_a_fork():
     thread.start()
     inside.wait(60)
     def work():
-        with _parallel.one_native_thread():
+        with threads.one_native_thread():
             return parallel_map(lambda i: (time.sleep(0.01), i * i)[1], range(8), 4) == [i * i for i in range(8)]
     print(child(work))
     leave.set()

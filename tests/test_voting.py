@@ -461,14 +461,14 @@ def test_equal_clusters_are_numbered_by_their_first_objects(method):
 
 
 def test_threads_and_blocks_do_not_matter(method, monkeypatch):
-    from ensemblage import _parallel
     from ensemblage.consensus import _votes
+    from ensemblage.rows import blocks
 
     labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]
     one = method(3, n_jobs=1).fit(labels)
-    monkeypatch.setattr(_parallel, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
     monkeypatch.setattr(_votes, "_ROWS_AT_ONCE", 40)
-    monkeypatch.setattr(_parallel, "LEAST_ROWS", 11)
+    monkeypatch.setattr(blocks, "LEAST_ROWS", 11)
     other = method(3, n_jobs=2).fit(labels)
     for name in ("labels_", "aggregate_", "membership_", "linkage_matrix_"):
         assert_array_equal(getattr(other, name), getattr(one, name))

@@ -6,7 +6,6 @@ from ensemblage import plotting as plotting
 from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage._ensemble import Ensemble as Ensemble
-from ensemblage._parallel import parallel_backend as parallel_backend
 from ensemblage._version import __version__ as __version__
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
@@ -34,5 +33,6 @@ from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex
+from ensemblage.rows.dask import parallel_backend as parallel_backend
 
 __all__: list[str]

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._index import check_slice, is_integer, partition_index, row_index
 from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, code_matrix_of_codes, label_vector
 from ensemblage._once import once
-from ensemblage._parallel import map_rows
 from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
+from ensemblage.rows.memory import map_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

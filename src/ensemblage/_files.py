@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble, check_missing
 from ensemblage._labels import CodedColumns, code_dtype, code_objects
 from ensemblage._npy import read_header
-from ensemblage._parallel import row_blocks
 from ensemblage._validation import check_path, shown
+from ensemblage.rows.blocks import row_blocks
 
 FORMAT = 1
 WRITTEN_BYTES = 2**24

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import map_rows
-from ensemblage._rows import recoded, take_columns
 from ensemblage._validation import shown
 from ensemblage.kernels._coding import look_up_values, mark_values
+from ensemblage.rows.disk import recoded, take_columns
+from ensemblage.rows.memory import map_rows
 
 
 class CodedColumns(NamedTuple):

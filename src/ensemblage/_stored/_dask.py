@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._cluster import Blocks, RemoteRows, gathered, part_of
 from ensemblage._ensemble import DistinctRows, Ensemble, check_missing, check_names
 from ensemblage._labels import CodedColumns, Coding, check_size, code_dtype, code_labels
 from ensemblage._once import once
-from ensemblage._parallel import SUM_ROWS, check_client
 from ensemblage._stored._coding import union, without_missing
 from ensemblage._stored._distinct import first_at_least, merged
 from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
+from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.rows.dask import Blocks, RemoteRows, check_client, gathered, part_of
 
 HELD_BYTES = 2**24
 """Distinct rows are brought here if they take at most so much."""

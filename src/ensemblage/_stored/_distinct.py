@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import parallel_map, row_blocks, thread_count
-from ensemblage._rows import StoredRows
 from ensemblage._stored._scratch import Scratch, write_array
 from ensemblage.counting._distinct import distinct_rows
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.disk import StoredRows
+from ensemblage.rows.threads import parallel_map, thread_count
 
 BYTES_PER_ROW = 120
 """Memory of `distinct_rows` per row of 20 labels, all of them distinct (measured)."""

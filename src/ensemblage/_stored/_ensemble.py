@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import DistinctRows, Ensemble, check_missing, check_names
 from ensemblage._labels import CodedColumns
 from ensemblage._once import once
-from ensemblage._rows import RowsBeside
 from ensemblage._stored._coding import code_on_disk
 from ensemblage._stored._distinct import BYTES_PER_ROW, distinct_rows_on_disk
 from ensemblage._stored._scratch import Scratch
 from ensemblage._stored._sources import source_of
 from ensemblage._validation import check_bytes, check_path
+from ensemblage.rows.disk import RowsBeside
 
 LIBRARIES = 250_000_000
 """Bytes of the interpreter and its libraries (measured)."""

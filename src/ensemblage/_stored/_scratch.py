@@ -20,8 +20,8 @@ from typing import IO, Any
 import numpy as np
 
 from ensemblage._lock import LOCK, release, suppress_unsupported, take
-from ensemblage._rows import StoredRows
 from ensemblage._validation import check_path
+from ensemblage.rows.disk import StoredRows
 
 PREFIX = "ensemblage-"
 _locks: dict[Path, int | None] = {}

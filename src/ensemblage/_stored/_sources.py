@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ensemblage._npy import read_header
-from ensemblage._parallel import row_blocks
-from ensemblage._rows import StoredRows
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.disk import StoredRows
 
 
 class Source(NamedTuple):

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ensemblage import Ensemble
 from ensemblage._files import written_whole
-from ensemblage._parallel import row_blocks
 from ensemblage.cli._analysis import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
@@ -25,6 +24,7 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._show import clusters_text
 from ensemblage.cli._source import option_of
 from ensemblage.cli._tell import tell
+from ensemblage.rows.blocks import row_blocks
 
 PART_ROWS = 1_000_000
 """Rows of one Parquet part."""

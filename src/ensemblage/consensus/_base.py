@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._labels import Coding, code_labels
-from ensemblage._parallel import map_rows, only_read, placed
-from ensemblage._rows import BlockRows, first_rows, take_rows
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.metrics._density import confidence_of_rows
+from ensemblage.rows.disk import BlockRows, first_rows, take_rows
+from ensemblage.rows.memory import map_rows, only_read, placed
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import map_rows, parallel_map, thread_count
 from ensemblage._random import task_seeds
-from ensemblage._rows import take_rows
 from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus._utilities import CategoryUtility
+from ensemblage.rows.disk import take_rows
+from ensemblage.rows.memory import map_rows
+from ensemblage.rows.threads import parallel_map, thread_count
 
 
 class Split(NamedTuple):

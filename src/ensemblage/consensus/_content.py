@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import add_rows, map_rows, row_blocks
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._refinement import add_row_colours, mix
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memory import add_rows, map_rows
 
 
 class Content(NamedTuple):

@@ -12,14 +12,15 @@ from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._parallel import parallel_map, row_blocks, thread_count
-from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, metis_bytes, without_gaps
 from ensemblage.kernels._neighbours import find_neighbours
 from ensemblage.metrics._threshold import weak_association_threshold
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.slices import rows_of_slice
+from ensemblage.rows.threads import parallel_map, thread_count
 
 MOST_COMPLETE = 1_000
 """Rows up to which "auto" takes every pair: the size up to which the authors run CSPA."""

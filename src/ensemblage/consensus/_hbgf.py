@@ -10,12 +10,14 @@ from scipy.sparse import block_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import SUM_ROWS, map_rows, one_native_thread
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, check_enough_labels, without_gaps
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.kernels._embed import embed_rows, move_points
+from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.rows.memory import map_rows
+from ensemblage.rows.threads import one_native_thread
 
 MOST_DENSE = 3_000
 """Clusters up to which their d x d matrix is made."""

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import one_native_thread
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
 from ensemblage.consensus._partition_graph import ObjectGraph, check_enough_labels, needed, whole_weights, without_gaps
+from ensemblage.rows.threads import one_native_thread
 
 
 class HGPA(ObjectGraph):

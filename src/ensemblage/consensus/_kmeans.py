@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import BLOCK_ROWS, parallel_map
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
@@ -16,6 +15,8 @@ from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroi
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus._utilities import UTILITIES, CategoryUtility, Utility
 from ensemblage.counting._profiles import label_profile
+from ensemblage.rows.blocks import BLOCK_ROWS
+from ensemblage.rows.threads import parallel_map
 
 
 class BaseKMeans(BaseConsensus):

@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._memory import OVERHEAD, check_fits
-from ensemblage._parallel import parallel_map, row_blocks, thread_count
-from ensemblage._slices import rows_of_slice, run_in_slices
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
 from ensemblage.kernels._average import Chain, average_chain
@@ -26,6 +24,9 @@ from ensemblage.kernels._counts import BLOCK, fill_levels, spanning_tree_of_coun
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
 from ensemblage.kernels._nearest import Clusters, Compared
 from ensemblage.kernels._similarities import fill_similarities, fill_sums, spanning_tree_of_similarities
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.slices import rows_of_slice, run_in_slices
+from ensemblage.rows.threads import parallel_map, thread_count
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""

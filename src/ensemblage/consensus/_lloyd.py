@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
+from ensemblage.rows import blocks
+from ensemblage.rows.blocks import SUM_ROWS, row_blocks
+from ensemblage.rows.memory import finished, map_rows, row_state, slices_of
+from ensemblage.rows.threads import thread_count
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
@@ -56,7 +59,7 @@ def seed_far_apart(
     """
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
-    nearest = _parallel.finished(_parallel.row_state(rows.codes, np.float32, np.inf))
+    nearest = finished(row_state(rows.codes, np.float32, np.inf))
     base = base_of_rows(rows, utility, n_jobs)
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
@@ -71,22 +74,22 @@ def seed_far_apart(
 
 def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
     """(m,) the utility's `base` of every row."""
-    base = _parallel.row_state(rows.codes, np.float32, 0)
+    base = row_state(rows.codes, np.float32, 0)
 
     def fill(codes: Any, base: Any) -> None:
         base[:] = utility.base(codes)
 
-    _parallel.map_rows(fill, [rows.codes, base], n_jobs=n_jobs)
-    return _parallel.finished(base)
+    map_rows(fill, [rows.codes, base], n_jobs=n_jobs)
+    return finished(base)
 
 
 def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray[np.float64]) -> list[int]:
     """The rows at shares of the total distance; ``totals`` are the sums over blocks of ``SUM_ROWS`` rows."""
     ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
-    blocks = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
-    inside = [_parallel.row_blocks(len(rows), _parallel.SUM_ROWS)[block] for block in blocks]
+    chosen = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
+    inside = [row_blocks(len(rows), SUM_ROWS)[block] for block in chosen]
     drawn = []
-    for part, block, share, near in zip(inside, blocks, shares, _parallel.slices_of(nearest, inside), strict=True):
+    for part, block, share, near in zip(inside, chosen, shares, slices_of(nearest, inside), strict=True):
         potential = near * rows.counts[part]
         place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
         drawn.append(int(part.start) + min(int(place), int(np.flatnonzero(potential)[-1])))
@@ -105,7 +108,7 @@ def _best_candidate(
     lanes = np.resize(candidates, LANES)
     table = whole_lanes(utility.distances(utility.centroids(profile_of_rows(rows, lanes))), np.inf)
     check_look_ups(rows.codes, rows.offsets, table)
-    distances = [_parallel.row_state(rows.codes, np.float32, 0) for _ in candidates]
+    distances = [row_state(rows.codes, np.float32, 0) for _ in candidates]
     offsets = rows.offsets
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
@@ -116,15 +119,15 @@ def _best_candidate(
         return totals
 
     arrays = [rows.codes, base, nearest, rows.counts, *distances]
-    totals = np.array(_parallel.map_rows(total, arrays, n_jobs=n_jobs, size=_parallel.SUM_ROWS))
+    totals = np.array(map_rows(total, arrays, n_jobs=n_jobs, size=SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
-    return int(lanes[best]), _parallel.finished(distances[best]), totals[:, best]
+    return int(lanes[best]), finished(distances[best]), totals[:, best]
 
 
 def _scratch(n_rows: int) -> NDArray[np.float32]:
     """Room for a block's distances, the same for every block of a thread: new memory costs as much as filling it."""
     if not hasattr(_of_thread, "distances"):
-        _of_thread.distances = np.empty((_parallel.SUM_ROWS, LANES), dtype=np.float32)
+        _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
     room: NDArray[np.float32] = _of_thread.distances[:n_rows]
     return room
 
@@ -145,8 +148,8 @@ def lloyd(
     and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
     bounds = bounds and utility.bounded
-    clusters = _parallel.row_state(rows.codes, np.int32, -1)
-    slack = _parallel.row_state(rows.codes, np.float32, 0)
+    clusters = row_state(rows.codes, np.int32, -1)
+    slack = row_state(rows.codes, np.float32, 0)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
     base, centroids, loss, n_iter = base_of_rows(rows, utility, n_jobs), utility.centroids(seeds), np.inf, 0
@@ -197,7 +200,7 @@ def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs
             nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
 
-    _parallel.map_rows(assign, [codes, nearest], n_jobs=n_jobs)
+    map_rows(assign, [codes, nearest], n_jobs=n_jobs)
     return nearest
 
 
@@ -233,9 +236,9 @@ def _assign(
         return moved, change
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
-    size = min(max(_parallel.BLOCK_ROWS, -(-len(rows) // (4 * _parallel.thread_count(n_jobs)))), MOST_ROWS)
+    size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
     total, arrays = 0, [rows.codes, base, clusters, slack, rows.counts]
-    for moved, change in _parallel.map_rows(step, arrays, n_jobs=n_jobs, size=size):
+    for moved, change in map_rows(step, arrays, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
             profile += change
@@ -266,7 +269,7 @@ def _fill_empty(
         for j, offset in enumerate(offsets[:-1]):
             distance += table[offset + codes[:, j], clusters]
 
-    _parallel.map_rows(add, [rows.codes, near, distance], n_jobs=n_jobs)
+    map_rows(add, [rows.codes, near, distance], n_jobs=n_jobs)
     for i, c in enumerate(empty):
         relocated[i] = row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]

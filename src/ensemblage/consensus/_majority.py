@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import map_rows
-from ensemblage._rows import take_columns
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus._vote_order import Ballot, agreements, ballot, tables_beside
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.rows.disk import take_columns
+from ensemblage.rows.memory import map_rows
 
 
 class MajorityVoting(BaseConsensus):

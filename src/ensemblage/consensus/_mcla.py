@@ -12,13 +12,13 @@ from scipy.sparse import coo_array, csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._parallel import map_rows
 from ensemblage._validation import check_choice
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, metis_bytes, whole_weights, without_gaps
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
+from ensemblage.rows.memory import map_rows
 
 EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""

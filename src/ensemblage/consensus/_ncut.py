@@ -15,9 +15,9 @@ from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from ensemblage._parallel import row_blocks
 from ensemblage.kernels._walk import mark_diagonal, walk_in_place
 from ensemblage.metrics._coassociation import Associations
+from ensemblage.rows.blocks import row_blocks
 
 OFFSET = 0.5
 LEAST = 1e-6

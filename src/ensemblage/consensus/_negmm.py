@@ -11,9 +11,7 @@ from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
-from ensemblage._parallel import one_native_thread, parallel_map, thread_count
 from ensemblage._random import task_seeds
-from ensemblage._slices import run_in_slices
 from ensemblage._validation import check_bytes, check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
@@ -21,6 +19,8 @@ from ensemblage.kernels._walk import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._threshold import weak_association_threshold
+from ensemblage.rows.slices import run_in_slices
+from ensemblage.rows.threads import one_native_thread, parallel_map, thread_count
 
 THRESHOLDS = tuple(s / 100 for s in range(51))
 """0, 0.01, …, 0.50, each the float nearest to it: a sum of steps of 0.01 would miss counts that are equal to one."""

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import one_native_thread
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut
+from ensemblage.rows.threads import one_native_thread
 
 TOLERANCE = 0.03
 """Share by which the largest part may exceed the mean where ``imbalance`` is METIS' own."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._slices import run_in_slices
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._climb import Climb, climb
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
+from ensemblage.rows.slices import run_in_slices
 
 LEAST_GAIN = 1e-12
 """Rises of the density below it may be rounding."""

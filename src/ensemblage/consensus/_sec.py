@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import _parallel
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans
 from ensemblage.consensus._utilities import single_precision
 from ensemblage.counting._profiles import label_profile
+from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.rows.memory import map_rows
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class AssociationUtility:
         def spread_of(codes: Any, counts: Any) -> float:
             return float((first_terms(codes) * counts).sum())
 
-        spread = sum(_parallel.map_rows(spread_of, [rows.codes, rows.counts], n_jobs=n_jobs, size=_parallel.SUM_ROWS))
+        spread = sum(map_rows(spread_of, [rows.codes, rows.counts], n_jobs=n_jobs, size=SUM_ROWS))
         return cls(rows.offsets, weights, sizes, spread)
 
     def first_terms(self, codes: NDArray[Any]) -> NDArray[np.float64]:

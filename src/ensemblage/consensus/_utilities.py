@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from ensemblage._parallel import row_state
 from ensemblage.consensus._base import Rows
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._density import labelled_members
+from ensemblage.rows.memory import row_state
 
 
 def single_precision(table: NDArray[np.float64]) -> NDArray[np.float32]:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import add_rows
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._content import content_of
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._votes import count_beside
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
+from ensemblage.rows.memory import add_rows
 
 _MOST_CELLS = 2**28  # two gigabytes
 

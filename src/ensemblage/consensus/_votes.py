@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage._parallel import add_rows, row_blocks
-from ensemblage._slices import check_stopped, rows_of_slice
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.counting._contingency import ContingencyTables, tables_of_rows
 from ensemblage.kernels._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memory import add_rows
+from ensemblage.rows.slices import check_stopped, rows_of_slice
 
 _ROWS_AT_ONCE = 1_024  # their memberships stay in the cache of a core
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import map_rows
-from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._js_linkage import average_linkage, bottleneck_linkage, cut_by_merges, js_divergences
@@ -18,6 +16,8 @@ from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._vote_order import Ballot, ballot, entropy
 from ensemblage.consensus._votes import LabelSums, Votes, VotingLosses, sum_of_entropies
 from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.memory import map_rows
 
 
 class VotingConsensus(BaseConsensus):

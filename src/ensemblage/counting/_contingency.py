@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import add_rows, parallel_map
-from ensemblage._rows import BlockRows
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs, sum_table, summed
+from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.memory import add_rows
+from ensemblage.rows.threads import parallel_map
 
 
 class ContingencyTables(NamedTuple):

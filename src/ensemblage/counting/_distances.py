@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import map_rows, parts_of
-from ensemblage._slices import check_stopped, rows_of_slice
 from ensemblage.kernels._distances import sum_distances_of_rows
+from ensemblage.rows.blocks import parts_of
+from ensemblage.rows.memory import map_rows
+from ensemblage.rows.slices import check_stopped, rows_of_slice
 
 TASK_ROWS = 64
 """Rows of one float sum; results depend on it in the last bits: it never changes."""

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import map_rows
-from ensemblage._slices import rows_of_slice
 from ensemblage.kernels._discotec import CHUNK, sum_pairs
+from ensemblage.rows.memory import map_rows
+from ensemblage.rows.slices import rows_of_slice
 
 TASK_ROWS = 128
 """Rows of one task, or fewer. Results do not depend on it."""

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import _parallel
-from ensemblage._rows import BlockRows
-from ensemblage._slices import rows_of_slice
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import add_pairs, group_objects, square_label_counts
+from ensemblage.rows import blocks
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.slices import rows_of_slice
+from ensemblage.rows.threads import parallel_map
 
 SMALL_TABLE = 2**20
 """Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""
@@ -43,7 +45,7 @@ def label_count_squares(
         bounds = starts[block.start : block.stop + 1]
         square_label_counts(codes, order, bounds, offsets, alpha, squares[block], labelled[block])
 
-    _parallel.parallel_map(count, _blocks_of_clusters(starts), n_jobs)
+    parallel_map(count, _blocks_of_clusters(starts), n_jobs)
     return squares, labelled
 
 
@@ -64,7 +66,7 @@ def _squares_by_rows(
     codes: BlockRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     found = []
-    for some in _parallel.row_blocks(n_clusters, max(1, LARGE_TABLE // int(offsets[-1]))):
+    for some in row_blocks(n_clusters, max(1, LARGE_TABLE // int(offsets[-1]))):
         numbers = np.where((clusters >= some.start) & (clusters < some.stop), clusters - some.start, -1)
         found.append(_squares_of_profile(codes, numbers, some.stop - some.start, offsets, n_jobs))
     squares, labelled = zip(*found, strict=True)
@@ -73,7 +75,7 @@ def _squares_by_rows(
 
 def _blocks_of_clusters(starts: NDArray[np.int64]) -> list[slice]:
     """Runs of clusters that start within the same ``BLOCK_ROWS`` objects."""
-    first = np.flatnonzero(np.diff(starts[:-1] // _parallel.BLOCK_ROWS, prepend=-1))
+    first = np.flatnonzero(np.diff(starts[:-1] // blocks.BLOCK_ROWS, prepend=-1))
     return [slice(a, b) for a, b in zip(first, [*first[1:], len(starts) - 1], strict=True)]
 
 
@@ -108,6 +110,6 @@ def pair_histogram(
             np.add(total, histogram, out=total)
 
     # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
-    most = max(1, _parallel.BLOCK_ROWS // 64)
-    _parallel.parallel_map(add, _parallel.row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
+    most = max(1, blocks.BLOCK_ROWS // 64)
+    parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
     return total

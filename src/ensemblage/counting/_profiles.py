@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import add_rows
 from ensemblage.kernels._profiles import add_labels
+from ensemblage.rows.memory import add_rows
 
 
 def label_profile(

@@ -12,10 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage import _parallel
-from ensemblage._parallel import map_rows, parallel_map, row_blocks
 from ensemblage._random import task_seeds
-from ensemblage._slices import rows_of_slice, run_in_slices
 from ensemblage._validation import check_choice, check_number, check_whole
 from ensemblage.kernels._mixed import (
     Lloyd,
@@ -27,6 +24,11 @@ from ensemblage.kernels._mixed import (
     nearest_two,
     renumber,
 )
+from ensemblage.rows import blocks
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memory import map_rows
+from ensemblage.rows.slices import rows_of_slice, run_in_slices
+from ensemblage.rows.threads import parallel_map
 
 CANDIDATES_AT_ONCE = 256
 """Candidates whose labels are held before equal ones are put together."""
@@ -72,7 +74,7 @@ class Space(NamedTuple):
         map_rows(
             lambda X, codes, *out: nearest_two(X, codes, self.offsets, self.weights, *centres, *out),
             [self.X, self.codes, *nearest],
-            size=rows_of_slice(operations, _parallel.BLOCK_ROWS),
+            size=rows_of_slice(operations, blocks.BLOCK_ROWS),
         )
         return nearest
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from ensemblage._parallel import one_native_thread, thread_count
+from ensemblage.rows.threads import one_native_thread, thread_count
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from ensemblage._parallel import SUM_ROWS, row_blocks
+from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 
 
 def unit_rows(X: Any, owner: str) -> Any:

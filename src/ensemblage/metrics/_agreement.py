@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._parallel import parallel_map, row_blocks
-from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_weights
 from ensemblage.counting._contingency import pair_sums_by_rows, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._contingency import sum_table
 from ensemblage.metrics._clustering import code_clustering
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.threads import parallel_map
 
 MEASURES = ("ari", "nmi")
 AVERAGES: dict[str, Callable[[Any, Any], Any]] = {

@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import as_ensemble
 from ensemblage._index import check_slice, row_index
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._parallel import map_rows, row_blocks, thread_count
-from ensemblage._rows import held
-from ensemblage._slices import rows_of_slice
 from ensemblage._validation import check_weights, shown
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels._pairs import associate, associate_levels
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.disk import held
+from ensemblage.rows.memory import map_rows
+from ensemblage.rows.slices import rows_of_slice
+from ensemblage.rows.threads import thread_count
 
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "

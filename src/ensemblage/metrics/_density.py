@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._parallel import map_rows, row_state
 from ensemblage._validation import check_weights
 from ensemblage.counting._pairs import label_count_squares
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import agreement_of_rows
 from ensemblage.metrics._clustering import code_clustering
+from ensemblage.rows.memory import map_rows, row_state
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:

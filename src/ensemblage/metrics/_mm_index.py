@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
-from ensemblage._parallel import thread_count
-from ensemblage._slices import run_in_slices
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.kernels._minimax import point_weights, strongest_bridges, weakest_link
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
+from ensemblage.rows.slices import run_in_slices
+from ensemblage.rows.threads import thread_count
 
 
 def mm_index(

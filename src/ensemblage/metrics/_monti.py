@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._rows import held
 from ensemblage._validation import check_choice, shown
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._density import labelled_members, ratio
+from ensemblage.rows.disk import held
 
 _N_BINS = 100
 

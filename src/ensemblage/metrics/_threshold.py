@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._rows import held
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.metrics._coassociation import association_counts
+from ensemblage.rows.disk import held
 
 _N_DRAWN = 1_000_000
 _N_BOOTSTRAPS = 200

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._rows import BlockRows
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._distances import DISTANCES, Association
 from ensemblage.ranking._pair_means import Judged, Sampled, exact_means, sampled_means, standard_errors
+from ensemblage.rows.disk import BlockRows
 
 MOST_SAMPLED = 10**9
 """Random pairs: 16 GB of them are kept."""

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import one_native_thread, parallel_map
 from ensemblage._validation import check_choice
 from ensemblage.counting._distances import distance_sums
 from ensemblage.metrics._internal._geometry import PairSums
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, VARIANTS, check_features, geometry_of
 from ensemblage.metrics._internal._smallest import SortedDistances
 from ensemblage.ranking._base import BaseRanker
+from ensemblage.rows.threads import one_native_thread, parallel_map
 
 
 class InternalIndex(BaseRanker):

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map
 from ensemblage._random import task_seeds
-from ensemblage._rows import BlockRows, take_columns
 from ensemblage.counting._contingency import pair_sums_by_rows, sums_with
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
 from ensemblage.metrics._agreement import sums_of_profile
 from ensemblage.ranking._distances import Association, distance_tables, pairs_within, sizes_of_labels
+from ensemblage.rows.disk import BlockRows, take_columns
+from ensemblage.rows.threads import parallel_map
 
 SAMPLE_PAIRS = 65_536
 """Random pairs of one task: float sums are added in the order of the tasks."""

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map
 from ensemblage.metrics._agreement import agreement_with
+from ensemblage.rows.threads import parallel_map
 
 _MOST_ENTRIES_FOR_AMI = 500_000
 

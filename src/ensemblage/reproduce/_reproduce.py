@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from ensemblage._lock import only_user
-from ensemblage._parallel import thread_count
 from ensemblage._validation import check_choice, check_whole, shown
 from ensemblage._version import __version__
 from ensemblage.report._layout import counted
@@ -31,6 +30,7 @@ from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
 from ensemblage.reproduce._tables import plot, to_csv, to_markdown, write_text
+from ensemblage.rows.threads import thread_count
 
 PAPERS = ("candel", "ayad", "sinorina", "li", "ohl")
 RESULTS, INDEX = "results.sqlite", "index.html"

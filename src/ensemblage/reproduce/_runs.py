@@ -16,12 +16,12 @@ from threadpoolctl import threadpool_limits
 
 from ensemblage import datasets
 from ensemblage._ensemble import Ensemble
-from ensemblage._parallel import parallel_map, thread_count
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce._experiment import Case, Experiment, Run
 from ensemblage.reproduce._methods import MissingMethodError
 from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
+from ensemblage.rows.threads import parallel_map, thread_count
 
 SECONDS_BETWEEN_LINES = 10.0
 

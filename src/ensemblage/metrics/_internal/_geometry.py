@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import row_blocks
 from ensemblage.counting._distances import distance_sums
 from ensemblage.metrics._internal._smallest import SortedDistances
+from ensemblage.rows.blocks import row_blocks
 
 
 class PairSums(NamedTuple):

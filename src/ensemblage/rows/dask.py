@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pickle
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import cycle
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -16,8 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._parallel import SUM_ROWS, row_blocks
-from ensemblage._rows import BlockRows, recoded
+from ensemblage._validation import shown
+from ensemblage.rows.blocks import SUM_ROWS, row_blocks
+from ensemblage.rows.disk import BlockRows, recoded
+from ensemblage.rows.memory import _workers
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
 """What Dask raises when workers are gone, or with them data that only they had."""
@@ -218,6 +221,54 @@ class SentRows:
         edges = np.array([0, *(rows.stop for rows in slices)])
         self._sent.append((codes, RemoteRows(Blocks(self.client, futures, edges), n_columns, codes.dtype)))
         return self._sent[-1][1]
+
+
+@contextmanager
+def parallel_backend(client: Any) -> Iterator[None]:
+    """Let the workers of a Dask cluster do the work of the consensus estimators that are fitted in the block.
+
+    For label matrices that fit the memory here. Their distinct rows are found here and sent to the workers once; then
+    every pass over them runs there. The result is the same, bit by bit, and ``n_jobs`` has no effect. Labels that do
+    not fit the memory, or lie on the cluster already, are for `Ensemble.from_dask`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Yours to open and to close. Only its ``submit``, ``scatter``, ``gather`` and ``nthreads`` are used.
+
+    Raises
+    ------
+    ValueError
+        If ``client`` is not a client.
+
+    Notes
+    -----
+    Methods that must see all rows at once (docs/SCALE.md) and ensembles of at most 16,384 distinct rows stay here, and
+    so do metrics, rankers, base clusterings and ``predict``. What was sent lives as long as the block. If a worker is
+    lost, the fit fails with a RuntimeError that says so and has to be done again: nothing else has the rows, unlike
+    those of `Ensemble.from_dask`.
+
+    Examples
+    --------
+    >>> from distributed import Client  # doctest: +SKIP
+    >>> with Client() as client, ensemblage.parallel_backend(client=client):  # doctest: +SKIP
+    ...     labels = KMeansConsensus(20).fit_predict(ensemble)
+    """
+    check_client(client, "parallel_backend")
+    token = _workers.set(SentRows(client))
+    try:
+        yield
+    finally:
+        _workers.reset(token)
+
+
+def check_client(client: Any, name: str) -> Any:
+    """What has the methods of a `distributed.Client` that are used."""
+    if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
+        raise ValueError(
+            f"client of {name} must be a Client of dask.distributed. Got {shown(client)}. Give the one you work with."
+        )
+    return client
 
 
 class Fill(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._index import row_index
-from ensemblage._parallel import row_blocks
+from ensemblage.rows.blocks import row_blocks
 
 READ_BYTES = 2**22
 """Most bytes that looking up some rows reads at once."""

@@ -1,0 +1,148 @@
+"""Threads of this process: how many, one pool of them, and BLAS and OpenMP held to one each."""
+
+import itertools
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ensemblage.rows.slices import Stopped, check_stopped, unless
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_executor: ThreadPoolExecutor | None = None
+
+
+def available_cores() -> int:
+    """Cores this process may use; ``OMP_NUM_THREADS`` lowers it, as loky and Dask workers rely on."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(cores, int(limit))) if limit.isdigit() else cores
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads for ``n_jobs``: None means every available core, -1 too, -2 all but one."""
+    if n_jobs is None:
+        return available_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a whole number other than 0. Got {n_jobs!r}. -1 uses every core.")
+    return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
+
+
+def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
+    """``[function(task) for task in tasks]`` over threads; the calling thread works too.
+
+    Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
+    or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
+    be long. Safe to nest: a thread never waits for one that has not started.
+    """
+    todo: Sequence[T] = list(tasks)
+    n_threads = min(thread_count(n_jobs), len(todo))
+    if n_threads <= 1:
+        return [function(task) for task in todo]
+    results: list[Any] = [None] * len(todo)
+    counter = itertools.count()
+    stopped = False
+
+    def work() -> None:
+        nonlocal stopped
+        try:
+            with unless(lambda: stopped):
+                while (i := next(counter)) < len(todo):
+                    check_stopped()
+                    results[i] = function(todo[i])
+        except Stopped:
+            # Not where another thread of ours failed: its error is raised below.
+            if not stopped:
+                stopped = True
+                raise
+        except BaseException:
+            stopped = True
+            raise
+
+    helpers = [_pool().submit(work) for _ in range(n_threads - 1)]
+    try:
+        work()
+        _wait_for(helpers)
+    except BaseException:
+        stopped = True
+        raise
+    finally:
+        _wait_for(helpers)
+    for helper in helpers:
+        if not helper.cancelled():
+            helper.result()
+    return results
+
+
+def _wait_for(helpers: Sequence[Future[None]]) -> None:
+    """Until those that have started are done; the others never start."""
+    for helper in helpers:
+        if not helper.cancel():
+            helper.exception()
+
+
+class _BlasLimit:
+    """BLAS held to one thread from the first user's entry to the last one's exit, in whatever order they leave.
+
+    Its limit is the process's. Two overlapping fits, or a clustering that Ctrl-C left running, would each restore what
+    they found, and the last to leave found 1.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def __enter__(self) -> ThreadpoolController:
+        with self._lock:
+            if self._users == 0:
+                self._controller = ThreadpoolController()
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._users += 1
+            return self._controller
+
+    def forget_lock(self) -> None:
+        """For a forked child: BLAS stays held to one thread where a thread of the parent held it."""
+        self._lock = threading.Lock()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limiter.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
+@contextmanager
+def one_native_thread() -> Iterator[None]:
+    """Hold BLAS and OpenMP to one thread: their results may depend on the number of threads."""
+    # OpenMP keeps its limit per thread: each worker needs its own.
+    with _blas_limit as native, native.limit(limits=1, user_api="openmp"):
+        yield
+
+
+def _pool() -> ThreadPoolExecutor:
+    global _executor
+    if _executor is None:
+        _executor = ThreadPoolExecutor(max_workers=max(1, available_cores()), thread_name_prefix="ensemblage")
+    return _executor
+
+
+def _forget_threads() -> None:
+    # A forked child inherits the pool but none of its threads, and a lock that one of them may have held.
+    global _executor
+    _executor = None
+    _blas_limit.forget_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)

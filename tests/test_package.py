@@ -17,36 +17,71 @@ ROOT = Path(ensemblage.__file__).parent
 PUBLIC_PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
 MODULES = sorted(m.name for m in pkgutil.walk_packages([str(ROOT)], "ensemblage."))
 
-# Imports point one way: a package may import itself and what stands before it.
-LAYERS = ["kernels", "ensemble", "metrics", "generation", "consensus", "ranking", "datasets", "plotting", "report"]
+# Imports point one way: a room may import itself and what stands before it. Every module belongs to one.
+ROOMS = [
+    {"_version", "_validation", "_index", "_random", "_jit", "_once", "_lock", "_memory"},
+    {"kernels"},
+    {"rows"},
+    {"counting"},
+    {"_labels", "_npy"},
+    {"_ensemble"},
+    {"_files", "_stored", "tables"},
+    {"metrics"},
+    {"generation"},
+    {"consensus"},
+    {"ranking"},
+    {"datasets"},
+    {"plotting"},
+    {"report"},
+    {"reproduce"},
+    {"cli", "__main__"},
+]
+FACADE = "ensemblage._ensemble"
+"""Loads files and rows on disk or on a cluster when its methods are called: the one import that points back."""
 
 
-def layer_of(module):
-    """Place of a module in LAYERS; private top-level modules belong to the ensemble, the CLI to the end."""
-    first = module.removeprefix("ensemblage").strip(".").split(".")[0]
-    if first in LAYERS:
-        return LAYERS.index(first)
-    return LAYERS.index("ensemble") if first in {"_ensemble", "_labels", "_files"} else None
+def room_of(module):
+    """Place of a module in ROOMS."""
+    first = module.split(".")[1]
+    return next(i for i, room in enumerate(ROOMS) if first in room)
 
 
-def imports_of(path):
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ensemblage"):
-            yield node.module
+def imports_of(module):
+    """Modules that a module imports, those inside functions too; not those for types only."""
+    path = ROOT.joinpath(*module.split(".")[1:])
+    tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text(encoding="utf-8"))
+    for_types = [n for n in ast.walk(tree) if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    ignored = {node for block in for_types for node in ast.walk(block)}
+    for node in (n for n in ast.walk(tree) if n not in ignored):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "ensemblage":
+            named = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from {name if name in MODULES else node.module for name in named}
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name.startswith("ensemblage."))
 
 
+IMPORTS = {module: {m for m in imports_of(module) if m in MODULES and m != module} for module in MODULES}
+
+
 @pytest.mark.parametrize("module", MODULES)
 def test_imports_point_one_way(module):
-    path = ROOT.joinpath(*module.split(".")[1:])
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    own = layer_of(module)
-    if own is None:
-        return
-    for imported in imports_of(path):
-        other = layer_of(imported)
-        assert other is None or other <= own, f"{module} imports {imported}"
+    for imported in IMPORTS[module]:
+        back = room_of(imported) > room_of(module)
+        assert not back or module == FACADE, f"{module} imports {imported}"
+
+
+def test_kernels_import_nothing_but_the_compiler():
+    for module in (m for m in MODULES if m.startswith("ensemblage.kernels.")):
+        outside = {m for m in IMPORTS[module] if not m.startswith("ensemblage.kernels")}
+        assert outside <= {"ensemblage._jit"}, f"{module} imports {outside}"
+
+
+def test_no_module_imports_itself_by_a_detour():
+    imports = {module: found for module, found in IMPORTS.items() if module != FACADE}
+    left = {module: found & imports.keys() for module, found in imports.items()}
+    while free := {module for module, found in left.items() if not found}:
+        left = {module: found - free for module, found in left.items() if module not in free}
+    assert not left, f"a circle among {sorted(left)}"
 
 
 @pytest.mark.parametrize("package", PUBLIC_PACKAGES)

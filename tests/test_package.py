@@ -26,7 +26,7 @@ def layer_of(module):
     first = module.removeprefix("ensemblage").strip(".").split(".")[0]
     if first in LAYERS:
         return LAYERS.index(first)
-    return LAYERS.index("ensemble") if first in {"_ensemble", "_labels", "_files"} else None
+    return LAYERS.index("ensemble") if first in {"_ensemble", "labels", "files"} else None
 
 
 def imports_of(path):

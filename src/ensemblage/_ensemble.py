@@ -19,11 +19,10 @@ from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
 from ensemblage.files._formats import load_labels, save_labels
 from ensemblage.labels._checks import check_each_labelled, check_labelled, check_missing, check_names
-from ensemblage.labels._coded import CodedColumns
-from ensemblage.labels._coding import Coding
+from ensemblage.labels._coding import CodedColumns, Coding
 from ensemblage.labels._decoding import decode, one_hot
-from ensemblage.labels._integers import drop_unused_labels
 from ensemblage.labels._matrices import code_labels, code_partitions
+from ensemblage.labels._numbers import drop_unused_labels
 from ensemblage.rows.memory import map_rows
 
 if TYPE_CHECKING:

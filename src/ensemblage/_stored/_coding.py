@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage._stored._scratch import Scratch, write_array
 from ensemblage._stored._sources import Source
-from ensemblage.labels._coded import CodedColumns, code_dtype
-from ensemblage.labels._coding import Coding
+from ensemblage.labels._coding import CodedColumns, Coding, code_dtype
 from ensemblage.labels._matrices import code_labels
 
 

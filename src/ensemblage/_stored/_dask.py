@@ -16,8 +16,7 @@ from ensemblage._stored._distinct import first_at_least, merged
 from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
 from ensemblage.labels._checks import check_each_labelled, check_missing, check_names, check_size
-from ensemblage.labels._coded import CodedColumns, code_dtype
-from ensemblage.labels._coding import Coding
+from ensemblage.labels._coding import CodedColumns, Coding, code_dtype
 from ensemblage.labels._matrices import code_labels
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.dask import Blocks, RemoteRows, check_client, gathered, part_of

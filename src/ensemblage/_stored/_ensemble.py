@@ -16,7 +16,7 @@ from ensemblage._stored._scratch import Scratch
 from ensemblage._stored._sources import source_of
 from ensemblage._validation import check_bytes, check_path
 from ensemblage.labels._checks import check_each_labelled, check_missing, check_names
-from ensemblage.labels._coded import CodedColumns
+from ensemblage.labels._coding import CodedColumns
 from ensemblage.rows.disk import RowsBeside
 
 LIBRARIES = 250_000_000

@@ -1,7 +1,5 @@
 """Labels as .csv: readable."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import defaultdict
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from ensemblage._validation import shown
 from ensemblage.files._atomic import atomic_write
 from ensemblage.labels._checks import check_each_labelled, check_labelled, check_names
-from ensemblage.labels._coded import CodedColumns, code_dtype
+from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.labels._objects import code_objects
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.disk import recoded
@@ -112,11 +110,11 @@ NUMBER = re.compile(r"\s*([+-]?([0-9]{1,16}(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]{1,3
 
 def _parse(texts: list[str]) -> list[Any]:
     """The distinct texts of a column as whole numbers if all are, else numbers, else text; None where blank."""
-    known = [text for text in texts if text.strip()]
+    filled = [text for text in texts if text.strip()]
     for pattern, convert in ((WHOLE, int), (NUMBER, float)):
-        if all(map(pattern.fullmatch, known)):
-            value_of = {text: convert(text.strip()) for text in known}
-            distinct = len(set(value_of.values())) == len(known)
+        if all(map(pattern.fullmatch, filled)):
+            value_of = {text: convert(text.strip()) for text in filled}
+            distinct = len(set(value_of.values())) == len(filled)
             if distinct and (convert is float or all(-(2**63) <= value < 2**63 for value in value_of.values())):
                 return [value_of.get(text) for text in texts]
     return [text if text.strip() else None for text in texts]

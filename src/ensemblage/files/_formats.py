@@ -1,7 +1,5 @@
 """The format of an ensemble's file, by the suffix of its name."""
 
-from __future__ import annotations
-
 from os import PathLike
 from pathlib import Path
 
@@ -9,7 +7,7 @@ from ensemblage._validation import check_path
 from ensemblage.files._csv import load_csv, save_csv
 from ensemblage.files._npz import load_npz, save_npz
 from ensemblage.labels._checks import check_missing
-from ensemblage.labels._coded import CodedColumns
+from ensemblage.labels._coding import CodedColumns
 
 
 def save_labels(coded: CodedColumns, missing: int | None, path: str | PathLike[str]) -> None:

@@ -1,7 +1,5 @@
 """Coded labels as .npz: exact."""
 
-from __future__ import annotations
-
 import errno
 import zipfile
 from math import prod
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 from ensemblage.files._atomic import atomic_write
 from ensemblage.files._npy import read_header
 from ensemblage.labels._checks import check_labelled, check_names
-from ensemblage.labels._coded import CodedColumns, code_dtype
+from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.rows.blocks import row_blocks
 
 FORMAT = 1
@@ -45,7 +43,7 @@ def _write_rows(file: IO[bytes], codes: Any) -> None:
 
 
 def load_npz(path: Path) -> tuple[CodedColumns, int | None]:
-    """The columns, checked, and the number that means missing."""
+    """The columns, checked, and the number that means missing; ValueError if the file is damaged or too new."""
     with open(path, "rb") as file:  # what the system says of the file is its own error
         try:
             with zipfile.ZipFile(file) as archive:

@@ -1,7 +1,5 @@
 """What a label matrix, its names and its number for missing must be."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,14 +1,12 @@
 """A label vector of any type to codes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._validation import shown
-from ensemblage.labels._coded import CodedColumn
+from ensemblage.labels._coding import CodedColumn
 from ensemblage.labels._numbers import code_numbers
 from ensemblage.labels._objects import code_objects
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.labels._coded import CodedColumns
+from ensemblage.labels._coding import CodedColumns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,19 +1,16 @@
 """Whatever a label matrix is given as to codes: a data frame, an array, rows, or label vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.labels._arrays import as_matrix, as_vector
+from ensemblage.labels._arrays import as_frame, as_matrix, as_series, as_vector, series_values
 from ensemblage.labels._checks import check_size
-from ensemblage.labels._coded import CodedColumns, stack_columns
+from ensemblage.labels._coding import CodedColumns, stack_columns
 from ensemblage.labels._columns import code_column
-from ensemblage.labels._frames import as_frame, as_series, series_values
-from ensemblage.labels._integers import code_integers
+from ensemblage.labels._numbers import code_integers
 
 
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:

@@ -1,14 +1,12 @@
 """Python objects to codes: a dictionary, so that only the distinct ones are looked at more closely."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._validation import shown
-from ensemblage.labels._coded import CodedColumn
+from ensemblage.labels._coding import CodedColumn
 from ensemblage.labels._numbers import code_numbers
 
 

@@ -906,7 +906,7 @@ def test_files_that_are_not_there(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["npz", "csv"])
 def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
-    from ensemblage import _files
+    from ensemblage.files import _csv, _npz
 
     path = tmp_path / f"ensemble.{suffix}"
     Ensemble([[0], [1]]).save(path)
@@ -915,8 +915,8 @@ def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr(_files, "_write_rows", fail)
-    monkeypatch.setattr(_files.csv, "writer", fail)
+    monkeypatch.setattr(_npz, "_write_rows", fail)
+    monkeypatch.setattr(_csv.csv, "writer", fail)
     with pytest.raises(OSError, match="disk full"):
         Ensemble([[5], [6]]).save(path)
     assert path.read_bytes() == before

@@ -1,4 +1,8 @@
-"""Ensemble: several clusterings of the same objects, coded once."""
+"""Ensemble: several clusterings of the same objects, coded once.
+
+The ensembles on disk and on a cluster, subclasses of this one, are imported when they are made: the one exception to
+imports at the top of a module and from below.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._index import check_slice, is_integer, partition_index, row_index
-from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, code_matrix_of_codes, label_vector
 from ensemblage._once import once
 from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
+from ensemblage.files._formats import load_labels, save_labels
+from ensemblage.labels._checks import check_each_labelled, check_labelled, check_missing, check_names
+from ensemblage.labels._coding import CodedColumns, Coding
+from ensemblage.labels._decoding import decode, one_hot
+from ensemblage.labels._matrices import code_labels, code_partitions
+from ensemblage.labels._numbers import drop_unused_labels
 from ensemblage.rows.memory import map_rows
 
 if TYPE_CHECKING:
@@ -101,7 +110,7 @@ class Ensemble:
         else:
             missing = check_missing(missing)
             self._set(code_labels(labels, missing), names, missing)
-            self._check_every_partition()
+            check_each_labelled(self.categories, self._names)
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
         self.codes = coded.codes
@@ -115,20 +124,7 @@ class Ensemble:
         p = self.codes.shape[1]
         default = coded.names or [f"partition_{j}" for j in range(p)]
         self._names = tuple(check_names(default if names is None else names, p))
-        if not self.n_clusters.any():
-            raise ValueError(
-                "A partition of an ensemble must label at least one object. Got nothing but missing labels in "
-                f"{self._names[0]!r}{' and the others' * (p > 1)}. Take objects that have labels."
-            )
-
-    def _check_every_partition(self) -> None:
-        """Refuse a partition that labels nothing: not in a subset of the rows, but where labels come in."""
-        empty = np.flatnonzero(self.n_clusters == 0)
-        if len(empty):
-            raise ValueError(
-                f"Every partition must label at least one object. Got nothing but missing labels in partition "
-                f"{self._names[empty[0]]!r}. Leave that partition out."
-            )
+        check_labelled(self.categories, self._names)
 
     @property
     def names(self) -> list[str]:
@@ -163,15 +159,8 @@ class Ensemble:
                 f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
             )
         missing = check_missing(missing)
-        columns = [label_vector(z, j) for j, z in enumerate(partitions)]
-        lengths = sorted({len(z) for z in columns})
-        if len(lengths) > 1:
-            raise ValueError(
-                f"Partitions must label the same objects. Got label vectors of {lengths[0]} to {lengths[-1]} objects. "
-                "Mark an object that a partition did not see as missing (None or -1)."
-            )
-        ensemble = cls._of(code_columns(columns, None, missing), missing, names)
-        ensemble._check_every_partition()
+        ensemble = cls._of(code_partitions(partitions, missing), missing, names)
+        check_each_labelled(ensemble.categories, ensemble._names)
         return ensemble
 
     @property
@@ -213,26 +202,8 @@ class Ensemble:
         """The labels themselves: integers if every label is one, floats if numbers, else objects with None."""
         if copy is False:
             raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
-        labels = self._labels()
+        labels = decode(self.coded, self.missing)
         return labels if dtype is None else labels.astype(dtype)
-
-    def _labels(self) -> NDArray[Any]:
-        kinds = {c.dtype.kind for c in self.categories}
-        fill: Any
-        dtype: np.dtype[Any]
-        if kinds == {"i"} and (self.missing is not None or not self.n_missing):
-            fill, dtype = self.missing or 0, np.dtype(np.int64)
-        elif kinds <= {"i", "f"}:
-            fill, dtype = np.nan, np.dtype(np.float64)
-        else:
-            fill, dtype = None, np.dtype(object)
-        labels = np.empty(self.shape, dtype=dtype)
-        for j, categories in enumerate(self.categories):
-            table = np.empty(len(categories) + 1, dtype=dtype)
-            table[:-1] = categories
-            table[-1] = fill
-            labels[:, j] = table[self.codes[:, j]]
-        return labels
 
     def __getitem__(self, rows: Any) -> Any:
         """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
@@ -242,11 +213,10 @@ class Ensemble:
             codes = self.codes[check_slice(rows, "rows")]
         elif is_integer(rows):
             (row,) = row_index([rows], len(self))
-            one = CodedColumns(self.codes[row][None], self.categories, self.names)
-            return Ensemble._of(one, self.missing)._labels()[0]
+            return decode(self.coded._replace(codes=self.codes[row][None]), self.missing)[0]
         else:
             codes = self.codes[row_index(rows, len(self))]
-        return Ensemble._of(code_matrix_of_codes(codes, self.categories, self.names), self.missing)
+        return Ensemble._of(drop_unused_labels(self.coded._replace(codes=codes)), self.missing)
 
     def select(self, partitions: ArrayLike) -> Ensemble:
         """The ensemble of some of the partitions.
@@ -260,16 +230,13 @@ class Ensemble:
         Ensemble
             Partitions in the order given.
         """
-        index = partition_index(partitions, self._names)
-        if len(index) == 0:
-            raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-        return self._with(self.coded.select(index), self.missing)
+        return self._with(self.coded.select(partition_index(partitions, self._names)), self.missing)
 
     def _with(self, coded: CodedColumns, missing: int | None) -> Ensemble:
         """Other columns of the same objects, kept where these are."""
         return Ensemble._of(coded, missing)
 
-    def beside(self, other: Ensemble) -> Ensemble:
+    def append_partitions(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
         codes = np.column_stack([self.codes, other.codes])
         return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
@@ -282,14 +249,7 @@ class Ensemble:
         scipy.sparse.csr_array of shape (n_objects, n_clusters.sum())
             12 bytes per labelled entry: methods of ensemblage never build it.
         """
-        from scipy.sparse import csr_array
-
-        labelled = self.codes < self.n_clusters
-        columns = (self.codes + (self.offsets[:-1] - np.arange(self.shape[1])))[labelled]
-        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        return csr_array(
-            (np.ones(len(columns), dtype=dtype), columns, indptr), shape=(len(self), int(self.n_clusters.sum()))
-        )
+        return one_hot(self.coded, dtype)
 
     def encode(self, labels: ArrayLike | Any) -> Any:
         """Code new rows of labels as this ensemble's own; a label it has not seen counts as missing, with one warning.
@@ -303,8 +263,8 @@ class Ensemble:
         ndarray of shape (n_new, n_partitions)
             Codes, of the dtype of `codes`.
         """
-        coding = Coding(self.categories, self.missing)
-        return coding.encode(labels.coded) if isinstance(labels, Ensemble) else coding.encode_labels(labels)
+        new = labels.coded if isinstance(labels, Ensemble) else code_labels(labels, self.missing)
+        return Coding(self.categories, self.missing).encode(new)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
@@ -317,9 +277,7 @@ class Ensemble:
         ValueError
             If the suffix is neither .npz nor .csv, or a label for a .csv file is blank text.
         """
-        from ensemblage import _files
-
-        _files.save(self, path)
+        save_labels(self.coded, self.missing, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, missing: int | None = -1) -> Ensemble:
@@ -339,9 +297,7 @@ class Ensemble:
         ValueError
             If the file is not what its suffix says. Nothing in it is ever executed (no pickle).
         """
-        from ensemblage import _files
-
-        return _files.load(path, missing)
+        return Ensemble._of(*load_labels(path, missing))
 
     @classmethod
     def open(
@@ -356,7 +312,7 @@ class Ensemble:
         """Open a label matrix that is too large for the memory; it stays on disk.
 
         What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does. Some objects
-        in memory are ``ensemble[rows]``.
+        in memory are ``ensemble[rows]``. The matrix is read twice, block by block; O(n p) time.
 
         Parameters
         ----------
@@ -383,10 +339,6 @@ class Ensemble:
         ValueError
             If a file is broken, truncated or not a matrix of labels, if the parts do not have the same columns, if
             ``memory`` is too small for the number of objects, the disk is full, or Parquet needs pyarrow.
-
-        Notes
-        -----
-        The matrix is read twice, block by block; O(n p) time.
 
         Examples
         --------
@@ -438,30 +390,6 @@ class Ensemble:
         from ensemblage._stored._dask import ensemble_on_cluster
 
         return ensemble_on_cluster(parts, client, names, missing)
-
-
-def check_names(names: Any, p: int) -> list[str]:
-    """One name per partition, as text."""
-    checked = [str(name) for name in names] if isinstance(names, Iterable) else []
-    if len(checked) != p or len(set(checked)) != p:
-        got = "a name twice" if len(checked) == p else f"{len(checked)} names"
-        got = got if isinstance(names, Iterable) else shown(names)
-        raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
-    if any(name.endswith("\0") for name in checked):
-        raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")
-    return checked
-
-
-def check_missing(missing: Any) -> int | None:
-    """The number that means missing, or None."""
-    if missing is None:
-        return None
-    if isinstance(missing, int | np.integer) and not isinstance(missing, bool) and -(2**63) <= missing < 2**63:
-        return int(missing)
-    raise ValueError(
-        f"missing must be a whole number or None. Got {shown(missing)}. "
-        "NaN, None and NA are missing in any case; leave missing out."
-    )
 
 
 def as_ensemble(labels: ArrayLike | Any) -> Ensemble:

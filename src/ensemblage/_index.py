@@ -35,7 +35,14 @@ def row_index(rows: Any, n_rows: int) -> NDArray[np.intp]:
 
 
 def partition_index(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
-    """Numbers from 0 of the partitions that names, a slice, a mask or integers mean."""
+    """Numbers from 0 of the partitions, one or more, that names, a slice, a mask or integers mean."""
+    index = _partition_numbers(partitions, names)
+    if len(index) == 0:
+        raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
+    return index
+
+
+def _partition_numbers(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
     p = len(names)
     if isinstance(partitions, slice):
         return np.arange(p)[check_slice(partitions, "partitions")]

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._labels import CodedColumns, Coding, code_dtype, code_labels
 from ensemblage._stored._scratch import Scratch, write_array
 from ensemblage._stored._sources import Source
+from ensemblage.labels._coding import CodedColumns, Coding, code_dtype
+from ensemblage.labels._matrices import code_labels
 
 
 def code_on_disk(source: Source, missing: int | None, scratch: Scratch, rows_at_once: int) -> CodedColumns:
@@ -25,7 +26,7 @@ def code_on_disk(source: Source, missing: int | None, scratch: Scratch, rows_at_
     scratch.check_room(n * p * dtype.itemsize)
     with scratch.writing("codes") as file:
         for batch in source.read(rows_at_once):
-            write_array(file, coding.known_codes(code_labels(batch, None)))
+            write_array(file, coding.encode(code_labels(batch, None), warn=False))
     return CodedColumns(scratch.rows("codes", (n, p), dtype), categories, source.names)
 
 

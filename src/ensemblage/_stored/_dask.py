@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import DistinctRows, Ensemble, check_missing, check_names
-from ensemblage._labels import CodedColumns, Coding, check_size, code_dtype, code_labels
+from ensemblage._ensemble import DistinctRows, Ensemble
 from ensemblage._once import once
 from ensemblage._stored._coding import union, without_missing
 from ensemblage._stored._distinct import first_at_least, merged
 from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
+from ensemblage.labels._checks import check_each_labelled, check_missing, check_names, check_size
+from ensemblage.labels._coding import CodedColumns, Coding, code_dtype
+from ensemblage.labels._matrices import code_labels
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.dask import Blocks, RemoteRows, check_client, gathered, part_of
 
@@ -75,7 +77,7 @@ def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, mi
     codes = [client.submit(codes_of, part, categories, pure=False) for part in given]
     rows = RemoteRows(Blocks(client, codes, edges), int(widths[0]), code_dtype(categories))
     ensemble = DaskEnsemble(CodedColumns(rows, categories, titles), missing)
-    ensemble._check_every_partition()
+    check_each_labelled(ensemble.categories, ensemble.names)
     return ensemble
 
 
@@ -166,7 +168,7 @@ def categories_of(part: Any) -> tuple[NDArray[Any], ...]:
 
 
 def codes_of(part: Any, categories: tuple[NDArray[Any], ...]) -> Any:
-    return Coding(categories, None).known_codes(code_labels(part, None))
+    return Coding(categories, None).encode(code_labels(part, None), warn=False)
 
 
 def n_rows_of(run: tuple[Any, ...]) -> int:

@@ -8,14 +8,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import DistinctRows, Ensemble, check_missing, check_names
-from ensemblage._labels import CodedColumns
+from ensemblage._ensemble import DistinctRows, Ensemble
 from ensemblage._once import once
 from ensemblage._stored._coding import code_on_disk
 from ensemblage._stored._distinct import BYTES_PER_ROW, distinct_rows_on_disk
 from ensemblage._stored._scratch import Scratch
 from ensemblage._stored._sources import source_of
 from ensemblage._validation import check_bytes, check_path
+from ensemblage.labels._checks import check_each_labelled, check_missing, check_names
+from ensemblage.labels._coding import CodedColumns
 from ensemblage.rows.disk import RowsBeside
 
 LIBRARIES = 250_000_000
@@ -62,7 +63,7 @@ class StoredEnsemble(Ensemble):
             "Take some of them: ensemble[rows]."
         )
 
-    def beside(self, other: Ensemble) -> StoredEnsemble:
+    def append_partitions(self, other: Ensemble) -> StoredEnsemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
         codes = RowsBeside(self.codes, other.codes)
         return self._with(CodedColumns(codes, self.categories + other.categories, None), None)
@@ -88,7 +89,7 @@ def open_ensemble(
     rows_at_once = max(1, min(BATCH_ROWS, room // (40 * p)))
     coded = code_on_disk(source, missing, folder, rows_at_once)
     ensemble = StoredEnsemble(coded._replace(names=titles or coded.names), folder, n_bytes, missing)
-    ensemble._check_every_partition()
+    check_each_labelled(ensemble.categories, ensemble.names)
     return ensemble
 
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ensemblage._npy import read_header
+from ensemblage.files._npy import read_header
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.disk import StoredRows
 

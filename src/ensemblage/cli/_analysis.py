@@ -21,7 +21,6 @@ from ensemblage import (
     make_consensus,
     report,
 )
-from ensemblage._files import written_whole
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
@@ -29,6 +28,7 @@ from ensemblage.cli._generation import Generation
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
+from ensemblage.files._atomic import atomic_write
 from ensemblage.report._layout import counted
 from ensemblage.tables import Features, Members
 
@@ -265,7 +265,7 @@ def _settings(identity: Mapping[str, Any], source: Source, objects: Features | M
 
 def write_labels(path: Path, ids: Sequence[str], labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
     """One line per object: id, cluster (−1: none), confidence (empty: none)."""
-    with written_whole(path, newline="", encoding="utf-8") as file:
+    with atomic_write(path, newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["id", "cluster", "confidence"])
         shown = ["" if np.isnan(value) else f"{value:.6g}" for value in confidence.tolist()]

@@ -11,7 +11,6 @@ import click
 import numpy as np
 
 from ensemblage import Ensemble
-from ensemblage._files import written_whole
 from ensemblage.cli._analysis import generated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
@@ -19,6 +18,7 @@ from ensemblage.cli._generation import Generation
 from ensemblage.cli._generation_disk import generate_on_disk
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
+from ensemblage.files._atomic import atomic_write
 
 
 def generate_members(
@@ -57,7 +57,7 @@ def generate_members(
 
 def write_csv_with_ids(path: Path, ids: Sequence[str], ensemble: Ensemble) -> None:
     """A table of labels whose first column is unnamed and holds the ids: what ``combine`` and data frames expect."""
-    with written_whole(path, newline="", encoding="utf-8") as file:
+    with atomic_write(path, newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["", *ensemble.names])
         writer.writerows([name, *labels] for name, labels in zip(ids, np.asarray(ensemble).tolist(), strict=True))

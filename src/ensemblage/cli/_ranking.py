@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._files import written_whole
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._show import show_table
 from ensemblage.cli._source import Source
 from ensemblage.cli._stored import is_on_disk, opened
 from ensemblage.cli._tell import tell, tell_notes
+from ensemblage.files._atomic import atomic_write
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
 from ensemblage.tables import Members, features_of, read_bytes, read_table
@@ -63,7 +63,7 @@ def rank_members(
     )
     header, rows = ranked(comparison, criteria)
     if output is not None:
-        with written_whole(output, newline="", encoding="utf-8") as file:
+        with atomic_write(output, newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows([header, *rows])
     show_table(header, rows, right=[0, *range(2, len(header))])
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble
-from ensemblage._files import written_whole
 from ensemblage.cli._analysis import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
@@ -24,6 +23,7 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._show import clusters_text
 from ensemblage.cli._source import option_of
 from ensemblage.cli._tell import tell
+from ensemblage.files._atomic import atomic_write
 from ensemblage.rows.blocks import row_blocks
 
 PART_ROWS = 1_000_000
@@ -117,13 +117,13 @@ def _only_parts(folder: Path) -> bool:
 
 
 def _write_npy(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
-    with written_whole(path, "wb") as file:
+    with atomic_write(path, "wb") as file:
         np.save(file, labels, allow_pickle=False)
 
 
 def _write_csv(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
     """One line per object: its row from 1, cluster (−1: none), confidence (empty: none)."""
-    with written_whole(path, newline="", encoding="utf-8") as file:
+    with atomic_write(path, newline="", encoding="utf-8") as file:
         file.write("id,cluster,confidence\n")
         for block in row_blocks(len(labels)):
             rows = zip(range(block.start + 1, block.stop + 1), *_columns(labels, confidence, block), strict=True)

@@ -11,10 +11,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._labels import Coding, code_labels
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.labels._coding import Coding
+from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
 from ensemblage.rows.disk import BlockRows, first_rows, take_rows
 from ensemblage.rows.memory import map_rows, only_read, placed

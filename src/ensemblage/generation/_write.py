@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ensemblage._files import written_whole
 from ensemblage._lock import only_user
 from ensemblage._validation import check_choice
 from ensemblage._version import __version__
+from ensemblage.files._atomic import atomic_write
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
 from ensemblage.generation._clusterers import check_clusterer
 from ensemblage.generation._run import folded_warnings, progress, run_all
@@ -178,7 +178,7 @@ def _in_file(generator: BasePartitions, X: Any, files: _Files, recipe: Recipe) -
         outcome = generator._partition(X, recipe._replace(estimator=clone(recipe.estimator)))
         if isinstance(outcome, Failure):
             return outcome
-        with written_whole(files.part(recipe.name), "wb") as file:
+        with atomic_write(files.part(recipe.name), "wb") as file:
             np.save(file, outcome.labels, allow_pickle=False)
     return Partition(recipe, ON_DISK)
 
@@ -272,7 +272,7 @@ class _Files(NamedTuple):
         self.json.unlink(missing_ok=True)
 
     def _write_json(self, record: Mapping[str, Any]) -> None:
-        with written_whole(self.json, encoding="utf-8") as file:
+        with atomic_write(self.json, encoding="utf-8") as file:
             json.dump(record, file, indent=1)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import narwhals as nw
 
-from ensemblage._files import written_whole
+from ensemblage.files._atomic import atomic_write
 
 Columns = Mapping[str, Sequence[Any]]
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -47,7 +47,7 @@ def _cell(value: Any) -> str:
 
 def to_csv(columns: Columns, path: str | PathLike[str]) -> None:
     """Every digit of the numbers, empty where there is none."""
-    with written_whole(path, newline="", encoding="utf-8") as file:
+    with atomic_write(path, newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(["" if v != v else v for v in row] for row in zip(*columns.values(), strict=True))

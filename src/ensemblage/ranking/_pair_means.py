@@ -45,7 +45,7 @@ class Judged(NamedTuple):
 
     @classmethod
     def outsider(cls, ensemble: Ensemble, clustering: Ensemble) -> Judged:
-        joint = ensemble.beside(clustering)
+        joint = ensemble.append_partitions(clustering)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
         ours, theirs = take_columns(codes, np.arange(p)), take_columns(codes, np.arange(p, joint.shape[1]))

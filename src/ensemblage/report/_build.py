@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ensemblage._files import written_whole
 from ensemblage._version import __version__
+from ensemblage.files._atomic import atomic_write
 from ensemblage.report._sections import SECTIONS, facts, headline
 from ensemblage.report._summary import FORMAT, SCHEMA, summarize
 from ensemblage.report._svg import figure_style
@@ -77,9 +77,9 @@ def build(
         summary = summarize(ensemble, consensus, **details)
     page = render(summary)
     if json_path is not None:
-        with written_whole(json_path, encoding="utf-8", errors="backslashreplace") as file:
+        with atomic_write(json_path, encoding="utf-8", errors="backslashreplace") as file:
             file.write(to_json(summary))
-    with written_whole(path, encoding="utf-8", errors="replace") as file:
+    with atomic_write(path, encoding="utf-8", errors="replace") as file:
         file.write(page)
     return Path(path)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.stats import t as student
 
-from ensemblage._files import written_whole
+from ensemblage.files._atomic import atomic_write
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import new_axes, without_frame
 from ensemblage.reproduce._results import Estimate
@@ -180,5 +180,5 @@ def _plot_column(ax: Any, cells: Sequence[Cell], column: str, color: str) -> Non
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    with written_whole(path, encoding="utf-8") as file:
+    with atomic_write(path, encoding="utf-8") as file:
         file.write(text)

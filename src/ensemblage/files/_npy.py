@@ -1,7 +1,5 @@
 """The header of a .npy file, which says what array follows."""
 
-from __future__ import annotations
-
 from typing import IO, Any
 
 import numpy as np

@@ -1,0 +1,1 @@
+"""Any label matrix to codes, and back."""

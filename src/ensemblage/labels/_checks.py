@@ -1,0 +1,67 @@
+"""What a label matrix, its names and its number for missing must be."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._validation import shown
+
+
+def check_size(n: int, p: int) -> None:
+    """Refuse a label matrix without objects or without partitions."""
+    # The second sentences are scikit-learn's own, which its conformance checks look for.
+    if p == 0:
+        raise ValueError(
+            f"A label matrix must have at least one partition. Found 0 feature(s) (shape=({n}, {p})) while a minimum "
+            "of 1 is required. Give one column per partition."
+        )
+    if n == 0:
+        raise ValueError(
+            f"A label matrix must have at least one object. Found 0 sample(s) (shape=({n}, {p})) while a minimum "
+            "of 1 is required. Give one row per object."
+        )
+
+
+def check_names(names: Any, p: int) -> list[str]:
+    """One name per partition, as text."""
+    checked = [str(name) for name in names] if isinstance(names, Iterable) else []
+    if len(checked) != p or len(set(checked)) != p:
+        got = "a name twice" if len(checked) == p else f"{len(checked)} names"
+        got = got if isinstance(names, Iterable) else shown(names)
+        raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
+    if any(name.endswith("\0") for name in checked):
+        raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")
+    return checked
+
+
+def check_missing(missing: Any) -> int | None:
+    """The number that means missing, or None."""
+    if missing is None:
+        return None
+    if isinstance(missing, int | np.integer) and not isinstance(missing, bool) and -(2**63) <= missing < 2**63:
+        return int(missing)
+    raise ValueError(
+        f"missing must be a whole number or None. Got {shown(missing)}. "
+        "NaN, None and NA are missing in any case; leave missing out."
+    )
+
+
+def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
+    """Refuse an ensemble without any label."""
+    if not any(map(len, categories)):
+        raise ValueError(
+            "A partition of an ensemble must label at least one object. Got nothing but missing labels in "
+            f"{names[0]!r}{' and the others' * (len(names) > 1)}. Take objects that have labels."
+        )
+
+
+def check_each_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
+    """Refuse a partition that labels nothing: not in a subset of the rows, but where labels come in."""
+    for labels, name in zip(categories, names, strict=True):
+        if not len(labels):
+            raise ValueError(
+                f"Every partition must label at least one object. Got nothing but missing labels in partition "
+                f"{name!r}. Leave that partition out."
+            )

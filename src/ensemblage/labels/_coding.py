@@ -1,0 +1,93 @@
+"""Labels as codes, and how new rows of labels are coded as those of an ensemble."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.rows.disk import recoded, take_columns
+
+
+class CodedColumn(NamedTuple):
+    """A label vector as codes; the code ``len(categories)`` means missing."""
+
+    codes: NDArray[Any]
+    """(n,) whole numbers."""
+    categories: NDArray[Any]
+    """(k,) the distinct labels, sorted."""
+
+
+class CodedColumns(NamedTuple):
+    """A label matrix as codes; the code ``len(categories[j])`` means missing in column j."""
+
+    codes: Any
+    """(n, p), in memory or on disk (`BlockRows`)."""
+    categories: tuple[NDArray[Any], ...]
+    names: list[str] | None
+
+    def select(self, columns: NDArray[np.intp]) -> CodedColumns:
+        """Some of the columns, by number."""
+        names = None if self.names is None else [self.names[j] for j in columns]
+        return CodedColumns(take_columns(self.codes, columns), tuple(self.categories[j] for j in columns), names)
+
+
+def stack_columns(columns: Sequence[CodedColumn], names: list[str] | None) -> CodedColumns:
+    """The label matrix of some label vectors."""
+    categories = tuple(column.categories for column in columns)
+    codes = np.empty((len(columns[0].codes), len(columns)), dtype=code_dtype(categories))
+    for j, column in enumerate(columns):
+        codes[:, j] = column.codes
+    return CodedColumns(codes, categories, names)
+
+
+def code_dtype(categories: Sequence[NDArray[Any]]) -> np.dtype[Any]:
+    """Smallest type that holds every code and the code for missing."""
+    largest = max(len(c) for c in categories)
+    return np.dtype(np.uint8 if largest <= 255 else np.uint16 if largest <= 65_535 else np.int32)
+
+
+class Coding(NamedTuple):
+    """The labels of an ensemble, by code."""
+
+    categories: tuple[NDArray[Any], ...]
+    missing: int | None
+    """The number that means missing in new rows."""
+
+    def encode(self, new: CodedColumns, *, warn: bool = True) -> Any:
+        """(n_new, p) codes of a label matrix that has a coding of its own.
+
+        A label that is not in ``categories`` becomes missing, with one warning for all of them if ``warn``.
+        """
+        p = len(self.categories)
+        if new.codes.shape[1] != p:
+            raise ValueError(
+                f"New label rows must have the {p} partitions of the ensemble. "
+                f"Got {new.codes.shape[1]}. Give one column per partition, in the same order."
+            )
+        dtype = code_dtype(self.categories)
+        tables = [_recoding(old, labels, dtype) for old, labels in zip(self.categories, new.categories, strict=True)]
+        unseen = sum(int(np.count_nonzero(t[:-1] == len(c))) for t, c in zip(tables, self.categories, strict=True))
+        if unseen and warn:
+            warnings.warn(
+                f"{unseen} label{'s' * (unseen > 1)} not seen in fit count{'s' * (unseen == 1)} as missing.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return recoded(new.codes, tables, dtype)
+
+
+def _recoding(categories: NDArray[Any], labels: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """(len(labels) + 1,) the code among the k sorted ``categories`` of each label and of missing; k if it has none."""
+    k = len(categories)
+    table = np.full(len(labels) + 1, k, dtype=dtype)
+    if k and (categories.dtype.kind == "U") == (labels.dtype.kind == "U"):
+        if {categories.dtype.kind, labels.dtype.kind} == {"i", "u"}:
+            # NumPy searches int64 among uint64 as floats, which have 53 bits.
+            categories, labels = categories.astype(object), labels.astype(object)
+        place = np.minimum(np.searchsorted(categories, labels), k - 1)
+        table[:-1] = np.where(categories[place] == labels, place, k)
+    return table

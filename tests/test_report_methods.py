@@ -244,18 +244,6 @@ def test_of_more_clusters_than_are_drawn_the_largest_are():
     assert weights.tolist() == [2.0] * 10
 
 
-def test_one_answer_where_a_cluster_of_the_hierarchy_wins_no_object():
-    ensemble = ensemble_of()
-    model = CumulativeVoting().fit(ensemble)
-    summary = numbers_of(ensemble, model)
-    k = summary["choice"]["lifetimes"][0][0]
-    assert summary["choice"]["n_clusters"] == model.n_clusters_ == len(summary["clusters"])
-    summary["choice"]["n_clusters"] = 1
-    html = report.render(summary)
-    assert f"{k} clusters" in html
-    assert "Only 1 of them is the first choice of any object, so the consensus has 1." in html
-
-
 def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():
     labels = [[0, 0], [0, 0], [0, 1]]
     html = report.render(numbers_of(labels, KMeansConsensus(1, random_state=0).fit(labels)))

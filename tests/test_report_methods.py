@@ -129,6 +129,9 @@ def test_every_mean_over_partitions_counts_them_with_their_weights(missing):
     assert [c["nearest"]["share"] for c in summary["clusters"]] == pytest.approx(shares.max(axis=1).tolist())
     assert summary["agreement"]["consensus"] == pytest.approx(ensemble_ari(ensemble, labels, weights=w))
     assert [m["weight"] for m in summary["members"]] == w.tolist()
+    threefold = numbers_of(ensemble, fitted("km", ensemble, weights=3 * w))
+    assert [m["weight"] for m in threefold["members"]] == (3 * w).tolist()
+    assert threefold["agreement"] == pytest.approx(summary["agreement"])
 
     known = np.asarray(ensemble) >= 0
     both = known[:, None] & known

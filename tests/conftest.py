@@ -9,11 +9,17 @@ import pytest
 
 SLOW = {
     "test_cli.py",
+    "test_cli_process.py",
     "test_cli_ranking.py",
+    "test_cli_refused.py",
     "test_dask.py",
     "test_generation_disk.py",
+    "test_memory.py",
     "test_monti.py",
     "test_reproduce.py",
+    "test_report_methods.py",
+    "test_slices.py",
+    "test_threads.py",
 }
 """Tests that start processes or clusters, or fit hundreds of clusterings: `-m "not slow"` leaves them out."""
 

@@ -42,7 +42,7 @@ def consensus_of(name, labels, weights, k):
     model = make_consensus(name, k)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
-    if weights is not None:
+    if weights is not None and not name.startswith("negmm-wat"):  # their threshold knows no weights
         model.set_params(weights=weights.tolist())
     return model.fit(labels)
 
@@ -51,7 +51,7 @@ def results_of_consensus(name, labels, weights, k):
     """Attribute → array of a fitted method."""
     model = consensus_of(name, labels, weights, k)
     found = {"labels": model.labels_, "confidence": model.confidence_}
-    for attribute in ("linkage_matrix_", "threshold_", "mm_index_", "aggregate_", "objective_", "order_", "losses_"):
+    for attribute in ("linkage_matrix_", "threshold_", "mm_index_", "objective_", "order_", "losses_"):
         if hasattr(model, attribute):
             found[attribute.strip("_")] = np.asarray(getattr(model, attribute))
     return found

@@ -129,6 +129,9 @@ def test_every_mean_over_partitions_counts_them_with_their_weights(missing):
     assert [c["nearest"]["share"] for c in summary["clusters"]] == pytest.approx(shares.max(axis=1).tolist())
     assert summary["agreement"]["consensus"] == pytest.approx(ensemble_ari(ensemble, labels, weights=w))
     assert [m["weight"] for m in summary["members"]] == w.tolist()
+    threefold = numbers_of(ensemble, fitted("km", ensemble, weights=3 * w))
+    assert [m["weight"] for m in threefold["members"]] == (3 * w).tolist()
+    assert threefold["agreement"] == pytest.approx(summary["agreement"])
 
     known = np.asarray(ensemble) >= 0
     both = known[:, None] & known
@@ -242,18 +245,6 @@ def test_of_more_clusters_than_are_drawn_the_largest_are():
     chosen, weights = sample_by_cluster(clusters, 10, 0)
     assert sorted(clusters[chosen]) == list(range(10))
     assert weights.tolist() == [2.0] * 10
-
-
-def test_one_answer_where_a_cluster_of_the_hierarchy_wins_no_object():
-    ensemble = ensemble_of()
-    model = CumulativeVoting().fit(ensemble)
-    summary = numbers_of(ensemble, model)
-    k = summary["choice"]["lifetimes"][0][0]
-    assert summary["choice"]["n_clusters"] == model.n_clusters_ == len(summary["clusters"])
-    summary["choice"]["n_clusters"] = 1
-    html = report.render(summary)
-    assert f"{k} clusters" in html
-    assert "Only 1 of them is the first choice of any object, so the consensus has 1." in html
 
 
 def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():

@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse.linalg import LinearOperator
 from strategies import planted_labels, twins
 
 from ensemblage import (
@@ -22,9 +23,10 @@ from ensemblage import (
     InternalIndex,
     KMeansConsensus,
 )
+from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.metrics import association_counts, coassociation, mm_index
 from ensemblage.rows import slices
-from ensemblage.rows.slices import check_stopped, rows_of_slice, run_in_slices
+from ensemblage.rows.slices import Stopped, check_stopped, rows_of_slice, run_in_slices, unless
 from ensemblage.rows.threads import parallel_map
 
 
@@ -132,6 +134,20 @@ def test_an_error_stops_the_slices_of_the_other_threads(n_inner):
         parallel_map(task, range(2), 2)
     check_stopped()  # this thread's own work is not stopped
     assert parallel_map(lambda i: i + next(calls) * 0, range(5), 2) == list(range(5))
+
+
+def test_a_search_for_eigenvectors_that_nobody_waits_for_ends_at_the_next_product():
+    products = []
+
+    def times(vector):
+        products.append(vector)
+        return diagonal * vector
+
+    diagonal = np.arange(1_000.0)
+    operator = LinearOperator((1_000, 1_000), times, dtype=np.float64)
+    with pytest.raises(Stopped), unless(lambda: len(products) == 5):
+        leading_eigenvectors(operator, 3, np.random.RandomState(0))
+    assert len(products) == 5
 
 
 FIT = """

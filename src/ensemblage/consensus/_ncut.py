@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import coo_array, csr_array, diags_array
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ensemblage.kernels._walk import mark_diagonal, walk_in_place
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.slices import check_stopped
 
 OFFSET = 0.5
 LEAST = 1e-6
@@ -133,7 +134,10 @@ def _n_lanczos(m: int, k: int) -> int:
 
 
 def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> Spectrum:
-    """The k largest eigenvalues of a symmetric array, sparse array or linear operator, and their eigenvectors."""
+    """The k largest eigenvalues of a symmetric array, sparse array or linear operator, and their eigenvectors.
+
+    Raises `Stopped` where `check_stopped` does: many products of a large graph may take long.
+    """
     m = matrix.shape[0]
     if k == 0:
         return Spectrum(np.empty(0), np.empty((m, 0)))
@@ -144,8 +148,13 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
     if RESTARTS_ARE_SEEDED:
         # An invariant subspace, the rule where eigenvalues repeat, is left by a random vector: not the system's.
         options["rng"] = np.random.default_rng(start.view(np.uint64))
+
+    def times(vector: NDArray[np.float64]) -> Any:
+        check_stopped()
+        return matrix @ vector
+
     try:
-        return _from_largest(*eigsh(matrix, k, which="LA", **options))
+        return _from_largest(*eigsh(LinearOperator((m, m), times, dtype=np.float64), k, which="LA", **options))
     except ArpackNoConvergence as error:
         raise ValueError(
             f"A spectral cut needs {k} eigenvectors of a graph of {m:,} vertices. Got no convergence. "

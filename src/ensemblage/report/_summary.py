@@ -129,7 +129,8 @@ def summarize(
     n = len(ensemble)
     labels, confidence = _fitted(consensus, n)
     method = _method_of(consensus)
-    weights = check_weights(method.weights if isinstance(method, BaseConsensus) else None, ensemble.shape[1], "report")
+    given = method.weights if isinstance(method, BaseConsensus) else None
+    weights = check_weights(given, ensemble.shape[1], "report")
     names = list(_one_per_object(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
     check_random_state(random_state)
@@ -151,7 +152,7 @@ def summarize(
         "choice": choice_of_k(ensemble, method, refits, seed),
         "stability": stability_shown(stability, labels),
         "truth": None if compared is None else compared.scores,
-        "members": _members(ensemble, weights, agreements, None if compared is None else compared.members),
+        "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
         "least_certain": least_certain(ensemble, labels, confidence, names, weights),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
@@ -313,17 +314,19 @@ def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
 
 def _members(
     ensemble: Ensemble,
-    weights: NDArray[np.float64],
+    weights: ArrayLike | None,
     agreements: NDArray[np.float64],
     truth: NDArray[np.float64] | None,
 ) -> list[dict[str, Any]]:
+    """One dict per partition; ``weights`` are those that were given, for people to see."""
+    given = np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
     missing = (ensemble.codes == ensemble.n_clusters.astype(ensemble.codes.dtype)).mean(axis=0)
     return [
         {
             "name": name,
             "n_clusters": int(ensemble.n_clusters[j]),
             "missing": float(missing[j]),
-            "weight": float(weights[j]),
+            "weight": float(given[j]),
             "agreement": plain(agreements[j]),
             "truth": None if truth is None else plain(truth[j]),
         }

@@ -103,7 +103,7 @@ def test_the_constraints_of_fit_count_for_outsiders():
         ({"must_link": [0, 1]}, r"Got int64 of shape \(2,\). Give an array of whole numbers of shape"),
         ({"must_link": [[0.5, 1]]}, "Got float64 of shape"),
         ({"known_labels": [0, 1]}, "known_labels must have one entry for each of the 10 objects. Got 2"),
-        ({"known_labels": [-1] * 10}, "nothing but missing labels in partition 'known_labels'"),
+        ({"known_labels": [-1] * 10}, "nothing but missing labels in 'known_labels'"),
     ],
 )
 def test_bad_constraints(constraints, message):

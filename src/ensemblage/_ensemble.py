@@ -271,6 +271,11 @@ class Ensemble:
 
     def beside(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
+        if not isinstance(other, Ensemble) or len(other) != len(self):
+            raise ValueError(
+                f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
+                "Make one of them."
+            )
         codes = np.column_stack([self.codes, other.codes])
         return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
 
@@ -442,10 +447,11 @@ class Ensemble:
 
 def check_names(names: Any, p: int) -> list[str]:
     """One name per partition, as text."""
-    checked = [str(name) for name in names] if isinstance(names, Iterable) else []
+    are_several = isinstance(names, Iterable) and not (isinstance(names, np.ndarray) and names.ndim == 0)
+    checked = [str(name) for name in names] if are_several else []
     if len(checked) != p or len(set(checked)) != p:
         got = "a name twice" if len(checked) == p else f"{len(checked)} names"
-        got = got if isinstance(names, Iterable) else shown(names)
+        got = got if are_several else shown(names)
         raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
     if any(name.endswith("\0") for name in checked):
         raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")

@@ -34,7 +34,7 @@ WRITTEN_BYTES = 2**24
 @contextmanager
 def written_whole(path: str | PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
     """Open a file that appears under its name only when the block ends without an error."""
-    target = Path(path)
+    target = check_path(path, "The name of a file to write")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:

@@ -14,7 +14,7 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._labels import Coding, code_labels
 from ensemblage._parallel import map_rows, only_read, placed
 from ensemblage._rows import BlockRows, first_rows, take_rows
-from ensemblage._validation import check_weights, check_whole
+from ensemblage._validation import check_flags, check_weights, check_whole
 from ensemblage.kernels._profiles import label_profile, tally_clusters
 from ensemblage.metrics._density import confidence_of_rows
 
@@ -116,6 +116,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         """
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
+        check_flags(self)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))

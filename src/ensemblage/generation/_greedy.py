@@ -16,7 +16,7 @@ from ensemblage import _parallel
 from ensemblage._parallel import map_rows, parallel_map, row_blocks
 from ensemblage._random import task_seeds
 from ensemblage._slices import rows_of_slice, run_in_slices
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import check_choice, check_flags, check_number, check_whole
 from ensemblage.kernels._mixed import (
     Lloyd,
     add_centre,
@@ -276,8 +276,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         (59, 459)
         """
         for name, value in (("delta", delta), ("p", p)):
-            if not 0 < value < 1:
-                raise ValueError(f"{name} of n_candidates_for must be in (0, 1). Got {value}. Give a probability.")
+            check_number(value, f"{name} of n_candidates_for", above=0, below=1)
         return math.ceil(math.log1p(-delta) / math.log1p(-p))
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -463,12 +462,13 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
 
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
-    if estimator.n_candidates != "all":
+    check_flags(estimator)
+    if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
         check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
     if estimator.augment is not None:
         check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
     weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
-    check_whole(estimator.max_iter, f"max_iter of {name}", 1)
+    check_whole(estimator.max_iter, f"max_iter of {name}", 1, 2**31 - 1)
     k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
     _check_distinct_rows(X, k, name)
     if (largest := float(np.abs(X).max())) > MOST:

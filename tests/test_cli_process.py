@@ -277,6 +277,32 @@ def test_a_signal_leaves_no_scratch(stored, number, code):
     assert names(scratch) == []
 
 
+SIGNAL_IN_A_CLASS = """
+import os, signal, sys
+from ensemblage.cli import main
+
+class Part:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), int(sys.argv[1]))
+
+@main.command()
+def imports():
+    class Whole:
+        part = Part()
+
+main(["imports"])
+"""
+
+
+@posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 2), (signal.SIGTERM, 143)])
+def test_a_signal_while_a_class_is_made_is_no_defect(number, code):
+    """Python 3.11 makes a RuntimeError of what is raised there, as when a module is imported."""
+    command = [sys.executable, "-c", SIGNAL_IN_A_CLASS, str(int(number))]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.stderr.splitlines(), process.returncode) == (["Interrupted. Nothing was written."], code)
+
+
 @posix
 def test_scratch_of_a_killed_process_goes_with_the_next(stored, tmp_path):
     command, scratch = stored

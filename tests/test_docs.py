@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import METHODS
 from ensemblage.cli import main
@@ -19,6 +20,15 @@ def test_readme_names_every_method():
 
 def test_readme_names_every_command_and_no_other():
     assert set(re.findall(r"`ensemblage ([a-z]+)", README)) == set(main.commands)
+
+
+def test_python_lines_of_the_readme_run_one_after_another(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for lines in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
+        exec(lines, names)
+    assert adjusted_rand_score(names["cultivar"], names["labels"]) > 0.85
+    assert (tmp_path / "report.html").exists()
 
 
 def test_every_command_and_option_has_help():

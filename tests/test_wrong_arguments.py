@@ -5,7 +5,30 @@ import inspect
 import numpy as np
 import pytest
 
-from ensemblage import AverageAgreement, Discotec, EvidenceAccumulation, InternalIndex, metrics
+from ensemblage import (
+    CSPA,
+    AverageAgreement,
+    BipartiteVoting,
+    BisectingKMeansConsensus,
+    ConsensusClustering,
+    Discotec,
+    Ensemble,
+    EvidenceAccumulation,
+    GreedyKMeansConsensus,
+    GreedyPartitions,
+    InternalIndex,
+    KMeansConsensus,
+    MixedPartitions,
+    NegMM,
+    RandomKPartitions,
+    ResampledPartitions,
+    datasets,
+    generation,
+    metrics,
+    plotting,
+    ranking,
+    report,
+)
 
 LABELS = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]])
 CLUSTERING = [0, 0, 0, 1, 1, 1]
@@ -83,3 +106,93 @@ def test_one_sentence(call, given, name):
             assert type(error) in (ValueError, TypeError), (value, error)
             assert "got " in str(error).lower(), (value, error)
             assert len(str(error)) < 700, value
+
+
+HUGE = 10**400
+PAIR = np.array([1, 2])
+MATRIX = [[1.0, 0.2], [0.2, 1.0]]
+RAGGED = [[1], [1, 2]]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: CSPA(2, recursive=PAIR).fit(LABELS),
+        lambda: CSPA(2, distinct="no").fit(LABELS),
+        lambda: NegMM(2, n_jobs=HUGE).fit(LABELS),
+        lambda: NegMM(2, deduplicate=None).fit(LABELS),
+        lambda: KMeansConsensus(2, n_init=HUGE).fit(LABELS),
+        lambda: KMeansConsensus(2, n_init=2**31).fit(LABELS),
+        lambda: KMeansConsensus(2, refine=PAIR).fit(LABELS),
+        lambda: KMeansConsensus(2, normalized="yes").fit(LABELS),
+        lambda: BisectingKMeansConsensus(2, n_init=np.uint64(2**64 - 1)).fit(LABELS),
+        lambda: BipartiteVoting(2, n_passes=2**63).fit(LABELS),
+        lambda: BipartiteVoting(2, include_singletons=PAIR).fit(LABELS),
+        lambda: ConsensusClustering(2, generator="kmeans").fit(FEATURES),
+        lambda: ConsensusClustering(2, generator=RandomKPartitions).fit(FEATURES),
+        lambda: ConsensusClustering(2, consensus=5).fit(FEATURES),
+        lambda: GreedyKMeansConsensus(2, max_iter=2**63).fit(FEATURES),
+        lambda: GreedyKMeansConsensus(2, standardize=PAIR).fit(FEATURES),
+        lambda: GreedyPartitions(2, n_candidates=PAIR).fit(FEATURES),
+        lambda: GreedyPartitions(2, n_candidates=np.ma.masked).fit(FEATURES),
+        lambda: GreedyPartitions.n_candidates_for(delta="x"),
+        lambda: RandomKPartitions(HUGE).fit(FEATURES),
+        lambda: RandomKPartitions(2, metric=PAIR).fit(FEATURES),
+        lambda: RandomKPartitions(2, n_jobs=HUGE).fit(FEATURES),
+        lambda: RandomKPartitions(2, random_state="x").fit(FEATURES),
+        lambda: ResampledPartitions(2, n_clusters=2, fraction=HUGE).fit(FEATURES),
+        lambda: ResampledPartitions(2, n_clusters=2, bootstrap=None).fit(FEATURES),
+        lambda: MixedPartitions(estimators=5).fit(FEATURES),
+        lambda: Ensemble(LABELS, names=np.array(3)),
+        lambda: Ensemble(LABELS).beside(LABELS),
+        lambda: Ensemble(LABELS).beside(Ensemble(LABELS[:2])),
+        lambda: AverageAgreement().fit(LABELS, must_link=RAGGED),
+        lambda: ranking.compare(LABELS, rankers=5),
+        lambda: ranking.compare(LABELS, rankers=[]),
+        lambda: ranking.compare(LABELS, rankers=[1]),
+        lambda: ranking.compare(LABELS, rankers=["aari"]).to_csv(None),
+        lambda: metrics.membership_entropy([1, 2]),
+        lambda: metrics.membership_entropy("x"),
+        lambda: metrics.weak_association_threshold(LABELS, return_error=PAIR),
+        lambda: metrics.weak_association_threshold(LABELS, max_pairs=1, random_state="x"),
+        lambda: datasets.make_2d2k(random_state="x"),
+        lambda: datasets.make_partitions(n_objects=HUGE),
+        lambda: datasets.make_partitions(n_clusters=HUGE),
+        lambda: datasets.make_partitions(rho_max=None),
+        lambda: datasets.make_partitions(rho_min=HUGE),
+        lambda: datasets.make_hub_partitions("x"),
+        lambda: datasets.make_hub_partitions(hubs=[0.2]),
+        lambda: datasets.make_hub_partitions(hubs=3),
+        lambda: datasets.make_hub_partitions(hubs=np.array(3)),
+        lambda: generation.make_pool(FEATURES, standardize=PAIR),
+        lambda: generation.write_partitions(RandomKPartitions(2), FEATURES, None),
+        lambda: generation.write_partitions(RandomKPartitions(2), FEATURES, "x.npy", callback="x"),
+        lambda: report.render(None),
+        lambda: plotting.association_histogram([1, 2, 3], thresholds=[0.5]),
+        lambda: plotting.association_histogram([1, 2, 3], thresholds={"a": None}),
+        lambda: plotting.cluster_sizes([1, 2], unlabelled="x"),
+        lambda: plotting.confidence_boxes([1]),
+        lambda: plotting.consensus_cdfs({2: 1}),
+        lambda: plotting.consensus_matrix(MATRIX, [0, 1], sizes=[np.nan, 1]),
+        lambda: plotting.estimated_clusters([2, 3], share=None),
+        lambda: plotting.item_consensus_bars(MATRIX, [0, 1], most=-1),
+        lambda: plotting.lifetimes({2: 0.1}, n_clusters=PAIR),
+        lambda: plotting.membership(MATRIX, [0, 1], sizes=[0, 0]),
+        lambda: plotting.printable("a", None),
+        lambda: plotting.ranking_scores([1, 2], names=5),
+        lambda: plotting.stability_curves({2: 0.1}, n_clusters="x"),
+        lambda: plotting.stability_curves({2: 0.1}, PAIR),
+        lambda: plotting.thresholded_matrices(MATRIX, [0, 1], None),
+    ],
+)
+def test_each_has_a_sentence_of_its_own(call):
+    with pytest.raises((ValueError, TypeError), match=r"(?s) must .*Got .*\."):
+        call()
+
+
+def test_ragged_rows_are_no_rows():
+    with pytest.raises(IndexError, match="Rows must be"):
+        Ensemble(LABELS)[RAGGED]
+    with pytest.raises(ValueError, match="Partitions to select must be"):
+        Ensemble(LABELS).select(RAGGED)

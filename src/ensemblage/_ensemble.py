@@ -238,6 +238,11 @@ class Ensemble:
 
     def append_partitions(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
+        if not isinstance(other, Ensemble) or len(other) != len(self):
+            raise ValueError(
+                f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
+                "Make one of them."
+            )
         codes = np.column_stack([self.codes, other.codes])
         return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
 

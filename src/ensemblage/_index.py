@@ -14,7 +14,7 @@ from ensemblage._validation import shown
 
 def row_index(rows: Any, n_rows: int) -> NDArray[np.intp]:
     """Numbers from 0 of the rows that a mask or an index array means; a negative number counts from the end."""
-    index = np.asarray(rows)
+    index = _array(rows)
     if index.dtype == bool and index.shape == (n_rows,):
         return np.flatnonzero(index)
     if index.shape == (0,):
@@ -34,6 +34,13 @@ def row_index(rows: Any, n_rows: int) -> NDArray[np.intp]:
     return np.where(index < 0, index + n_rows, index)
 
 
+def _array(given: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(given)
+    except ValueError:  # lists of unequal length
+        return np.array(given, dtype=object)
+
+
 def partition_index(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
     """Numbers from 0 of the partitions, one or more, that names, a slice, a mask or integers mean."""
     index = _partition_numbers(partitions, names)
@@ -46,7 +53,7 @@ def _partition_numbers(partitions: Any, names: Sequence[str]) -> NDArray[np.intp
     p = len(names)
     if isinstance(partitions, slice):
         return np.arange(p)[check_slice(partitions, "partitions")]
-    chosen = np.atleast_1d(np.asarray(partitions))
+    chosen = np.atleast_1d(_array(partitions))
     if chosen.dtype.kind in "UOT" and chosen.ndim == 1:
         return _named(chosen.tolist(), names)
     is_mask = chosen.dtype == bool and chosen.shape == (p,)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 
 LARGEST = float(np.finfo(np.float64).max)
 """The largest finite number; whole numbers may be larger."""
+MOST_TASKS = 1_000_000
+"""Most partitions to make, or starts and passes of one fit."""
+MOST_OBJECTS = 2**31 - 1
 
 
 def check_whole(value: Any, subject: str, least: int, most: int | None = None) -> int:
@@ -47,9 +51,24 @@ def check_number(
 
 def check_fraction(value: Any, subject: str) -> float:
     """A number > 0 and ≤ 1."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real) or not 0 < float(value) <= 1:
+    number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    if not (number and 0 < value <= 1):
         raise ValueError(f"{subject} must be a number > 0 and ≤ 1. Got {shown(value)}. Give the part, as 0.8.")
     return float(value)
+
+
+def check_flag(value: Any, subject: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{subject} must be True or False. Got {shown(value)}. Give one of them.")
+    return bool(value)
+
+
+def check_flags(estimator: Any) -> None:
+    """Parameters of an estimator whose default is True or False are one of them."""
+    for name, parameter in inspect.signature(type(estimator)).parameters.items():
+        if isinstance(parameter.default, bool):
+            check_flag(getattr(estimator, name), f"{name} of {type(estimator).__name__}")
 
 
 def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
@@ -107,6 +126,35 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
+Shape = tuple[int | str, ...]
+
+
+def check_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.float64]:
+    """Numbers of a shape, a letter in which is any length (the same one for the same letter); at least so many rows."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"{subject} must be numbers of shape {_shape_text(shape)}. Got {shown(values)}. Give such an array."
+        ) from None
+    lengths: dict[int | str, int] = {}
+    fits = array.ndim == len(shape) and all(
+        size == (axis if isinstance(axis, int) else lengths.setdefault(axis, size))
+        for axis, size in zip(shape, array.shape, strict=True)
+    )
+    if not fits or len(array) < least:
+        at_least = f" with {least} or more rows" if fits else ""
+        raise ValueError(
+            f"{subject} must be numbers of shape {_shape_text(shape)}{at_least}. Got shape {_shape_text(array.shape)}. "
+            "Give such an array."
+        )
+    return array
+
+
+def _shape_text(shape: Sequence[int | str]) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:
     """One finite weight ≥ 0 per partition, not all zero, in units of `weight_unit`; None is one each.
 
@@ -119,7 +167,7 @@ def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.f
     try:
         checked = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {weights!r}. Give one weight per partition.") from None
+        raise ValueError(f"{rule}. Got {shown(weights)}. Give one weight per partition.") from None
     if checked.shape != (n_partitions,):
         raise ValueError(f"{rule}. Got shape {checked.shape}. Give one weight per partition.")
     if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):

@@ -74,6 +74,9 @@ class OneSentenceGroup(click.Group):
         except ValueError as error:
             _fail(str(error))
         except Exception as error:
+            if received or isinstance(error.__cause__, KeyboardInterrupt):
+                # Python 3.11 hides what is raised while a class is made (a module is being imported).
+                _leave(INTERRUPTED, _code_of(received))
             if os.environ.get(TRACEBACK):
                 raise
             _fail(

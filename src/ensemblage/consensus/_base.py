@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_weights, check_whole
+from ensemblage._validation import check_flags, check_weights, check_whole
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
@@ -118,6 +118,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         """
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
+        check_flags(self)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))

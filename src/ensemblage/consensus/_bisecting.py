@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
+from ensemblage._validation import MOST_TASKS, check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import cluster_densities
@@ -192,7 +192,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         name = type(self).__name__
         check_choice(self.split_rule, f"split_rule of {name}", ["loss", "size", "density", "gain"])
         check_choice(self.init, f"init of {name}", ["k-means++", "random"])
-        check_whole(self.n_init, f"n_init of {name}", 1)
+        check_whole(self.n_init, f"n_init of {name}", 1, MOST_TASKS)
         check_whole(self.max_iter, f"max_iter of {name}", 1)
         check_number(self.tol, f"tol of {name}", least=0)
 

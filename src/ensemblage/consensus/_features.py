@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
+from ensemblage._validation import shown
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
 
@@ -94,6 +95,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self
         """
         seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
+        if self.generator is not None and not _is_estimator(self.generator, "fit_transform"):
+            raise TypeError(
+                "generator of ConsensusClustering must be a transformer of features to labels, or None. "
+                f"Got {shown(self.generator)}. Give RandomKPartitions(50), say."
+            )
         generator = RandomKPartitions() if self.generator is None else clone(self.generator)
         self.generator_ = self._with_defaults(generator, seeds[0])
         labels = np.asarray(self.generator_.fit_transform(X))
@@ -111,6 +117,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         if self.consensus is None or isinstance(self.consensus, str):
             consensus = make_consensus(self.consensus or ("acv" if self.n_clusters is None else "km"), self.n_clusters)
         else:
+            if not _is_estimator(self.consensus, "fit"):
+                raise TypeError(
+                    "consensus of ConsensusClustering must be the name of a method, a consensus estimator or None. "
+                    f"Got {shown(self.consensus)}. Give KMeansConsensus(3), say."
+                )
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
                 consensus.set_params(n_clusters=self.n_clusters)
@@ -145,3 +156,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         clusters: NDArray[np.int32] = self.consensus_.predict(np.asarray(self.generator_.transform(X)))
         return clusters
+
+
+def _is_estimator(given: Any, method: str) -> bool:
+    return not isinstance(given, type) and hasattr(given, "get_params") and hasattr(given, method)

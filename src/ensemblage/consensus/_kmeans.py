@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole, weight_unit
+from ensemblage._validation import MOST_TASKS, check_choice, check_number, check_whole, weight_unit
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import climb_density
@@ -53,7 +53,7 @@ class BaseKMeans(BaseConsensus):
         name = type(self).__name__
         if isinstance(self.init, str):
             check_choice(self.init, f"init of {name}", ["k-means++", "random"])
-        check_whole(self.n_init, f"n_init of {name}", 1)
+        check_whole(self.n_init, f"n_init of {name}", 1, MOST_TASKS)
         check_whole(self.max_iter, f"max_iter of {name}", 1)
         check_number(self.tol, f"tol of {name}", least=0)
 
@@ -265,7 +265,7 @@ class KMeansConsensus(BaseKMeans):
     _utility: CategoryUtility
 
     def _holds_rows(self) -> str:
-        return "moves single rows, for refine='density'" if self.refine else ""
+        return "moves single rows, for refine='density'" if self.refine is not None else ""
 
     def _make_utility(self, rows: Rows) -> CategoryUtility:
         own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import MOST_TASKS, check_choice, check_whole
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._vote_order import Ballot
 from ensemblage.consensus._votes import (
@@ -286,7 +286,7 @@ class BipartiteVoting(VotingConsensus):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_whole(self.n_passes, "n_passes of BipartiteVoting", 1)
+        check_whole(self.n_passes, "n_passes of BipartiteVoting", 1, MOST_TASKS)
 
     def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
         ballots = all_tables(rows, order, self.n_jobs)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+
+from ensemblage._random import random_source
 
 
 def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -37,7 +38,7 @@ def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
     (1000, 2)
     """
     means = np.array([[-0.227, 0.077], [0.095, 0.323]])
-    return _round_gaussians(check_random_state(random_state), means, 500, 0.1)
+    return _round_gaussians(random_source(random_state), means, 500, 0.1)
 
 
 def make_8d5k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -66,7 +67,7 @@ def make_8d5k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
     >>> X.shape
     (1000, 8)
     """
-    random = check_random_state(random_state)
+    random = random_source(random_state)
     return _round_gaussians(random, random.uniform(size=(5, 8)), 200, 0.1)
 
 
@@ -96,7 +97,7 @@ def make_two_gauss(random_state: Any = None) -> tuple[NDArray[np.float64], NDArr
     >>> X.shape
     (300, 2)
     """
-    random = check_random_state(random_state)
+    random = random_source(random_state)
     small = random.multivariate_normal([0.0, 0.0], [[0.4, 0.0], [0.0, 0.4]], size=100)
     large = random.multivariate_normal([3.27, 0.0], [[1.0, 0.4], [0.4, 1.0]], size=200)
     return np.concatenate([small, large]), np.repeat([0, 1], [100, 200])

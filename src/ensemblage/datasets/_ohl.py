@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._random import random_source
+from ensemblage._validation import MOST_OBJECTS, MOST_TASKS, check_choice, check_whole, shown
 
 Labels = NDArray[np.int64]
 
@@ -61,9 +63,9 @@ def make_partitions(
     ((200, 20), (200,))
     """
     _check_sizes("make_partitions", n_objects, n_clusters, n_partitions)
-    _check_share("rho_max of make_partitions", rho_max, rho_min, 1.0)
+    _check_share("rho_max of make_partitions", rho_max, 0.0, 1.0)
     _check_share("rho_min of make_partitions", rho_min, 0.0, rho_max)
-    random = check_random_state(random_state)
+    random = random_source(random_state)
     truth = random.randint(n_clusters, size=n_objects)
     shares = random.uniform(rho_min, rho_max, size=n_partitions)
     return np.column_stack([_imitation(random, truth, n_clusters, rho) for rho in shares]), truth
@@ -118,12 +120,14 @@ def make_hub_partitions(
     (200, 50)
     """
     _check_sizes("make_hub_partitions", n_objects, n_clusters, n_partitions)
+    if not isinstance(hubs, Sequence | np.ndarray) or np.shape(hubs)[:1] != (2,):
+        raise ValueError(f"hubs of make_hub_partitions must be two shares. Got {shown(hubs)}. Give (0.2, 0.9), say.")
     for name, share in (("alpha", alpha), ("hubs[0]", hubs[0]), ("hubs[1]", hubs[1])):
         _check_share(f"{name} of make_hub_partitions", share, 0.0, 1.0)
     low, high = {"paper": (0.2, 0.9), "code": (0.0, 1.0)}[
         check_choice(draw, "draw of make_hub_partitions", ("paper", "code"))
     ]
-    random = check_random_state(random_state)
+    random = random_source(random_state)
     truth = random.randint(n_clusters, size=n_objects)
     centres = [_imitation(random, truth, n_clusters, rho) for rho in hubs]
     n_bad = ceil(alpha * n_partitions)
@@ -139,11 +143,12 @@ def _imitation(random: Any, clustering: Labels, n_clusters: int, rho: float) -> 
 
 
 def _check_sizes(name: str, n_objects: int, n_clusters: int, n_partitions: int) -> None:
-    check_whole(n_objects, f"n_objects of {name}", 1)
-    check_whole(n_clusters, f"n_clusters of {name}", 2)
-    check_whole(n_partitions, f"n_partitions of {name}", 1)
+    check_whole(n_objects, f"n_objects of {name}", 1, MOST_OBJECTS)
+    check_whole(n_clusters, f"n_clusters of {name}", 2, MOST_OBJECTS)
+    check_whole(n_partitions, f"n_partitions of {name}", 1, MOST_TASKS)
 
 
-def _check_share(subject: str, share: float, low: float, high: float) -> None:
-    if not low <= share <= high:
-        raise ValueError(f"{subject} must be from {low:g} to {high:g}. Got {share:g}. Give such a share.")
+def _check_share(subject: str, share: Any, low: float, high: float) -> None:
+    is_number = isinstance(share, Real) and not isinstance(share, bool | np.bool_)
+    if not is_number or not low <= share <= high:
+        raise ValueError(f"{subject} must be a number from {low:g} to {high:g}. Got {shown(share)}. Give such a share.")

@@ -8,11 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
+from ensemblage._validation import check_path
+
 
 @contextmanager
 def atomic_write(path: str | PathLike[str], mode: str = "w", **options: Any) -> Iterator[IO[Any]]:
     """Open a file that appears under its name only when the block ends without an error."""
-    target = Path(path)
+    target = check_path(path, "The name of a file to write")
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:

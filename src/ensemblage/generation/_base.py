@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._validation import check_choice
+from ensemblage._validation import check_choice, check_flags
 from ensemblage.generation._clusterers import (
     Labels,
     check_clusterer,
@@ -177,6 +177,7 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         return tags
 
     def _generate(self, X: Any) -> Labels:
+        check_flags(self)
         check_choice(self.on_error, f"on_error of {type(self).__name__}", ("warn", "raise"))
         for clusterer in self._clusterers():
             check_clusterer(type(self).__name__, clusterer)

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
 from ensemblage._random import task_seeds
+from ensemblage._validation import shown
 
 Labels = NDArray[np.int32]
 
@@ -19,8 +20,8 @@ def check_clusterer(owner: str, estimator: Any) -> None:
     """Raise TypeError unless ``estimator`` is a scikit-learn clusterer: an object with fit_predict and get_params."""
     if isinstance(estimator, type) or not (hasattr(estimator, "fit_predict") and hasattr(estimator, "get_params")):
         raise TypeError(
-            f"estimator of {owner} must be a scikit-learn clusterer (an object with fit_predict). Got {estimator!r}. "
-            "Give for example KMeans(n_init=1)."
+            f"estimator of {owner} must be a scikit-learn clusterer (an object with fit_predict). Got "
+            f"{shown(estimator)}. Give for example KMeans(n_init=1)."
         )
 
 

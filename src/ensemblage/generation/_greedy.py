@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import check_choice, check_flags, check_number, check_whole
 from ensemblage.kernels._mixed import (
     Lloyd,
     add_centre,
@@ -278,8 +278,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         (59, 459)
         """
         for name, value in (("delta", delta), ("p", p)):
-            if not 0 < value < 1:
-                raise ValueError(f"{name} of n_candidates_for must be in (0, 1). Got {value}. Give a probability.")
+            check_number(value, f"{name} of n_candidates_for", above=0, below=1)
         return math.ceil(math.log1p(-delta) / math.log1p(-p))
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -465,12 +464,13 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
 
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
-    if estimator.n_candidates != "all":
+    check_flags(estimator)
+    if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
         check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
     if estimator.augment is not None:
         check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
     weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
-    check_whole(estimator.max_iter, f"max_iter of {name}", 1)
+    check_whole(estimator.max_iter, f"max_iter of {name}", 1, 2**31 - 1)
     k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
     _check_distinct_rows(X, k, name)
     if (largest := float(np.abs(X).max())) > MOST:

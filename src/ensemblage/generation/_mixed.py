@@ -22,7 +22,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, get_tags
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_fraction, check_whole
+from ensemblage._validation import check_choice, check_fraction, check_whole, shown
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels, k_parameter
 
@@ -122,11 +122,13 @@ class MixedPartitions(BasePartitions):
     def _clusterers(self) -> list[Any]:
         if self.estimators is None:
             return _ten()
-        if not len(self.estimators):
+        given = self.estimators
+        if not isinstance(given, Sequence) or isinstance(given, str) or not given:
             raise ValueError(
-                "estimators of MixedPartitions must be at least one clusterer. Got none. Leave it out for ten of them."
+                f"estimators of MixedPartitions must be a list of at least one clusterer. Got {shown(given)}. "
+                "Leave it out for ten of them."
             )
-        return list(self.estimators)
+        return list(given)
 
     def _validated(self, X: Any, reset: bool) -> Any:
         # Each algorithm that takes no sparse matrix would fail on its own.

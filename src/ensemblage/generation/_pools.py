@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import check_choice, check_flag, check_whole
 from ensemblage.generation._run import run_all
 
 POOLS = ("kmeans", "agglomerative", "dbscan", "all")
@@ -92,6 +92,7 @@ def make_pool(
      'complete_manhattan_k3', 'average_manhattan_k3']
     """
     check_choice(pool, "pool of make_pool", POOLS)
+    check_flag(standardize, "standardize of make_pool")
     checked: NDArray[np.float64] = check_array(X, dtype=np.float64)
     if standardize:
         checked = StandardScaler().fit_transform(checked)

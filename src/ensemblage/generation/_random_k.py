@@ -7,10 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.utils import check_random_state
 
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._random import random_source, task_seeds
+from ensemblage._validation import MOST_TASKS, check_choice, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
 from ensemblage.generation._clusterers import k_parameter
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
@@ -111,25 +110,27 @@ class RandomKPartitions(BasePartitions):
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:
             return [self.estimator]
-        return [SphericalKMeans() if self.metric == "cosine" else KMeans(n_init=1)]
+        return [SphericalKMeans() if self._is_cosine() else KMeans(n_init=1)]
 
     def _prepare(self, X: Any) -> Any:
-        return unit_rows(X, type(self).__name__) if self.metric == "cosine" else X
+        return unit_rows(X, type(self).__name__) if self._is_cosine() else X
+
+    def _is_cosine(self) -> bool:
+        return check_choice(self.metric, f"metric of {type(self).__name__}", ("euclidean", "cosine")) == "cosine"
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        n_partitions = check_whole(self.n_partitions, f"n_partitions of {type(self).__name__}", 1)
+        n_partitions = check_whole(self.n_partitions, f"n_partitions of {type(self).__name__}", 1, MOST_TASKS)
         (clusterer,) = self._clusterers()
         self._check_clusterer(clusterer)
         k_min, k_max = self._k_range(n_rows)
-        source = check_random_state(self.random_state)
+        source = random_source(self.random_state)
         ks = source.randint(k_min, k_max + 1, size=n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, n_partitions).tolist()
         return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
 
     def _check_clusterer(self, clusterer: Any) -> None:
-        check_choice(self.metric, f"metric of {type(self).__name__}", ("euclidean", "cosine"))
         name = type(self).__name__
-        if self.metric != "euclidean" and self.estimator is not None:
+        if self._is_cosine() and self.estimator is not None:
             raise ValueError(
                 f"metric of {name} is that of its default clusterer. Got {self.metric!r} and {clusterer!r}. "
                 "Leave one of them out."

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_fraction, check_whole
+from ensemblage._validation import MOST_TASKS, check_fraction, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
 from ensemblage.generation._clusterers import k_parameter
 
@@ -125,7 +125,7 @@ class ResampledPartitions(BasePartitions):
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         name = type(self).__name__
-        n_partitions = check_whole(self.n_partitions, f"n_partitions of {name}", 1)
+        n_partitions = check_whole(self.n_partitions, f"n_partitions of {name}", 1, MOST_TASKS)
         check_fraction(self.fraction, f"fraction of {name}")
         check_fraction(self.feature_fraction, f"feature_fraction of {name}")
         (clusterer,) = self._clusterers()

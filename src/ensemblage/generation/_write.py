@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ensemblage._lock import only_user
-from ensemblage._validation import check_choice
+from ensemblage._validation import check_choice, check_flag, check_path, shown
 from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
@@ -97,7 +97,10 @@ def write_partitions(
     >>> E.shape, names[0]
     ((150, 3), 'minibatchkmeans_k7_0')
     """
-    generator, files = _checked(generator), _Files.of(Path(path))
+    generator, files = _checked(generator), _Files.of(check_path(path, "path of write_partitions"))
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback of write_partitions must be a function. Got {shown(callback)}. Give one, or None.")
+    check_flag(overwrite, "overwrite of write_partitions")
     features: Any = generator._prepare(generator._validated(X, reset=True))
     n_rows, n_features = features.shape
     recipes, made_of = generator._recipes(n_rows, n_features), _made_of(generator, features)

@@ -26,10 +26,11 @@ def check_size(n: int, p: int) -> None:
 
 def check_names(names: Any, p: int) -> list[str]:
     """One name per partition, as text."""
-    checked = [str(name) for name in names] if isinstance(names, Iterable) else []
+    are_several = isinstance(names, Iterable) and not (isinstance(names, np.ndarray) and names.ndim == 0)
+    checked = [str(name) for name in names] if are_several else []
     if len(checked) != p or len(set(checked)) != p:
         got = "a name twice" if len(checked) == p else f"{len(checked)} names"
-        got = got if isinstance(names, Iterable) else shown(names)
+        got = got if are_several else shown(names)
         raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
     if any(name.endswith("\0") for name in checked):
         raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage._validation import check_numbers
+
 
 def membership_entropy(membership: ArrayLike) -> NDArray[np.float64]:
     """Entropy of each object's membership, relative to that of equal memberships.
@@ -29,7 +31,7 @@ def membership_entropy(membership: ArrayLike) -> NDArray[np.float64]:
     >>> membership_entropy([[1, 0], [0.5, 0.5]])
     array([0., 1.])
     """
-    shares = np.asarray(membership, dtype=np.float64)
+    shares = check_numbers(membership, "membership of membership_entropy", ("n", "k"))
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1)
     relative: NDArray[np.float64] = np.clip(entropy / np.log(max(shares.shape[1], 2)), 0, 1) + 0.0
     return relative

@@ -6,10 +6,10 @@ from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._random import random_source
+from ensemblage._validation import check_choice, check_flag, check_whole
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.rows.disk import held
 
@@ -120,12 +120,14 @@ def weak_association_threshold(
     ensemble = as_ensemble(labels)
     check_choice(method, "method of weak_association_threshold", ["kmeans", "gmm"])
     check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
+    check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
+    check_flag(return_error, "return_error of weak_association_threshold")
     n, split = len(ensemble), SPLITS[method]
     if n * (n - 1) // 2 <= max_pairs:
         held(ensemble.distinct.codes, "weak_association_threshold", "a max_pairs below the number of pairs")
         histogram = _with_diagonal(association_histogram(ensemble), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
-    random = check_random_state(random_state)
+    random = random_source(random_state)
     drawn = _drawn_histogram(ensemble, min(_N_DRAWN, max_pairs), random)
     share = _Sample(drawn, n, include_diagonal, min(_N_DRAWN, max_pairs))
     threshold = split(share.histogram())

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from ._arrays import check_length, numbers
+from ensemblage._validation import check_numbers
+
+from ._arrays import check_length
 from ._axes import axes_or_new, label_ticks
 
 if TYPE_CHECKING:
@@ -54,10 +56,10 @@ def agreement(
     'partitions'
     """
     ax = axes_or_new(ax, 4.8, 4.1)
-    values = numbers(matrix, "matrix of agreement", ("p", "p"), least=1)
+    values = check_numbers(matrix, "matrix of agreement", ("p", "p"), least=1)
     p = len(values)
     check_length(names, p, "names of agreement")
-    strip_values = None if consensus is None else numbers(consensus, "consensus of agreement", (p,))
+    strip_values = None if consensus is None else check_numbers(consensus, "consensus of agreement", (p,))
     style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
     image = ax.imshow(values, extent=(0, p, p, 0), **style)
     strip = max(1.0, p / 18)

@@ -6,46 +6,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._validation import shown
-
-Shape = tuple[int | str, ...]
-
-
-def numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.float64]:
-    """Numbers of a shape, a letter in which is any length (the same one for the same letter); at least so many rows."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"{subject} must be numbers of shape {_text(shape)}. Got {shown(values)}. Give such an array."
-        ) from None
-    lengths: dict[int | str, int] = {}
-    fits = array.ndim == len(shape) and all(
-        size == (axis if isinstance(axis, int) else lengths.setdefault(axis, size))
-        for axis, size in zip(shape, array.shape, strict=True)
-    )
-    if not fits or len(array) < least:
-        at_least = f" with {least} or more rows" if fits else ""
-        raise ValueError(
-            f"{subject} must be numbers of shape {_text(shape)}{at_least}. Got shape {_text(array.shape)}. "
-            "Give such an array."
-        )
-    return array
+from ensemblage._validation import MOST_OBJECTS, Shape, check_numbers, check_whole, shown
 
 
 def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.int64]:
-    """Whole numbers of a shape, as `numbers`."""
+    """Whole numbers of a shape, as `check_numbers`."""
     array = np.asarray(values) if isinstance(values, np.ndarray) and values.dtype.kind in "iu" else None
-    checked = numbers(values, subject, shape, least)
+    checked = check_numbers(values, subject, shape, least)
     if array is None and not (np.isfinite(checked).all() and (checked == np.rint(checked)).all()):
         raise ValueError(f"{subject} must be whole numbers. Got {shown(values)}. Negative ones stand for none.")
     return (checked if array is None else array).astype(np.int64)
 
 
+def check_sizes(sizes: Any, n: int, subject: str) -> NDArray[np.float64]:
+    """How many objects each of n rows stands for: one, if nothing is said."""
+    checked = check_numbers(np.ones(n) if sizes is None else sizes, subject, (n,))
+    if not (np.isfinite(checked).all() and (checked >= 0).all() and (n == 0 or checked.any())):
+        raise ValueError(f"{subject} must be numbers ≥ 0, not all 0. Got {shown(sizes)}. Count objects.")
+    return checked
+
+
 def check_length(values: Sequence[Any] | None, n: int, subject: str) -> None:
     """One entry each, if there are any."""
-    if values is not None and len(values) != n:
-        raise ValueError(f"{subject} must be {n} entries. Got {len(values)}. Give one each.")
+    try:
+        got = n if values is None else len(values)
+    except TypeError:
+        raise ValueError(f"{subject} must be {n} entries. Got {shown(values)}. Give one each.") from None
+    if got != n:
+        raise ValueError(f"{subject} must be {n} entries. Got {got}. Give one each.")
 
 
 def check_mapping(values: Any, subject: str) -> None:
@@ -54,5 +42,7 @@ def check_mapping(values: Any, subject: str) -> None:
         raise TypeError(f"{subject} must be a dict with at least one entry. Got {shown(values)}. Give numbers by k.")
 
 
-def _text(shape: Sequence[int | str]) -> str:
-    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+def check_chosen(n_clusters: Any) -> None:
+    """The number of clusters to mark, or None."""
+    if n_clusters is not None:
+        check_whole(n_clusters, "n_clusters to mark, if not None,", 1, MOST_OBJECTS)

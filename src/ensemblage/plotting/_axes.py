@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
+from ensemblage._validation import check_whole, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,17 +24,10 @@ def axes_or_new(ax: "Axes | None", width: float = 4.8, height: float = 3.6) -> "
 
     if not isinstance(ax, Axes):
         raise TypeError(
-            f"ax must be one matplotlib Axes, or None for a new figure. Got {_kind(ax)}. "
+            f"ax must be one matplotlib Axes, or None for a new figure. Got {shown(ax)}. "
             "Give what plt.subplots() returns as its second value."
         )
     return ax
-
-
-def _kind(given: object) -> str:
-    """What was given instead, in a few words."""
-    if isinstance(given, np.ndarray):
-        return f"an array of {given.size}"
-    return f"{type(given).__name__} {repr(given)[:40]}"
 
 
 def without_frame(ax: "Axes") -> None:
@@ -62,6 +55,7 @@ def printable(name: object, width: int = 24) -> str:
     >>> printable("a very long name of a partition", 16)
     'a very l…rtition'
     """
+    check_whole(width, "width of printable", 3)
     text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
     half = (width - 1) // 2
     return text if len(text) <= width else f"{text[: width - 1 - half]}…{text[-half:]}"

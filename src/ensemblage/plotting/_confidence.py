@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import numbers, whole_numbers
+from ensemblage._validation import check_numbers, shown
+
+from ._arrays import whole_numbers
 from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import cluster_colors
 
@@ -70,7 +72,7 @@ def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dic
     >>> confidence_quantiles([0.25, 0.75], [0, 0])[0]["mean"]
     0.5
     """
-    values = numbers(confidence, "confidence", ("n",))
+    values = check_numbers(confidence, "confidence", ("n",))
     labels = whole_numbers(clusters, "clusters, one per confidence,", (len(values),))
     known = (labels >= 0) & np.isfinite(values)
     order = np.lexsort((values[known], labels[known]))
@@ -111,6 +113,12 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: "Axes | None" =
     'cluster'
     """
     ax = axes_or_new(ax)
+    if not isinstance(quantiles, Sequence) or not all(
+        isinstance(q, dict) and {"cluster", "values", "mean", "q95"} <= q.keys() for q in quantiles
+    ):
+        raise TypeError(
+            f"quantiles of confidence_boxes must be what confidence_quantiles returns. Got {shown(quantiles)}. Call it."
+        )
     _draw_boxes(ax, [q for q in quantiles if q["values"] is None])
     _draw_points(ax, [q for q in quantiles if q["values"]])
     clusters = [q["cluster"] for q in quantiles]

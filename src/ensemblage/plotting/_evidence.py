@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import numbers, whole_numbers
+from ensemblage._validation import check_number, check_numbers, shown
+
+from ._arrays import whole_numbers
 from ._axes import axes_or_new, label_ticks, printable, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._matrix import consensus_matrix
@@ -48,7 +50,13 @@ def association_histogram(
     ax = axes_or_new(ax)
     edges, heights = _bins(_checked_counts(counts))
     ax.bar(edges[:-1], heights, width=0.9 * np.diff(edges), align="edge", color=UNLABELLED_COLOR)
-    for i, (name, value) in enumerate((thresholds or {}).items()):
+    if thresholds is not None and not isinstance(thresholds, Mapping):
+        raise TypeError(
+            f"thresholds of association_histogram must be a dict of numbers by name. Got {shown(thresholds)}. "
+            "Give {'kmeans': 0.3}, say."
+        )
+    for i, (name, given) in enumerate((thresholds or {}).items()):
+        value = check_number(given, f"Threshold {name} of association_histogram", least=0)
         style = ("-", "--", ":", "-.")[i % 4]
         ax.axvline(value, color=PALETTE[i % len(PALETTE)], linestyle=style, label=f"{printable(name)}: {value:.3g}")
     if thresholds:
@@ -115,7 +123,7 @@ def last_merges(linkage_matrix: ArrayLike, clusters: ArrayLike, *, n_leaves: int
            [2. , 3. , 0.9, 3. ]]), sizes=array([1, 1, 2]), clusters=array([1, 1, 0]))
     """
     labels = whole_numbers(clusters, "clusters of last_merges", ("n",))
-    merges = numbers(linkage_matrix, "linkage_matrix of last_merges", (max(len(labels) - 1, 0), 4))
+    merges = check_numbers(linkage_matrix, "linkage_matrix of last_merges", (max(len(labels) - 1, 0), 4))
     n, n_labelled = len(labels), int(np.count_nonzero(labels >= 0))
     Z = merges[: max(n_labelled - 1, 0)]
     leaves_wanted = max(n_leaves, len(np.unique(labels[labels >= 0])))
@@ -159,7 +167,7 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
     from scipy.cluster.hierarchy import dendrogram as layout
 
     ax = axes_or_new(ax, 6.4, 3.6)
-    Z = numbers(merges, "merges of dendrogram", ("leaves - 1", 4), least=1)
+    Z = check_numbers(merges, "merges of dendrogram", ("leaves - 1", 4), least=1)
     counts = whole_numbers(sizes, "sizes of dendrogram", (len(Z) + 1,))
     cluster_of = whole_numbers(clusters, "clusters of dendrogram", (len(Z) + 1,))
     tree = layout(Z, no_plot=True)
@@ -215,7 +223,8 @@ def thresholded_matrices(
     [[1.0, 0.0], [0.0, 1.0]]
     """
     left, right = _pair_of_axes() if axes is None else _checked_pair(axes)
-    shares = numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
+    shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
+    check_number(threshold, "threshold of thresholded_matrices", least=0)
     strong = np.where((shares <= threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
     consensus_matrix(shares, clusters, sizes=sizes, ax=left)
     consensus_matrix(strong, clusters, sizes=sizes, ax=right)
@@ -229,7 +238,7 @@ def _checked_pair(axes: Any) -> "tuple[Axes, Axes]":
         left, right = axes
     except (TypeError, ValueError):
         raise TypeError(
-            f"axes must be two matplotlib Axes, or None for a new figure. Got {repr(axes)[:40]}. "
+            f"axes must be two matplotlib Axes, or None for a new figure. Got {shown(axes)}. "
             "Give what plt.subplots(1, 2) returns as its second value."
         ) from None
     return axes_or_new(left), axes_or_new(right)

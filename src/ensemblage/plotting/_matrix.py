@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import numbers, whole_numbers
+from ensemblage._validation import check_numbers
+
+from ._arrays import check_sizes, whole_numbers
 from ._axes import axes_or_new, cluster_name
 from ._colors import cluster_colors
 
@@ -58,9 +60,9 @@ def consensus_matrix(
 
     ax = axes_or_new(ax, 4.8, 4.1)
     colors = colormaps.get_cmap(cmap).with_extremes(bad="0.8")
-    shares = numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
+    shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
     labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
-    widths = np.ones(len(labels)) if sizes is None else numbers(sizes, "sizes of consensus_matrix", (len(shares),))
+    widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")
     order = np.argsort(np.where(labels < 0, labels.max(initial=0) + 1, labels), kind="stable")
     labels, ends = labels[order], np.cumsum(widths[order])
     total = float(ends[-1])

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._arrays import check_mapping, numbers, whole_numbers
+from ensemblage._validation import check_numbers, check_whole
+
+from ._arrays import check_chosen, check_mapping, whole_numbers
 from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 
@@ -41,7 +43,9 @@ def consensus_cdfs(
     """
     ax = axes_or_new(ax)
     check_mapping(distributions, "distributions of consensus_cdfs")
-    for i, (k, (values, cdf)) in enumerate(sorted(distributions.items())):
+    check_chosen(n_clusters)
+    for i, (k, curve) in enumerate(sorted(distributions.items())):
+        values, cdf = check_numbers(curve, f"values and distribution of k = {k}", (2, "n"))
         width = 3 if k == n_clusters else 1.2
         ax.step(values, cdf, where="post", label=f"k = {k}", color=PALETTE[i % len(PALETTE)], linewidth=width)
     ax.legend(frameon=False, fontsize="small")
@@ -105,7 +109,7 @@ def stability_curves(
     >>> len(stability_curves({2: 0.4, 3: 0.01}, {2: 0.5, 3: 0.3}).lines)
     2
     """
-    curves = {"these data": pac, **({"data without clusters": reference_pac} if reference_pac else {})}
+    curves = {"these data": pac, **({} if reference_pac is None else {"data without clusters": reference_pac})}
     return _by_number(ax, curves, "share of ambiguous pairs (PAC)", n_clusters)
 
 
@@ -115,6 +119,7 @@ def _by_number(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax)
+    check_chosen(n_clusters)
     if n_clusters is not None:
         ax.axvline(n_clusters, color="0.85", linewidth=4, zorder=0)
     for color, (name, by_k) in zip((PALETTE[0], UNLABELLED_COLOR), curves.items(), strict=False):
@@ -158,13 +163,14 @@ def item_consensus_bars(
     6
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    shares = numbers(consensus, "consensus of item_consensus_bars", ("n", "k"), least=1)
+    shares = check_numbers(consensus, "consensus of item_consensus_bars", ("n", "k"), least=1)
     labels = whole_numbers(clusters, "clusters of item_consensus_bars", (len(shares),))
     if labels.max() >= shares.shape[1]:
         raise ValueError(
             f"clusters of item_consensus_bars must be columns of consensus, below {shares.shape[1]}. "
             f"Got {labels.max()}. Number them from 0."
         )
+    check_whole(most, "most of item_consensus_bars", 1)
     own = shares[np.arange(len(labels)), np.maximum(labels, 0)]
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]

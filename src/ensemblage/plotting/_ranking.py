@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import check_length, numbers
+from ensemblage._validation import check_numbers
+
+from ._arrays import check_length
 from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE
 
@@ -55,9 +57,11 @@ def ranking_scores(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['b', 'a']
     """
-    values = numbers(scores, "scores of ranking_scores", ("p",))
+    values = check_numbers(scores, "scores of ranking_scores", ("p",))
     check_length(names, len(values), "names of ranking_scores")
-    deviations = np.zeros(len(values)) if errors is None else numbers(errors, "errors of ranking_scores", values.shape)
+    deviations = (
+        np.zeros(len(values)) if errors is None else check_numbers(errors, "errors of ranking_scores", values.shape)
+    )
     order = np.argsort(-values if greater_is_better else values, kind="stable")
     order = order[np.isfinite(values[order])]
     spread = 2 * deviations[order]

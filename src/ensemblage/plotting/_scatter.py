@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import numbers, whole_numbers
+from ensemblage._validation import check_numbers
+
+from ._arrays import whole_numbers
 from ._axes import axes_or_new, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
 
@@ -47,9 +49,9 @@ def scatter(
     2
     """
     ax = axes_or_new(ax, 4.8, 4.1)
-    xy = numbers(points, "points of scatter", ("n", 2))
+    xy = check_numbers(points, "points of scatter", ("n", 2))
     labels = whole_numbers(clusters, "clusters of scatter", (len(xy),))
-    given = np.ones(len(xy)) if confidence is None else numbers(confidence, "confidence of scatter", (len(xy),))
+    given = np.ones(len(xy)) if confidence is None else check_numbers(confidence, "confidence of scatter", (len(xy),))
     sure = np.nan_to_num(given)
     top = float(sure.max(initial=0)) or 1.0
     opacity = np.where(labels < 0, 0.6, _opacity(sure / top))

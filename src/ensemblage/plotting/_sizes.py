@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ensemblage._validation import MOST_OBJECTS, check_whole
+
 from ._arrays import whole_numbers
 from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
@@ -39,6 +41,7 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: "Axes | None" = 
     """
     ax = axes_or_new(ax)
     counts = whole_numbers(sizes, "sizes of cluster_sizes", ("k",))
+    unlabelled = check_whole(unlabelled, "unlabelled of cluster_sizes", 0, MOST_OBJECTS)
     clusters = np.arange(len(counts))
     bars = ax.bar(clusters, counts, width=0.8, color=cluster_colors(clusters))
     if len(counts) <= _MOST_NUMBERS:

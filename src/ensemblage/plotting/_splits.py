@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage.plotting._arrays import numbers
+from ensemblage._validation import check_numbers
 from ensemblage.plotting._axes import axes_or_new, without_frame
 from ensemblage.plotting._colors import PALETTE
 
@@ -34,7 +34,7 @@ def split_losses(losses: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
     [100.0, 25.0, 12.5]
     """
     ax = axes_or_new(ax)
-    left = numbers(losses, "losses of split_losses", ("k",), least=1)
+    left = check_numbers(losses, "losses of split_losses", ("k",), least=1)
     shares = 100 * left / left[0] if left[0] > 0 else np.zeros(len(left))
     ax.plot(np.arange(1, len(left) + 1), shares, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
     ax.set(xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage.plotting._arrays import numbers
+from ensemblage._validation import check_numbers
 from ensemblage.plotting._axes import axes_or_new, without_frame
 from ensemblage.plotting._colors import PALETTE, UNLABELLED_COLOR
 
@@ -36,8 +36,8 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: "Axes | N
     'threshold'
     """
     ax = axes_or_new(ax)
-    x = numbers(thresholds, "thresholds of threshold_search", ("t",))
-    y = numbers(indices, "indices of threshold_search", x.shape)
+    x = check_numbers(thresholds, "thresholds of threshold_search", ("t",))
+    y = check_numbers(indices, "indices of threshold_search", x.shape)
     finite = np.isfinite(y)
     ax.plot(x[finite], y[finite], color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
     if finite.any():

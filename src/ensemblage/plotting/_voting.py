@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import check_mapping, numbers, whole_numbers
+from ensemblage._validation import check_fraction, check_numbers
+
+from ._arrays import check_chosen, check_mapping, check_sizes, whole_numbers
 from ._axes import axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 
@@ -41,6 +43,7 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
     """
     ax = axes_or_new(ax)
     check_mapping(lives, "lives of lifetimes")
+    check_chosen(n_clusters)
     ks = sorted(sorted(lives, key=lambda k: -lives[k])[:_MOST_BARS])
     colors = [PALETTE[0] if k == n_clusters else UNLABELLED_COLOR for k in ks]
     ax.bar(range(len(ks)), [lives[k] for k in ks], width=0.8, color=colors)
@@ -78,7 +81,7 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: "Axes | Non
     from scipy.cluster.hierarchy import dendrogram
 
     ax = axes_or_new(ax)
-    Z = numbers(merges, "merges of voting_dendrogram", ("k0 - 1", 4), least=1)
+    Z = check_numbers(merges, "merges of voting_dendrogram", ("k0 - 1", 4), least=1)
     cluster_of = whole_numbers(clusters, "clusters of voting_dendrogram", (len(Z) + 1,))
     tree = dendrogram(Z, no_plot=True)
     leaves = np.array(tree["leaves"])
@@ -140,14 +143,14 @@ def membership(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax, 4.2, 4.1)
-    rows = numbers(shares, "shares of membership", ("n", "k"), least=1)
+    rows = check_numbers(shares, "shares of membership", ("n", "k"), least=1)
     labels = whole_numbers(clusters, "clusters of membership", (len(rows),))
     if labels.max() >= rows.shape[1]:
         raise ValueError(
             f"clusters of membership must be columns of shares, below {rows.shape[1]}. Got {labels.max()}. "
             "Number them from 0."
         )
-    heights = np.ones(len(labels)) if sizes is None else numbers(sizes, "sizes of membership", (len(rows),))
+    heights = check_sizes(sizes, len(rows), "sizes of membership")
     own = rows[np.arange(len(rows)), np.maximum(labels, 0)]
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
@@ -197,6 +200,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: "Axes | No
     2
     """
     ax = axes_or_new(ax)
+    check_fraction(share, "share of estimated_clusters")
     found = whole_numbers(counts, "counts of estimated_clusters", ("runs",), least=1)
     ks, runs = np.unique(found, return_counts=True)
     order = np.lexsort((ks, -runs))
@@ -237,8 +241,8 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: "Axes | None" 
     1
     """
     ax = axes_or_new(ax, 4.8, 4.1)
-    xy = numbers(points, "points of entropy_scatter", ("n", 2))
-    values = numbers(entropy, "entropy of entropy_scatter", (len(xy),))
+    xy = check_numbers(points, "points of entropy_scatter", ("n", 2))
+    values = check_numbers(entropy, "entropy of entropy_scatter", (len(xy),))
     known = ~np.isnan(values)
     order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
     size = float(np.clip(12_000 / max(len(xy), 1), 6, 30))

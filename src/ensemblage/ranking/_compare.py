@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ensemblage._ensemble import as_ensemble
+from ensemblage._validation import shown
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._frames import backend_of, to_csv, to_frame, to_markdown
@@ -136,15 +137,27 @@ def compare(
 def _named(rankers: Any, with_features: bool) -> dict[str, BaseRanker]:
     if rankers is None:
         rankers = ["discotec", "aari", "anmi", *(["silhouette", "calinski_harabasz"] if with_features else [])]
+    if isinstance(rankers, str | BaseRanker):
+        rankers = [rankers]
+    if not isinstance(rankers, Iterable):
+        raise TypeError(f"Rankers to compare must be a list or a dict of them. Got {shown(rankers)}. Give {_EXAMPLE}.")
+    each = list(rankers.values() if isinstance(rankers, Mapping) else rankers)
+    if not each or not all(isinstance(ranker, str | BaseRanker) for ranker in each):
+        raise TypeError(
+            f"Rankers to compare must be names or rankers, one or more. Got {shown(rankers)}. Give {_EXAMPLE}."
+        )
     if isinstance(rankers, Mapping):
-        return {str(name): clone(ranker) for name, ranker in rankers.items()}
+        return {str(name): make_ranker(r) if isinstance(r, str) else clone(r) for name, r in rankers.items()}
     named: dict[str, BaseRanker] = {}
-    for ranker in [rankers] if isinstance(rankers, str) else rankers:
+    for ranker in each:
         name = ranker if isinstance(ranker, str) else _name_of(ranker)
         if name in named:
             raise ValueError(f"Rankers to compare must have different names. Got {name} twice. Give a dict of rankers.")
         named[name] = make_ranker(ranker) if isinstance(ranker, str) else clone(ranker)
     return named
+
+
+_EXAMPLE = '["discotec", AverageAgreement()]'
 
 
 def _name_of(ranker: BaseRanker) -> str:

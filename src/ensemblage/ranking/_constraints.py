@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._validation import shown
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._agreement import sums_of_profile
 
@@ -69,7 +70,10 @@ def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.i
 
 def _checked_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
     rule = f"{name} must be pairs of different objects, numbered from 0 to {n_objects - 1}"
-    checked = np.asarray([] if pairs is None else pairs)
+    try:
+        checked = np.asarray([] if pairs is None else pairs)
+    except ValueError:  # lists of unequal length
+        raise ValueError(f"{rule}. Got {shown(pairs)}. Give two numbers each.") from None
     if checked.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ensemblage._validation import shown
 from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
 from ensemblage.report._sections import SECTIONS, facts, headline
@@ -109,6 +110,8 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> report.render(report.summarize(ensemble, consensus))[:15]
     '<!DOCTYPE html>'
     """
+    if not isinstance(summary, Mapping):
+        raise TypeError(f"A summary must be one that report.summarize made. Got {shown(summary)}. Make one.")
     if summary.get("format") != FORMAT:
         raise ValueError(
             f"A summary must be one that report.summarize made, of format {FORMAT}. Got format "

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._random import task_seeds
+from ensemblage._random import random_source, task_seeds
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
@@ -133,7 +132,7 @@ def summarize(
     weights = check_weights(given, ensemble.shape[1], "report")
     names = list(_one_per_object(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
-    check_random_state(random_state)
+    random_source(random_state)
     seed = random_state if isinstance(random_state, int) else int(task_seeds(random_state, 1)[0])
     drawable = None if features is None else Features.of(_one_per_object(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")

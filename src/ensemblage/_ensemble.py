@@ -14,7 +14,7 @@ from ensemblage._labels import CodedColumns, Coding, code_columns, code_labels, 
 from ensemblage._once import once
 from ensemblage._validation import shown
 from ensemblage.counting._distinct import distinct_rows
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.memory import as_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,7 +24,7 @@ class DistinctRows(NamedTuple):
     """The distinct label rows of an ensemble, in lexicographic order of their codes."""
 
     codes: Any
-    """(m, p) codes of the distinct rows, in memory or on disk (`BlockRows`)."""
+    """(m, p) codes of the distinct rows, an array in memory or `LabelRows`."""
     counts: NDArray[np.int64]
     """(m,) number of objects with that row."""
     inverse: NDArray[Any]
@@ -194,7 +194,7 @@ class Ensemble:
     def n_missing(self) -> int:
         """Number of missing entries."""
         absent = self.n_clusters.astype(self.codes.dtype)
-        return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
+        return sum(as_rows(self.codes).map(lambda codes: int(np.count_nonzero(codes == absent))))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -271,8 +271,8 @@ class Ensemble:
 
     def beside(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
-        codes = np.column_stack([self.codes, other.codes])
-        return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
+        codes = as_rows(self.codes).with_columns(other.codes)
+        return self._with(CodedColumns(codes, self.categories + other.categories, None), None)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.

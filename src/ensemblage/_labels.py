@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 
 from ensemblage._validation import shown
 from ensemblage.kernels._coding import look_up_values, mark_values
-from ensemblage.rows.disk import recoded, take_columns
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import map_rows
 
 
 class CodedColumns(NamedTuple):
     """A label matrix as codes; the code ``len(categories[j])`` means missing in column j."""
 
     codes: Any
-    """(n, p), in memory or on disk (`BlockRows`)."""
+    """(n, p), an array in memory or `LabelRows`."""
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
 
     def select(self, columns: NDArray[np.intp]) -> CodedColumns:
         """Some of the columns, by number."""
         names = None if self.names is None else [self.names[j] for j in columns]
-        return CodedColumns(take_columns(self.codes, columns), tuple(self.categories[j] for j in columns), names)
+        return CodedColumns(as_rows(self.codes).columns(columns), tuple(self.categories[j] for j in columns), names)
 
 
 class Coding(NamedTuple):
@@ -57,11 +57,11 @@ class Coding(NamedTuple):
                 UserWarning,
                 stacklevel=3,
             )
-        return recoded(new.codes, tables, code_dtype(self.categories))
+        return as_rows(new.codes).recode(tables, code_dtype(self.categories))
 
     def known_codes(self, new: CodedColumns) -> Any:
         """`encode` without a word about labels that are not there: they are known to mean missing."""
-        return recoded(new.codes, self._tables(new), code_dtype(self.categories))
+        return as_rows(new.codes).recode(self._tables(new), code_dtype(self.categories))
 
     def _tables(self, new: CodedColumns) -> list[NDArray[Any]]:
         """For each column: our code of each of its codes."""

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.rows.disk import held
+from ensemblage.rows.memory import as_rows
 
 _N_DRAWN = 1_000_000
 _N_BOOTSTRAPS = 200
@@ -122,7 +122,8 @@ def weak_association_threshold(
     check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
     n, split = len(ensemble), SPLITS[method]
     if n * (n - 1) // 2 <= max_pairs:
-        held(ensemble.distinct.codes, "weak_association_threshold", "a max_pairs below the number of pairs")
+        instead = "a max_pairs below the number of pairs"
+        as_rows(ensemble.distinct.codes).in_memory("weak_association_threshold", instead)
         histogram = _with_diagonal(association_histogram(ensemble), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
     random = check_random_state(random_state)

@@ -154,7 +154,7 @@ class RemoteRows(BlockRows):
         """`LabelRows.map` on the workers. Arrays here are sent, and what changed in ``writes`` comes back; states stay
         there.
         """
-        parts = self._done(call_by_rows, reads, writes, (function, shared, size or row_sizes.BLOCK_ROWS))
+        parts = self._done(call_by_rows, reads, writes, function, shared, size or row_sizes.BLOCK_ROWS)
         return [result for part in parts for result in part]
 
     def add(
@@ -166,15 +166,13 @@ class RemoteRows(BlockRows):
         n_jobs: int | None = None,
     ) -> list[NDArray[np.int64]]:
         """`LabelRows.add` on the workers, one set of totals per block."""
-        return sum_of(self._done(add_by_rows, reads, (), (function, list(shapes), shared, row_sizes.BLOCK_ROWS)))
+        return sum_of(self._done(add_by_rows, reads, (), function, list(shapes), shared, row_sizes.BLOCK_ROWS))
 
-    def _done(
-        self, work: Callable[..., Any], reads: Sequence[Any], writes: Sequence[Any], arguments: tuple[Any, ...]
-    ) -> list[Any]:
+    def _done(self, work: Any, reads: Sequence[Any], writes: Sequence[Any], *arguments: Any) -> list[Any]:
         """The results of ``work`` on every block; ``writes`` are what it left."""
         for left in range(ATTEMPTS - 1, -1, -1):
             try:
-                return self._given_out(work, reads, writes, arguments)
+                return self._given_out(work, reads, writes, *arguments)
             except LostWorkersError:
                 # Data sent from here are lost with the worker that has them: they are sent again.
                 if not left:
@@ -182,9 +180,7 @@ class RemoteRows(BlockRows):
                 self._sent.clear()
         raise AssertionError
 
-    def _given_out(
-        self, work: Callable[..., Any], reads: Sequence[Any], writes: Sequence[Any], arguments: tuple[Any, ...]
-    ) -> list[Any]:
+    def _given_out(self, work: Any, reads: Sequence[Any], writes: Sequence[Any], *arguments: Any) -> list[Any]:
         # Dask would pickle the function once per task, and results array by array: that takes longer than the rest.
         import cloudpickle  # type: ignore[import-untyped]
 

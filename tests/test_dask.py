@@ -198,9 +198,9 @@ def given_out(monkeypatch):
     """Names of the functions that go to the workers."""
     names, real = [], RemoteRows._given_out
 
-    def noted(self, work, arrays, arguments):
-        names.append(arguments[0].__qualname__)
-        return real(self, work, arrays, arguments)
+    def noted(self, work, reads, writes, function, *arguments):
+        names.append(function.__qualname__)
+        return real(self, work, reads, writes, function, *arguments)
 
     monkeypatch.setattr(RemoteRows, "_given_out", noted)
     return names

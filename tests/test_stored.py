@@ -44,7 +44,6 @@ from ensemblage.metrics import (
     pac,
     weak_association_threshold,
 )
-from ensemblage.rows.disk import take_rows
 
 
 @pytest.fixture
@@ -239,7 +238,7 @@ def test_few_distinct_rows_are_held_in_memory(tmp_path):
     ],
 )
 def test_what_does_not_work_on_disk_says_why(tmp_path, small_room, monkeypatch, model):
-    monkeypatch.setattr("ensemblage.consensus._base.take_rows", lambda codes, rows: take_rows(codes, rows, 0))
+    monkeypatch.setattr("ensemblage.rows.disk.TAKE_BYTES", 0)
     E = stored(random_labels(60, 4), tmp_path)
     with pytest.raises(ValueError, match=r"must hold all label rows in memory: it .*Use KMeansConsensus or Cumulative"):
         model.fit(E)

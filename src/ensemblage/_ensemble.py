@@ -23,7 +23,7 @@ from ensemblage.labels._coding import CodedColumns, Coding
 from ensemblage.labels._decoding import decode, one_hot
 from ensemblage.labels._matrices import code_labels, code_partitions
 from ensemblage.labels._numbers import drop_unused_labels
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.memory import as_rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -33,7 +33,7 @@ class DistinctRows(NamedTuple):
     """The distinct label rows of an ensemble, in lexicographic order of their codes."""
 
     codes: Any
-    """(m, p) codes of the distinct rows, in memory or on disk (`BlockRows`)."""
+    """(m, p) codes of the distinct rows, an array in memory or `LabelRows`."""
     counts: NDArray[np.int64]
     """(m,) number of objects with that row."""
     inverse: NDArray[Any]
@@ -183,7 +183,7 @@ class Ensemble:
     def n_missing(self) -> int:
         """Number of missing entries."""
         absent = self.n_clusters.astype(self.codes.dtype)
-        return sum(map_rows(lambda codes: int(np.count_nonzero(codes == absent)), [self.codes]))
+        return sum(as_rows(self.codes).map(lambda codes: int(np.count_nonzero(codes == absent))))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -243,8 +243,8 @@ class Ensemble:
                 f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
                 "Make one of them."
             )
-        codes = np.column_stack([self.codes, other.codes])
-        return Ensemble._of(CodedColumns(codes, self.categories + other.categories, None), None)
+        codes = as_rows(self.codes).with_columns(other.codes)
+        return self._with(CodedColumns(codes, self.categories + other.categories, None), None)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.

@@ -17,7 +17,6 @@ from ensemblage._stored._sources import source_of
 from ensemblage._validation import check_bytes, check_path
 from ensemblage.labels._checks import check_each_labelled, check_missing, check_names
 from ensemblage.labels._coding import CodedColumns
-from ensemblage.rows.disk import RowsBeside
 
 LIBRARIES = 250_000_000
 """Bytes of the interpreter and its libraries (measured)."""
@@ -62,11 +61,6 @@ class StoredEnsemble(Ensemble):
             f"Labels on disk are not held in memory. Got {len(self):,} objects by {self.shape[1]} partitions. "
             "Take some of them: ensemble[rows]."
         )
-
-    def append_partitions(self, other: Ensemble) -> StoredEnsemble:
-        """The partitions of both; those of the other ensemble, of the same objects, come last."""
-        codes = RowsBeside(self.codes, other.codes)
-        return self._with(CodedColumns(codes, self.categories + other.categories, None), None)
 
     def _with(self, coded: CodedColumns, missing: int | None) -> StoredEnsemble:
         return StoredEnsemble(coded, Scratch(self.scratch.path.parent), self.memory, missing)

@@ -17,8 +17,8 @@ from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
-from ensemblage.rows.disk import BlockRows, first_rows, take_rows
-from ensemblage.rows.memory import map_rows, only_read, placed
+from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import map_rows
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Rows:
     """The distinct label rows that at least one partition labels, in lexicographic order."""
 
     codes: Any
-    """(m, p), in memory or on disk: `map_rows` and a few rows at a time work in either case."""
+    """(m, p), an array or `LabelRows`: `as_rows` and a few rows at a time work in either case."""
     counts: NDArray[np.int64]
     """(m,) objects with that row."""
     offsets: NDArray[np.int64]
@@ -71,7 +71,7 @@ def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
     m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
-    return Rows(first_rows(codes, m), counts[:m], ensemble.offsets, inverse, weights)
+    return Rows(as_rows(codes).first(m), counts[:m], ensemble.offsets, inverse, weights)
 
 
 def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
@@ -81,7 +81,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     order = order[: int(distinct.counts.sum())]
     inverse = np.full(len(ensemble), len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
-    codes, counts = take_rows(ensemble.codes, order), np.ones(len(order), dtype=np.int64)
+    codes, counts = as_rows(ensemble.codes).take(order), np.ones(len(order), dtype=np.int64)
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
@@ -125,22 +125,15 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         rows = self._make_rows(ensemble, weights)
-        self._check_memory(rows)
-        if not self._holds_rows():
-            rows = replace(rows, codes=placed(rows.codes))
+        codes, why = as_rows(rows.codes), self._holds_rows()
+        if why:
+            instead = "KMeansConsensus or CumulativeVoting, which do not"
+            codes.in_memory(type(self).__name__, instead, because=f": it {why}")
+        else:
+            rows = replace(rows, codes=codes.on_workers())
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
-
-    def _check_memory(self, rows: Rows) -> None:
-        why = self._holds_rows()
-        if isinstance(rows.codes, BlockRows) and why:
-            m, p = rows.codes.shape
-            raise ValueError(
-                f"{type(self).__name__} must hold all label rows in memory: it {why}. "
-                f"Got {m:,} rows of {p} labels on disk. Use KMeansConsensus or CumulativeVoting, which do not, "
-                "or some of the objects: ensemble[rows]."
-            )
 
     def _holds_rows(self) -> str:
         """Why the method does not work on rows that lie on disk; empty if it does."""
@@ -160,7 +153,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         number = self._numbers(rows, clusters)
-        clusters = only_read(np.append(number, -1).astype(np.int32)[clusters], rows.codes)
+        clusters = np.append(number, -1).astype(np.int32)[clusters]
         self.n_clusters_ = len(number)
         profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
         confidence = confidence_of_rows(

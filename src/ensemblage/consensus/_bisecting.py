@@ -19,8 +19,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus._utilities import CategoryUtility
-from ensemblage.rows.disk import take_rows
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import parallel_map, thread_count
 
 
@@ -250,7 +249,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         own = (
             rows
             if len(inside) == len(rows)
-            else replace(rows, codes=take_rows(rows.codes, inside), counts=rows.counts[inside])
+            else replace(rows, codes=as_rows(rows.codes).take(inside), counts=rows.counts[inside])
         )
         utility = CategoryUtility.of(own, self.n_jobs)
         *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
@@ -335,13 +334,13 @@ class BisectingKMeansConsensus(BaseConsensus):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = self._encode(X)
+        codes = as_rows(self._encode(X))
         missing = np.diff(self._utility.offsets) - 1
-        nothing = np.concatenate(map_rows(lambda codes: (codes == missing).all(axis=1), [codes], n_jobs=self.n_jobs))
+        nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
         node = np.where(nothing, np.int64(-1), 0)
         for t, (split, centroids) in enumerate(zip(self.splits_, self._split_centroids, strict=True)):
             here = np.flatnonzero(node == split.parent)
-            node[here] = 2 * t + 1 + nearest_centroids(take_rows(codes, here), self._utility, centroids, self.n_jobs)
+            node[here] = 2 * t + 1 + nearest_centroids(codes.take(here), self._utility, centroids, self.n_jobs)
         number = np.full(2 * len(self.splits_) + 2, -1, dtype=np.int32)
         number[self._leaves] = self._number
         return number[node]

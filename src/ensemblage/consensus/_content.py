@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._refinement import add_row_colours, mix
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import add_rows, map_rows
+from ensemblage.rows.memory import as_rows
 
 
 class Content(NamedTuple):
@@ -37,7 +37,8 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
         first = _first_objects(rows)
         marks = mix(first + np.uint64(1))  # none is 0, which would count for nothing
         clusters = _colours_of_partitions(rows, _sums_over_rows(rows, np.zeros_like(colours), marks, n_jobs))
-        firsts = np.minimum.reduce(map_rows(_firsts_of_labels, [rows.codes, first], rows.offsets, n_jobs=n_jobs))
+        of_blocks = as_rows(rows.codes).map(_firsts_of_labels, rows.offsets, reads=[first], n_jobs=n_jobs)
+        firsts = np.minimum.reduce(of_blocks)
     partitions = list(zip(of_partitions.tolist(), clusters.tolist(), strict=True))
     return Content(partitions, np.column_stack([colours, firsts]))
 
@@ -71,8 +72,8 @@ def _sums_over_rows(
     rows: Rows, colours: NDArray[np.uint64], marks: NDArray[np.uint64], n_jobs: int | None
 ) -> NDArray[np.uint64]:
     """(offsets[p],) sums of the colours of each label's objects: of their labels' ``colours`` and their row's mark."""
-    arrays, shape = [rows.codes, rows.counts, marks], (int(rows.offsets[-1]),)
-    (sums,) = add_rows(_add_row_colours, arrays, [shape], rows.offsets, colours, n_jobs=n_jobs)
+    reads, shape = [rows.counts, marks], (int(rows.offsets[-1]),)
+    (sums,) = as_rows(rows.codes).add(_add_row_colours, [shape], rows.offsets, colours, reads=reads, n_jobs=n_jobs)
     return sums.view(np.uint64)
 
 

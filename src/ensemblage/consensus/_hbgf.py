@@ -16,7 +16,7 @@ from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, check_eno
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.kernels._embed import embed_rows, move_points
 from ensemblage.rows.blocks import SUM_ROWS
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
 MOST_DENSE = 3_000

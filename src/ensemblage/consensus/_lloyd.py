@@ -14,7 +14,7 @@ from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.memory import finished, map_rows, row_state, slices_of
+from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import thread_count
 
 MOST_ROWS = 2**20
@@ -59,7 +59,7 @@ def seed_far_apart(
     """
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
-    nearest = finished(row_state(rows.codes, np.float32, np.inf))
+    nearest = as_rows(rows.codes).state(np.float32, np.inf)
     base = base_of_rows(rows, utility, n_jobs)
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
@@ -74,13 +74,14 @@ def seed_far_apart(
 
 def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
     """(m,) the utility's `base` of every row."""
-    base = row_state(rows.codes, np.float32, 0)
+    codes = as_rows(rows.codes)
+    base = codes.state(np.float32, 0)
 
     def fill(codes: Any, base: Any) -> None:
         base[:] = utility.base(codes)
 
-    map_rows(fill, [rows.codes, base], n_jobs=n_jobs)
-    return finished(base)
+    codes.map(fill, writes=[base], n_jobs=n_jobs)
+    return base
 
 
 def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray[np.float64]) -> list[int]:
@@ -88,8 +89,8 @@ def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray
     ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
     chosen = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
     inside = [row_blocks(len(rows), SUM_ROWS)[block] for block in chosen]
-    drawn = []
-    for part, block, share, near in zip(inside, chosen, shares, slices_of(nearest, inside), strict=True):
+    drawn, distances = [], as_rows(rows.codes).slices(nearest, inside)
+    for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * rows.counts[part]
         place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
         drawn.append(int(part.start) + min(int(place), int(np.flatnonzero(potential)[-1])))
@@ -108,8 +109,8 @@ def _best_candidate(
     lanes = np.resize(candidates, LANES)
     table = whole_lanes(utility.distances(utility.centroids(profile_of_rows(rows, lanes))), np.inf)
     check_look_ups(rows.codes, rows.offsets, table)
-    distances = [row_state(rows.codes, np.float32, 0) for _ in candidates]
-    offsets = rows.offsets
+    codes, offsets = as_rows(rows.codes), rows.offsets
+    distances = [codes.state(np.float32, 0) for _ in candidates]
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
         totals, of_lanes = np.empty(LANES), _scratch(len(codes))
@@ -118,10 +119,10 @@ def _best_candidate(
             kept[:] = lane
         return totals
 
-    arrays = [rows.codes, base, nearest, rows.counts, *distances]
-    totals = np.array(map_rows(total, arrays, n_jobs=n_jobs, size=SUM_ROWS))
+    reads = [base, nearest, rows.counts]
+    totals = np.array(codes.map(total, reads=reads, writes=distances, n_jobs=n_jobs, size=SUM_ROWS))
     best = int(np.argmin(totals.sum(axis=0)))
-    return int(lanes[best]), finished(distances[best]), totals[:, best]
+    return int(lanes[best]), distances[best], totals[:, best]
 
 
 def _scratch(n_rows: int) -> NDArray[np.float32]:
@@ -148,8 +149,8 @@ def lloyd(
     and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
     bounds = bounds and utility.bounded
-    clusters = row_state(rows.codes, np.int32, -1)
-    slack = row_state(rows.codes, np.float32, 0)
+    codes = as_rows(rows.codes)
+    clusters, slack = codes.state(np.int32, -1), codes.state(np.float32, 0)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
     base, centroids, loss, n_iter = base_of_rows(rows, utility, n_jobs), utility.centroids(seeds), np.inf, 0
@@ -200,7 +201,7 @@ def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs
             nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
 
-    map_rows(assign, [codes, nearest], n_jobs=n_jobs)
+    as_rows(codes).map(assign, writes=[nearest], n_jobs=n_jobs)
     return nearest
 
 
@@ -226,7 +227,7 @@ def _assign(
     offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table, np.inf)
     check_look_ups(rows.codes, offsets, table)
 
-    def step(codes: Any, base: Any, clusters: Any, slack: Any, counts: Any) -> tuple[int, NDArray[np.int64] | None]:
+    def step(codes: Any, base: Any, counts: Any, clusters: Any, slack: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
         moved = assign_rows(codes, base, clusters, slack, offsets, table, drift, rounding)
         if not moved:
@@ -237,8 +238,8 @@ def _assign(
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
     size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
-    total, arrays = 0, [rows.codes, base, clusters, slack, rows.counts]
-    for moved, change in map_rows(step, arrays, n_jobs=n_jobs, size=size):
+    total, reads, writes = 0, [base, rows.counts], [clusters, slack]
+    for moved, change in as_rows(rows.codes).map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
             profile += change
@@ -269,7 +270,7 @@ def _fill_empty(
         for j, offset in enumerate(offsets[:-1]):
             distance += table[offset + codes[:, j], clusters]
 
-    map_rows(add, [rows.codes, near, distance], n_jobs=n_jobs)
+    as_rows(rows.codes).map(add, reads=[near], writes=[distance], n_jobs=n_jobs)
     for i, c in enumerate(empty):
         relocated[i] = row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs, sum_table, summed
-from ensemblage.rows.disk import BlockRows
-from ensemblage.rows.memory import add_rows
+from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import parallel_map
 
 
@@ -79,9 +78,10 @@ def _tables(
 def tables_of_rows(
     codes: Any, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
 ) -> ContingencyTables:
-    """`contingency_tables` of the columns of a (n, p) code matrix, in memory or on disk."""
-    if not isinstance(codes, BlockRows):
-        return contingency_tables(np.ascontiguousarray(codes.T), counts, n_clusters, n_jobs)
+    """`contingency_tables` of the columns of (n, p) codes, wherever they lie."""
+    array = as_rows(codes).array
+    if array is not None:
+        return contingency_tables(np.ascontiguousarray(array.T), counts, n_clusters, n_jobs)
     pairs = all_pairs(codes.shape[1])
     begins = _begins(pairs, n_clusters)
     return _tables(_tables_by_rows(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
@@ -92,7 +92,7 @@ CELLS = 2**22
 
 
 def _tables_by_rows(
-    codes: BlockRows,
+    codes: Any,
     counts: NDArray[np.int64],
     n_clusters: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -100,9 +100,8 @@ def _tables_by_rows(
     n_jobs: int | None,
 ) -> NDArray[np.int64]:
     """Tables of some pairs, flat, in one pass over the rows."""
-    one_set = begins[-1] > CELLS
-    shape = (int(begins[-1]),)
-    (flat,) = add_rows(_add_pairs, [codes, counts], [shape], pairs, begins, n_clusters, n_jobs=1 if one_set else n_jobs)
+    shape, threads = (int(begins[-1]),), 1 if begins[-1] > CELLS else n_jobs
+    (flat,) = as_rows(codes).add(_add_pairs, [shape], pairs, begins, n_clusters, reads=[counts], n_jobs=threads)
     return flat
 
 
@@ -111,7 +110,7 @@ def _add_pairs(codes: Any, counts: Any, flat: Any, pairs: Any, begins: Any, n_cl
 
 
 def pair_sums_by_rows(
-    codes: BlockRows,
+    codes: Any,
     counts: NDArray[np.int64],
     n_clusters: NDArray[np.int64],
     f: NDArray[np.int64],

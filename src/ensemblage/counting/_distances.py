@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._distances import sum_distances_of_rows
 from ensemblage.rows.blocks import parts_of
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import check_stopped, rows_of_slice
 
 TASK_ROWS = 64

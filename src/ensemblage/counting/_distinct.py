@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._rows import group_rows, pack_rows, sort_ties
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.protocol import map_rows
 
 
 def words_of_columns(radices: NDArray[np.int64]) -> NDArray[np.intp]:

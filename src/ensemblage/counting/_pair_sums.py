@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._discotec import CHUNK, sum_pairs
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
 
 TASK_ROWS = 128

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._profiles import add_labels
-from ensemblage.rows.memory import add_rows
+from ensemblage.rows.memory import as_rows
 
 
 def label_profile(
@@ -23,7 +23,7 @@ def label_profile(
     profile per thread.
     """
     shape = (n_clusters, int(offsets[-1]))
-    (profile,) = add_rows(_add_labels, [codes, clusters, counts], [shape], offsets, n_jobs=n_jobs)
+    (profile,) = as_rows(codes).add(_add_labels, [shape], offsets, reads=[clusters, counts], n_jobs=n_jobs)
     return profile
 
 

@@ -26,7 +26,7 @@ from ensemblage.kernels._mixed import (
 )
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice, run_in_slices
 from ensemblage.rows.threads import parallel_map
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.rows.disk import recoded, take_columns
+from ensemblage.rows.memory import as_rows
 
 
 class CodedColumn(NamedTuple):
@@ -25,14 +25,14 @@ class CodedColumns(NamedTuple):
     """A label matrix as codes; the code ``len(categories[j])`` means missing in column j."""
 
     codes: Any
-    """(n, p), in memory or on disk (`BlockRows`)."""
+    """(n, p), an array in memory or `LabelRows`."""
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
 
     def select(self, columns: NDArray[np.intp]) -> CodedColumns:
         """Some of the columns, by number."""
         names = None if self.names is None else [self.names[j] for j in columns]
-        return CodedColumns(take_columns(self.codes, columns), tuple(self.categories[j] for j in columns), names)
+        return CodedColumns(as_rows(self.codes).columns(columns), tuple(self.categories[j] for j in columns), names)
 
 
 def stack_columns(columns: Sequence[CodedColumn], names: list[str] | None) -> CodedColumns:
@@ -77,7 +77,7 @@ class Coding(NamedTuple):
                 UserWarning,
                 stacklevel=3,
             )
-        return recoded(new.codes, tables, dtype)
+        return as_rows(new.codes).recode(tables, dtype)
 
 
 def _recoding(categories: NDArray[Any], labels: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

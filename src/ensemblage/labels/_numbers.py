@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ensemblage.kernels._coding import look_up_values, mark_values
 from ensemblage.labels._checks import check_size
 from ensemblage.labels._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
-from ensemblage.rows.memory import map_rows
+from ensemblage.rows.protocol import map_rows
 
 
 def code_numbers(values: NDArray[Any], absent: NDArray[np.bool_], title: str, missing: int | None) -> CodedColumn:

@@ -18,7 +18,7 @@ from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._contingency import sum_table
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import parallel_map
 
 MEASURES = ("ari", "nmi")
@@ -135,7 +135,7 @@ def agreement_with(
     counts, f = np.ones(len(ensemble), dtype=np.int64), _summand(measure, len(ensemble))
     a = np.where(clusters < 0, len(sizes), clusters)
 
-    if isinstance(ensemble.codes, BlockRows) and len(sizes) * ensemble.offsets[-1] <= LARGE_TABLE:
+    if as_rows(ensemble.codes).array is None and len(sizes) * ensemble.offsets[-1] <= LARGE_TABLE:
         profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, len(sizes))
         return _score(sums_of_profile(profile, ensemble.offsets, f), f, measure, average_method)
 
@@ -175,9 +175,10 @@ def agreement_matrix(
 def _sums_of_pairs(ensemble: Ensemble, f: NDArray[np.int64], n_jobs: int | None) -> NDArray[np.int64]:
     """`sums_with` of all pairs of partitions i < j: (4, p, p)."""
     codes, counts, _ = ensemble.distinct
-    if isinstance(codes, BlockRows):
+    array = as_rows(codes).array
+    if array is None:
         return pair_sums_by_rows(codes, counts, ensemble.n_clusters, f, n_jobs)
-    columns, p = np.ascontiguousarray(codes.T), codes.shape[1]
+    columns, p = np.ascontiguousarray(array.T), array.shape[1]
 
     def row(i: int) -> NDArray[np.int64]:
         clusters = (int(ensemble.n_clusters[i]), ensemble.n_clusters)

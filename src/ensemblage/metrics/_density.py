@@ -14,7 +14,7 @@ from ensemblage.counting._pairs import label_count_squares
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import agreement_of_rows
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.rows.memory import map_rows, row_state
+from ensemblage.rows.memory import as_rows
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
@@ -122,9 +122,10 @@ def confidence_of_rows(
     if profile is None:
         profile = label_profile(codes, clusters, counts, offsets, int(clusters.max(initial=0)) + 1, n_jobs)
     w = np.ones(codes.shape[1]) if weights is None else weights
-    confidence = row_state(codes, np.float64, 0)
+    rows = as_rows(codes)
+    confidence = rows.state(np.float64, 0)
     shared = (profile, labelled_members(profile, offsets), offsets, w)
-    map_rows(_confidence_of_block, (codes, clusters, confidence), *shared, n_jobs=n_jobs)
+    rows.map(_confidence_of_block, *shared, reads=[clusters], writes=[confidence], n_jobs=n_jobs)
     return np.asarray(confidence)
 
 

@@ -16,7 +16,7 @@ from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._density import labelled_members, ratio
-from ensemblage.rows.disk import held
+from ensemblage.rows.memory import as_rows
 
 _N_BINS = 100
 
@@ -60,7 +60,8 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
     (array([0. , 0.5, 1. ]), array([0.  , 0.67, 1.  ]))
     """
     ensemble = as_ensemble(labels)
-    held(ensemble.distinct.codes, "The consensus CDF, for consensus_cdf, pac and delta_area,", "density")
+    name = "The consensus CDF, for consensus_cdf, pac and delta_area,"
+    as_rows(ensemble.distinct.codes).in_memory(name, "density")
     table = association_counts(ensemble)
     p = len(table) - 1
     joined = np.arange(p + 1)

@@ -14,7 +14,7 @@ from ensemblage._validation import check_choice, check_whole
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._distances import DISTANCES, Association
 from ensemblage.ranking._pair_means import Judged, Sampled, exact_means, sampled_means, standard_errors
-from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.memory import as_rows
 
 MOST_SAMPLED = 10**9
 """Random pairs: 16 GB of them are kept."""
@@ -144,7 +144,7 @@ class Discotec(BaseRanker):
 
     def _means(self, rows: Judged) -> tuple[NDArray[np.float64], Sampled | None]:
         from_counts = self.distance == "tv" and rows.complete
-        if isinstance(rows.codes, BlockRows) and rows.n_pairs <= self.max_pairs and not from_counts:
+        if as_rows(rows.codes).array is None and rows.n_pairs <= self.max_pairs and not from_counts:
             raise ValueError(
                 "max_pairs of Discotec must be below the number of pairs of label rows, where these lie on disk: an "
                 f"exact score compares them all in memory. Got {self.max_pairs:,} for {rows.n_pairs:,} pairs. "

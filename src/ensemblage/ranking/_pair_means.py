@@ -17,7 +17,7 @@ from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
 from ensemblage.metrics._agreement import sums_of_profile
 from ensemblage.ranking._distances import Association, distance_tables, pairs_within, sizes_of_labels
-from ensemblage.rows.disk import BlockRows, take_columns
+from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import parallel_map
 
 SAMPLE_PAIRS = 65_536
@@ -48,7 +48,7 @@ class Judged(NamedTuple):
         joint = ensemble.append_partitions(clustering)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
-        ours, theirs = take_columns(codes, np.arange(p)), take_columns(codes, np.arange(p, joint.shape[1]))
+        ours, theirs = (as_rows(codes).columns(part) for part in np.split(np.arange(joint.shape[1]), [p]))
         return cls(ours, theirs, counts, ensemble.n_clusters, clustering.n_clusters)
 
     @property
@@ -73,7 +73,7 @@ class Judged(NamedTuple):
 
     def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[Judged, NDArray[np.int64]]:
         """The rows of some pairs only, in memory, and the pairs as numbers of these."""
-        if not isinstance(self.codes, BlockRows):
+        if as_rows(self.codes).array is not None:
             return self, pairs
         codes = self.codes[pairs.ravel()]
         judged = codes if self.judged is self.codes else self.judged[pairs.ravel()]
@@ -150,7 +150,7 @@ def _divided(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
 def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | None) -> NDArray[np.float64]:
     """|A| + |C| − 2⟨A, C⟩ over n²; T ⟨A, C⟩ is a sum of squares over contingency tables."""
     p, n = association.n_partitions, association.n_objects
-    both = (_cells_by_rows if isinstance(rows.codes, BlockRows) else _cells)(rows, n_jobs).astype(object)
+    both = (_cells_by_rows if as_rows(rows.codes).array is None else _cells)(rows, n_jobs).astype(object)
     if rows.judged is rows.codes:
         both = both + np.triu(both, 1).T
     within = np.array([pairs_within(z) for z in rows.sizes()], dtype=object)

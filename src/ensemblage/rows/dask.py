@@ -15,12 +15,14 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._validation import shown
+from ensemblage.rows import blocks as row_sizes
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.disk import BlockRows, recoded
-from ensemblage.rows.memory import _workers
+from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.memory import _workers, recoded
+from ensemblage.rows.protocol import R, sum_of
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
 """What Dask raises when workers are gone, or with them data that only they had."""
@@ -123,38 +125,54 @@ class RemoteRows(BlockRows):
         last = self.blocks.submit(part_of, last, 0, int(edges[-1] - edges[-2]))
         return RemoteRows(Blocks(self.blocks.client, [*futures, last], edges), self.shape[1], self.dtype)
 
-    def columns(self, index: NDArray[np.intp]) -> RemoteRows:
-        return self.changed(columns_of, len(index), self.dtype, index)
+    def columns(self, index: ArrayLike) -> RemoteRows:
+        chosen = np.asarray(index, dtype=np.intp)
+        return self.changed(columns_of, len(chosen), self.dtype, chosen)
 
-    def looked_up(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> RemoteRows:
+    def with_columns(self, more: Any) -> BlockRows:
+        raise self._refuse()
+
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> RemoteRows:
         return self.changed(recoded, self.shape[1], dtype, tables, dtype)
 
     def state(self, dtype: Any, fill: Any) -> RemoteState:
         sizes = np.diff(self.blocks.edges).tolist()
         return RemoteState(self.blocks, [Fill(size, fill, np.dtype(dtype)) for size in sizes], np.dtype(dtype))
 
-    def map_blocks(
-        self, function: Callable[..., Any], arrays: Sequence[Any], shared: Sequence[Any], size: int
-    ) -> list[Any]:
-        """`map_rows` on the workers. Arrays here are sent, and what changed in them comes back; states stay there."""
-        parts = self._done(call_by_rows, arrays, (function, tuple(shared), size))
+    def slices(self, state: RemoteState, slices: Sequence[slice]) -> list[NDArray[Any]]:
+        return state.slices(slices)
+
+    def map(
+        self,
+        function: Callable[..., R],
+        *shared: Any,
+        reads: Sequence[Any] = (),
+        writes: Sequence[Any] = (),
+        n_jobs: int | None = None,
+        size: int | None = None,
+    ) -> list[R]:
+        """`LabelRows.map` on the workers. Arrays here are sent, and what changed in ``writes`` comes back; states stay
+        there.
+        """
+        parts = self._done(call_by_rows, reads, writes, function, shared, size or row_sizes.BLOCK_ROWS)
         return [result for part in parts for result in part]
 
-    def add_blocks(
+    def add(
         self,
-        function: Callable[..., Any],
-        arrays: Sequence[Any],
+        function: Callable[..., object],
         shapes: Sequence[tuple[int, ...]],
-        shared: Sequence[Any],
-        size: int,
-    ) -> list[Any]:
-        """The totals of `add_rows`, one set per block."""
-        return self._done(add_by_rows, arrays, (function, list(shapes), tuple(shared), size))
+        *shared: Any,
+        reads: Sequence[Any] = (),
+        n_jobs: int | None = None,
+    ) -> list[NDArray[np.int64]]:
+        """`LabelRows.add` on the workers, one set of totals per block."""
+        return sum_of(self._done(add_by_rows, reads, (), function, list(shapes), shared, row_sizes.BLOCK_ROWS))
 
-    def _done(self, work: Callable[..., Any], arrays: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
+    def _done(self, work: Any, reads: Sequence[Any], writes: Sequence[Any], *arguments: Any) -> list[Any]:
+        """The results of ``work`` on every block; ``writes`` are what it left."""
         for left in range(ATTEMPTS - 1, -1, -1):
             try:
-                return self._given_out(work, arrays, arguments)
+                return self._given_out(work, reads, writes, *arguments)
             except LostWorkersError:
                 # Data sent from here are lost with the worker that has them: they are sent again.
                 if not left:
@@ -162,41 +180,43 @@ class RemoteRows(BlockRows):
                 self._sent.clear()
         raise AssertionError
 
-    def _given_out(self, work: Callable[..., Any], arrays: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
+    def _given_out(self, work: Any, reads: Sequence[Any], writes: Sequence[Any], *arguments: Any) -> list[Any]:
         # Dask would pickle the function once per task, and results array by array: that takes longer than the rest.
         import cloudpickle  # type: ignore[import-untyped]
 
-        packed = cloudpickle.dumps(arguments)
         client, edges = self.blocks.client, self.blocks.edges
         slices = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
-        places = [self._places(array, slices) for array in arrays]
-        kinds = [_kind(array) for array in arrays]
-        tasks = [self.blocks.submit(work, packed, kinds, *(place[i] for place in places)) for i in range(len(slices))]
+        stay = [isinstance(array, RemoteState) for array in writes]
+        packed = cloudpickle.dumps((*arguments, stay))
+        places = [self.blocks.futures, *(self._read_places(array, slices) for array in reads)]
+        places += [
+            array.places if there else self._send(array, slices) for array, there in zip(writes, stay, strict=True)
+        ]
+        tasks = [self.blocks.submit(work, packed, *block) for block in zip(*places, strict=True)]
         results = [self.blocks.submit(itemgetter(0), task) for task in tasks]
-        local = [self.blocks.submit(itemgetter(1), task) for task in tasks] if "local" in kinds else []
-        found, back = gathered(client, results), gathered(client, local)
-        for j, (array, kind) in enumerate(zip(arrays, kinds, strict=True)):
-            if kind == "state":
+        changed = [] if all(stay) else [self.blocks.submit(itemgetter(1), task) for task in tasks]
+        found, back = gathered(client, results), gathered(client, changed)
+        for j, (array, there) in enumerate(zip(writes, stay, strict=True)):
+            if there:
                 array.places = [(task, j) for task in tasks]
             for rows, new in zip(slices, back, strict=False):
                 if j in new:
                     array[rows] = new[j]
         return [pickle.loads(result) for result in found]
 
-    def _places(self, array: Any, slices: list[slice]) -> list[Any]:
-        """The blocks of an array on the workers; one that nobody can write to is sent once."""
-        if isinstance(array, RemoteRows):
-            return array.blocks.futures
+    def _read_places(self, array: Any, slices: list[slice]) -> list[Any]:
+        """The blocks of an array on the workers that is only read: one that is here is sent once."""
         if isinstance(array, RemoteState):
             return array.places
-        client = self.blocks.client
-        if array.flags.writeable:
-            return [client.scatter(array[rows], hash=False) for rows in slices]
         known = self._sent.get(id(array))
         if known is None or known[0]() is not array:
-            known = weakref.ref(array), [client.scatter(array[rows], hash=False) for rows in slices]
-            self._sent[id(array)] = known
+            key, forget = id(array), self._sent.pop
+            known = weakref.ref(array, lambda _: forget(key, None)), self._send(array, slices)
+            self._sent[key] = known
         return known[1]
+
+    def _send(self, array: NDArray[Any], slices: list[slice]) -> list[Any]:
+        return [self.blocks.client.scatter(array[rows], hash=False) for rows in slices]
 
 
 class SentRows:
@@ -285,7 +305,6 @@ class RemoteState:
     def __init__(self, blocks: Blocks, places: list[Any], dtype: np.dtype[Any]) -> None:
         self.blocks, self.places, self.dtype = blocks, places, dtype
         self.shape = (int(blocks.edges[-1]),)
-        self.finished = False  # nobody writes to it any more
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -293,13 +312,13 @@ class RemoteState:
     def _blocks(self) -> Blocks:
         return Blocks(self.blocks.client, self.places, self.blocks.edges)
 
-    def several(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
+    def slices(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
         """Several short slices in one go."""
         pieces = [[self._blocks().submit(part_of, *p) for p in self._blocks().overlapping(s)] for s in slices]
         return [np.concatenate(parts) for parts in gathered(self.blocks.client, pieces)]
 
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        return self.several([rows])[0]
+        return self.slices([rows])[0]
 
     def __setitem__(self, row: int, value: Any) -> None:
         block = int(np.searchsorted(self.blocks.edges, row, side="right")) - 1
@@ -312,44 +331,32 @@ class RemoteState:
         return values if dtype is None else values.astype(dtype)
 
 
-def _kind(array: Any) -> str:
-    """What becomes of an array: rows stay as they are, a state stays with them, local arrays come back."""
-    if isinstance(array, RemoteState):
-        return "rows" if array.finished else "state"
-    return "local" if isinstance(array, np.ndarray) and array.flags.writeable else "rows"
-
-
 # -- What workers do --------------------------------------------------------------------------------------------------
 
 
-def call_by_rows(packed: bytes, kinds: list[str], *arrays: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
-    """Results by blocks of rows; the arrays from the client that changed; the states."""
-    function, shared, size = pickle.loads(packed)
+def call_by_rows(packed: bytes, *arrays: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
+    """Results by blocks of rows; by place in ``writes``, which come last: the arrays that changed, and the states."""
+    function, shared, size, stay = pickle.loads(packed)
+    n_reads = len(arrays) - len(stay)
     # What a worker holds must not change: another task may need it, or the same one again.
-    own = [
-        content(a) if kind == "rows" or isinstance(a, Fill) else np.array(content(a))
-        for a, kind in zip(arrays, kinds, strict=True)
-    ]
+    writes = [content(a) if isinstance(a, Fill) else np.array(content(a)) for a in arrays[n_reads:]]
+    own = [*(content(a) for a in arrays[:n_reads]), *writes]
     results = [function(*(a[block] for a in own), *shared) for block in row_blocks(len(own[0]), size)]
     changed = {
         j: new
-        for j, (new, old, kind) in enumerate(zip(own, arrays, kinds, strict=True))
-        if kind == "local" and not np.array_equal(new.view(np.uint8), np.asarray(old).view(np.uint8))
+        for j, (new, old, there) in enumerate(zip(writes, arrays[n_reads:], stay, strict=True))
+        if not there and not np.array_equal(new.view(np.uint8), np.asarray(old).view(np.uint8))
     }
-    return pickle.dumps(results), changed, _states(own, kinds)
+    return pickle.dumps(results), changed, {j: array for j, array in enumerate(writes) if stay[j]}
 
 
-def add_by_rows(packed: bytes, kinds: list[str], *arrays: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
-    """Totals; nothing that changed; the states."""
-    function, shapes, shared, size = pickle.loads(packed)
+def add_by_rows(packed: bytes, *arrays: Any) -> tuple[bytes]:
+    """Totals."""
+    function, shapes, shared, size, _ = pickle.loads(packed)
     own, totals = [content(array) for array in arrays], [np.zeros(shape, dtype=np.int64) for shape in shapes]
     for block in row_blocks(len(own[0]), size):
         function(*(a[block] for a in own), *totals, *shared)
-    return pickle.dumps(totals), {}, _states(own, kinds)
-
-
-def _states(own: list[Any], kinds: list[str]) -> dict[int, Any]:
-    return {j: array for j, (array, kind) in enumerate(zip(own, kinds, strict=True)) if kind == "state"}
+    return (pickle.dumps(totals),)
 
 
 def content(block: Any) -> Any:

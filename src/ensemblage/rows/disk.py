@@ -1,4 +1,4 @@
-"""Matrices of rows that lie on disk. They give a block of rows, or a few rows: all that `map_rows` asks of an array."""
+"""Label rows on disk: they give a block of rows, or a few rows."""
 
 from __future__ import annotations
 
@@ -12,27 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._index import row_index
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memory import recoded
+from ensemblage.rows.protocol import LabelRows
 
 READ_BYTES = 2**22
 """Most bytes that looking up some rows reads at once."""
+TAKE_BYTES = 2**24
+"""Most bytes of some rows that are taken into memory."""
 
 
-class BlockRows:
-    """A matrix that is read by rows. ``matrix[a:b]`` and ``matrix[index array]`` are arrays in memory.
+class BlockRows(LabelRows):
+    """Rows that are not in memory. Whoever asks for all of them at once is told why that cannot be."""
 
-    Whoever asks for all of it at once is told why that cannot be.
-    """
-
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    ndim = 2
+    take_size = 2**20  # rows in no order are read from the beginning to the end
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1`` as a contiguous array of its own."""
         raise NotImplementedError
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, tuple):
@@ -77,15 +73,19 @@ class BlockRows:
         return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
 
     def first(self, n_rows: int) -> BlockRows:
-        """The first rows."""
         return FirstRows(self, n_rows)
 
-    def columns(self, index: NDArray[np.intp]) -> BlockRows:
-        """Some columns."""
-        return SelectedColumns(self, index)
+    def take(self, index: NDArray[np.intp]) -> Any:
+        many = len(index) * self.shape[1] * self.dtype.itemsize > TAKE_BYTES
+        return SelectedRows(self, index) if many else self[index]
 
-    def looked_up(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> BlockRows:
-        """Each column looked up in a table."""
+    def columns(self, index: ArrayLike) -> BlockRows:
+        return SelectedColumns(self, np.asarray(index, dtype=np.intp))
+
+    def with_columns(self, more: Any) -> BlockRows:
+        return JoinedColumns(self, more)
+
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> BlockRows:
         return RecodedRows(self, tables, dtype)
 
     def _refuse(self) -> ValueError:
@@ -186,7 +186,7 @@ class SelectedColumns(BlockRows):
         return np.ascontiguousarray(self._rows._read(start, stop)[:, self._columns])
 
 
-class RowsBeside(BlockRows):
+class JoinedColumns(BlockRows):
     """The columns of another matrix, and more of them."""
 
     def __init__(self, rows: BlockRows, more: Any) -> None:
@@ -205,45 +205,4 @@ class RecodedRows(BlockRows):
         self.shape, self.dtype = rows.shape, dtype
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
-        codes: NDArray[Any] = recoded(self._rows._read(start, stop), self._tables, self.dtype)
-        return codes
-
-
-def recoded(codes: Any, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> Any:
-    """Codes looked up in one table per column; those on disk are looked up when they are read."""
-    if isinstance(codes, BlockRows):
-        return codes.looked_up(tables, dtype)
-    if codes.dtype == dtype and all(np.array_equal(table, np.arange(len(table))) for table in tables):
-        return codes
-    new = np.empty(codes.shape, dtype=dtype)
-    for j, table in enumerate(tables):
-        new[:, j] = table[codes[:, j]]
-    return new
-
-
-def held(codes: Any, name: str, instead: str) -> Any:
-    """The codes, if they are in memory; an error that names the function and what to use instead, if they are not."""
-    if isinstance(codes, BlockRows):
-        raise ValueError(
-            f"{name} must hold all label rows in memory. Got {len(codes):,} rows of {codes.shape[1]} labels on disk or "
-            f"on a cluster. Use {instead}, or some of the objects: ensemble[rows]."
-        )
-    return codes
-
-
-def first_rows(codes: Any, n_rows: int) -> Any:
-    """The first rows of a code matrix in memory or on disk."""
-    return codes.first(n_rows) if isinstance(codes, BlockRows) else codes[:n_rows]
-
-
-def take_columns(codes: Any, columns: ArrayLike) -> Any:
-    """Some columns of a code matrix in memory or on disk."""
-    index = np.asarray(columns, dtype=np.intp)
-    return codes.columns(index) if isinstance(codes, BlockRows) else np.ascontiguousarray(codes[:, index])
-
-
-def take_rows(codes: Any, rows: NDArray[np.intp], most_bytes: int = 2**24) -> Any:
-    """Some rows of a code matrix; they stay on disk while they are many."""
-    if isinstance(codes, BlockRows) and len(rows) * codes.shape[1] * codes.dtype.itemsize > most_bytes:
-        return SelectedRows(codes, rows)
-    return codes[rows]
+        return recoded(self._rows._read(start, stop), self._tables, self.dtype)

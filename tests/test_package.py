@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import inspect
+import os
 import pkgutil
 import subprocess
 import sys
@@ -118,3 +119,20 @@ def test_import_is_lazy():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="no attribute 'KMeanConsensus'"):
         _ = ensemblage.KMeanConsensus
+
+
+def test_processes_that_compile_at_once_name_their_files_apart(tmp_path):
+    """numba numbers the files of its cache by an index that another process may be writing."""
+    code = (
+        "import numpy as np\n"
+        "from ensemblage.kernels._coding import mark_values as kernel\n"
+        "first, second = (kernel._cache._cache_file._data_name(1) for _ in range(2))\n"
+        "assert first != second, first\n"
+        "kernel(np.zeros((1, 1), np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))\n"
+    )
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, capture_output=True
+        )
+        assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.rglob("*.nbc"))) == 1  # the second process found what the first had made

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from secrets import randbits
 from typing import Any, ParamSpec, TypeVar
 
 import numba
@@ -21,8 +22,21 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     try:
         compiled: Callable[P, R] = numba.njit(cache=True, **options)(function)
     except RuntimeError:
-        compiled = numba.njit(**options)(function)
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    _name_files_apart(compiled)
     return compiled
+
+
+def _name_files_apart(compiled: Any) -> None:
+    """Give every file of a kernel's cache a name that no other process gives.
+
+    numba takes the first number that its index does not name. Two processes that compile different signatures at once
+    would take the same one, and one of them, or a third, would load and run the other's code.
+    """
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    pattern = getattr(file, "_data_name_pattern", None)
+    if file is not None and pattern is not None:
+        file._data_name = lambda number: pattern.format(number=randbits(63))
 
 
 if hasattr(os, "register_at_fork"):

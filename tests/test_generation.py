@@ -647,7 +647,11 @@ def test_init_only_stores(make):
 @pytest.mark.parametrize(
     ("generator", "error", "message"),
     [
-        (RandomKPartitions(0), ValueError, r"n_partitions of RandomKPartitions must be a whole number ≥ 1\. Got 0\."),
+        (
+            RandomKPartitions(0),
+            ValueError,
+            r"n_partitions of RandomKPartitions must be a whole number from 1 to 1000000\. Got 0\.",
+        ),
         (
             RandomKPartitions(2.5),
             ValueError,
@@ -672,7 +676,11 @@ def test_init_only_stores(make):
             r"on_error of .* must be one of 'warn', 'raise'\. Got 'i",
         ),
         (RandomKPartitions(n_jobs=0), ValueError, "n_jobs must be"),
-        (ResampledPartitions(0), ValueError, "n_partitions of ResampledPartitions must be a whole number ≥ 1"),
+        (
+            ResampledPartitions(0),
+            ValueError,
+            "n_partitions of ResampledPartitions must be a whole number from 1 to 1000000",
+        ),
         (
             ResampledPartitions(fraction=0),
             ValueError,

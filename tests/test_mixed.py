@@ -127,7 +127,7 @@ def test_consensus_of_ten():
         ({"n_clusters": 151}, ValueError, "must be ≤ the 150 rows of X"),
         ({"n_clusters": "log"}, ValueError, "n_clusters of MixedPartitions must be 'sqrt'"),
         ({"n_clusters": 2.5}, ValueError, "n_clusters of MixedPartitions must be a whole number"),
-        ({"estimators": []}, ValueError, "estimators of MixedPartitions must be at least one clusterer"),
+        ({"estimators": []}, ValueError, "estimators of MixedPartitions must be a list of at least one clusterer"),
         ({"estimators": [KMeans]}, TypeError, "must be a scikit-learn clusterer"),
         ({"min_samples": 0}, ValueError, "min_samples of MixedPartitions must be"),
         ({"eps_quantile": 0}, ValueError, "eps_quantile of MixedPartitions must be"),

@@ -243,24 +243,24 @@ def association_graph(
     is called with the number of entries found so far.
     """
     m, p = codes.shape
-    columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters.astype(codes.dtype)
+    complete = not (codes == rows.n_clusters).any()
+    columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters[: 0 if complete else p].astype(codes.dtype)
     plain = (rows.weights == rows.weights[0]).all()
-    weights = np.empty(0) if plain else rows.weights
+    weights = None if plain else rows.weights
     dtype = np.min_scalar_type(p) if plain else np.float64
     total = float(p if plain else rows.weights.sum())
     least = threshold + ROUNDING if threshold > 0 else 0.0
-    compared = m if threshold > 0 and (codes == rows.n_clusters).any() else 0
     most = m - 1 if n_neighbors == 0 else min(n_neighbors, m - 1)
     n_entries, lock = 0, Lock()
 
     def find(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         nonlocal n_entries
         size = block.stop - block.start
-        ends, joined, labelled = np.empty(size, dtype=np.int64), np.empty(m, dtype=dtype), np.empty(compared, dtype)
+        ends, counters = np.empty(size, dtype=np.int64), np.empty((2, m), dtype=dtype)
         neighbours, links = np.empty(size * most, dtype=np.int32), np.empty(size * most)
         n_found = find_neighbours(
-            columns, absent, weights, block.start, block.stop, total, least, n_neighbors, joined, labelled, ends,
-            neighbours, links,
+            columns, absent, weights, block.start, block.stop, total, least, n_neighbors, counters, ends, neighbours,
+            links,
         )  # fmt: skip
         with lock:
             n_entries += n_found

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from ensemblage._memory import OVERHEAD, check_fits
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
-from ensemblage.kernels._average import Chain, average_chain
-from ensemblage.kernels._condensed import Chain as CondensedChain
+from ensemblage.kernels._average import Nearest, average_chain
+from ensemblage.kernels._chain import Chain
 from ensemblage.kernels._condensed import Condensed, condensed_chain
 from ensemblage.kernels._counts import BLOCK, fill_levels, spanning_tree_of_counts
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
 from ensemblage.kernels._nearest import Clusters, Compared
-from ensemblage.kernels._similarities import fill_similarities, fill_sums, spanning_tree_of_similarities
+from ensemblage.kernels._similarities import fill_similarities, spanning_tree_of_similarities
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice, run_in_slices
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -72,10 +72,10 @@ class Evidence:
         p = len(self.rows.weights)
         joined = np.arange(p + 1)
         if self.complete:
-            return Levels(joined / p, joined)
+            return Levels(joined / p, joined[:, None])
         pairs = np.minimum.outer(joined, joined) / np.maximum(joined, 1)
         values, index = np.unique(pairs, return_inverse=True)
-        return Levels(values, index.reshape(-1))
+        return Levels(values, index.reshape(p + 1, p + 1))
 
     @property
     def least(self) -> float:
@@ -87,9 +87,9 @@ class Evidence:
         n_clusters = self.rows.n_clusters.astype(self.rows.codes.dtype)
         return n_clusters[:0] if self.complete else n_clusters
 
-    def tables(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """What the kernels need to compare labels: offsets, weights, similarities and where those begin."""
-        return self.rows.offsets, self.weights, self.labels.flat, self.labels.starts
+    def compared(self) -> Compared:
+        """What the kernels need to compare labels."""
+        return Compared(self.rows.offsets, self.weights, self.labels.flat, self.labels.starts, self.complete)
 
 
 class Levels(NamedTuple):
@@ -97,8 +97,8 @@ class Levels(NamedTuple):
 
     values: NDArray[np.float64]
     of_counts: NDArray[np.int64]
-    """Number of the similarity of a pair that c partitions join: entry c; or, with missing labels, of a pair that l
-    label: entry c (p + 1) + l."""
+    """(p + 1, p + 1) number of the similarity of a pair that c partitions join and l label: entry (c, l); (p + 1, 1) if
+    nothing is missing."""
 
 
 def single_linkage(evidence: Evidence) -> Merges:
@@ -123,10 +123,10 @@ def _tree_of_counts(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.f
     # The largest key stands for "no edge yet".
     key = np.uint32 if (most + 1) << bits < 2**32 else np.uint64
     keys = np.full(m, np.iinfo(key).max, dtype=key)
-    counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
+    counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
     columns, rank = evidence.rows.codes.T.copy(order="C"), most - levels.of_counts
-    state = (np.arange(m), keys, counter, np.zeros(2, dtype=np.int64))
+    state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
     run_in_slices(spanning_tree_of_counts, columns, evidence.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
 
@@ -135,7 +135,7 @@ def _tree_of_similarities(evidence: Evidence) -> tuple[NDArray[np.int64], NDArra
     m = len(evidence.rows)
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
-    run_in_slices(spanning_tree_of_similarities, evidence.rows.codes, *evidence.tables(), *state, pairs, similarities)
+    run_in_slices(spanning_tree_of_similarities, evidence.rows.codes, evidence.compared(), *state, pairs, similarities)
     return pairs, similarities
 
 
@@ -147,11 +147,12 @@ def average_linkage(evidence: Evidence) -> Merges:
     """
     evidence = _finest_first(evidence)
     codes, counts = evidence.rows.codes, evidence.rows.counts
-    compared = Compared(*evidence.tables(), evidence.complete)
+    compared = evidence.compared()
     clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
     joined = np.empty(BLOCK, dtype=np.min_scalar_type(codes.shape[1]))
     pairs, similarities = _merge_arrays(len(codes), np.float64)
-    run_in_slices(average_chain, compared, clusters, Chain.of(len(codes)), joined, pairs, similarities)
+    state = (clusters, Chain.of(len(codes)), Nearest.of(len(codes)), joined)
+    run_in_slices(average_chain, compared, *state, pairs, similarities)
     return _in_order(pairs, similarities)
 
 
@@ -168,7 +169,7 @@ def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:
     """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows."""
     if not evidence.countable:
         condensed = _condensed(evidence, np.float32, 1, max_bytes)
-        _fill_similarities(evidence, condensed)
+        _fill_similarities(evidence, np.empty(0), condensed)
         return _chain(condensed, average=False)
     levels = evidence.levels()
     condensed = _condensed(evidence, np.min_scalar_type(len(levels.values)), 1, max_bytes)
@@ -187,13 +188,12 @@ def average_linkage_of_matrix(evidence: Evidence, max_bytes: int | str) -> Merge
     n_matrices = 1 if complete else 2
     if not evidence.countable:
         condensed = _condensed(evidence, np.float64, n_matrices, max_bytes)
-        _fill_sums(evidence, condensed)
+        _fill_similarities(evidence, condensed.sizes, condensed)
         # The sum of the weights as the kernels make it, one after the other.
         return _chain(condensed, average=True, scale=float(np.cumsum(evidence.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
     condensed = _condensed(evidence, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
-    joined = np.arange(p + 1)
-    _fill_levels(evidence, joined if complete else np.repeat(joined, p + 1), counts, condensed)
+    _fill_levels(evidence, np.arange(p + 1)[:, None], counts, condensed)
     return _chain(condensed, average=True, scale=p if complete else 1.0)
 
 
@@ -228,26 +228,20 @@ def _fill_levels(
     columns, missing = evidence.rows.codes.T.copy(order="C"), evidence.missing()
 
     def fill(rows: slice) -> None:
-        counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
-        fill_levels(columns, missing, level, members, rows.start, rows.stop, counter, condensed.matrix, condensed.known)
+        counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
+        matrices = condensed.matrix, condensed.known
+        fill_levels(columns, missing, level, members, rows.start, rows.stop, counters, *matrices)
 
     _over_rows(evidence, fill)
 
 
-def _fill_similarities(evidence: Evidence, condensed: Condensed) -> None:
-    codes, tables = evidence.rows.codes, evidence.tables()
+def _fill_similarities(evidence: Evidence, members: NDArray[np.float64], condensed: Condensed) -> None:
+    """Sums over the pairs of ``members``, or similarities if there are none; 0 up to the threshold."""
+    codes, compared = evidence.rows.codes, tuple(evidence.compared())
 
     def fill(rows: slice) -> None:
-        fill_similarities(codes, rows.start, rows.stop, *tables, evidence.least, condensed.matrix)
-
-    _over_rows(evidence, fill)
-
-
-def _fill_sums(evidence: Evidence, condensed: Condensed) -> None:
-    codes, tables, members = evidence.rows.codes, evidence.tables(), condensed.sizes
-
-    def fill(rows: slice) -> None:
-        fill_sums(codes, rows.start, rows.stop, *tables, evidence.least, members, condensed.matrix, condensed.known)
+        matrices = condensed.matrix, condensed.known
+        fill_similarities(codes, compared, rows.start, rows.stop, evidence.least, members, *matrices)
 
     _over_rows(evidence, fill)
 
@@ -264,7 +258,8 @@ def _chain(
     """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``."""
     m = len(condensed.sizes)
     pairs, found = _merge_arrays(m, np.float64)
-    run_in_slices(condensed_chain, condensed, average, CondensedChain.of(m), pairs, found)
+    state = (Chain.of(m), np.arange(m), np.full(1, m))
+    run_in_slices(condensed_chain, condensed, average, *state, pairs, found)
     return _in_order(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 

@@ -78,14 +78,15 @@ def wide_sums_over_pairs(
     """
     p, s = len(ensemble.by_column), len(judged.by_column)
     edges = runs_of_equal_counts(counts)
-    zero = np.uint8(0) if p < 256 else np.int32(0)
-    none = np.int64(0) if len(tables) else np.uint8(0)
-    thresholds = thresholds.astype(zero.dtype)
+    thresholds = thresholds.astype(np.uint8 if p < 256 else np.int32)
+    if not len(tables):
+        tables = tables.astype(np.uint8)
+    codes = tuple(ensemble), tuple(judged)
 
     def of_task(rows: NDArray[np.int64]) -> WideSums:
         task = WideSums(np.zeros((s, 2), np.int64), np.zeros((s if judged.known_by_row.size else 1, 2), np.int64))
         first, last = int(rows[0]), int(rows[-1]) + 1
-        sum_pairs(*ensemble, *judged, counts, edges, thresholds, tables, zero, none, first, last, *task)
+        sum_pairs(*codes, counts, edges, thresholds, tables, first, last, *task)
         return task
 
     # Bytes are compared 16 at a time, values of 8 bytes one by one.

@@ -98,15 +98,13 @@ def pair_histogram(
     """
     m, p = codes.shape
     columns = np.ascontiguousarray(codes.T)
-    absent = n_clusters.astype(codes.dtype)
+    absent = n_clusters[: 0 if complete else p].astype(codes.dtype)
     total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
     lock, counter = Lock(), np.min_scalar_type(p)
 
     def add(rows: slice) -> None:
         histogram = np.zeros_like(total)
-        joined = np.empty(PAIR_BLOCK, dtype=counter)
-        labelled = np.empty(0 if complete else PAIR_BLOCK, dtype=counter)
-        add_pairs(columns, absent, counts, rows.start, rows.stop, joined, labelled, histogram)
+        add_pairs(columns, absent, counts, rows.start, rows.stop, np.empty((2, PAIR_BLOCK), dtype=counter), histogram)
         with lock:
             np.add(total, histogram, out=total)
 

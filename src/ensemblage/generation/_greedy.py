@@ -72,7 +72,7 @@ class Space(NamedTuple):
         nearest = Nearest(np.empty(n, dtype=np.int32), np.empty(n), np.empty(n))
         # Every row for itself: no result depends on the blocks.
         map_rows(
-            lambda X, codes, *out: nearest_two(X, codes, self.offsets, self.weights, *centres, *out),
+            lambda X, codes, *out: nearest_two((X, codes, self.offsets, self.weights), *centres, *out),
             [self.X, self.codes, *nearest],
             size=rows_of_slice(operations, blocks.BLOCK_ROWS),
         )
@@ -114,7 +114,7 @@ class Run(NamedTuple):
         proportions = np.hstack([self.centres.proportions, one_hot])
         labels, slack = self.nearest.labels.copy(), np.empty(len(space.X))
         distances = self.nearest.first, self.nearest.second
-        add_centre(space.X, space.codes, space.weights, row, k, *distances, self.rounding, labels, slack)
+        add_centre(tuple(space), row, k, *distances, self.rounding, labels, slack)
         lloyd = Lloyd.of(space, labels, slack, features, proportions)
         run_in_slices(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
         loss = loss_of(space.X, space.offsets, space.weights, labels, lloyd.counts, lloyd.sizes)

@@ -13,36 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
+from ensemblage.kernels._chain import end_of, extend, merge_end
 from ensemblage.kernels._nearest import nearest_to, work_of_search
 
 
-class Chain(NamedTuple):
-    """The chain of nearest neighbours, and what is known of each cluster's nearest one."""
+class Nearest(NamedTuple):
+    """What is known of the nearest cluster of each of m clusters."""
 
-    nodes: NDArray[np.int64]
-    """(m,)"""
-    links: NDArray[np.float64]
-    """(m,) similarity of each to the next."""
-    chained: NDArray[np.bool_]
-    """(m,) whether a cluster is on the chain."""
-    progress: NDArray[np.int64]
-    """(3,) length of the chain, merges made, rows whose nearest one was found first of all."""
     partner: NDArray[np.int64]
     """(m,) nearest cluster when last searched, negative = never."""
     searched: NDArray[np.int64]
     """(m,) merges made by then."""
     born: NDArray[np.int64]
     """(m,) merges made when the cluster got its members."""
-    dead: NDArray[np.bool_]
-    """(m,) whether it was merged into another."""
+    n_searched: NDArray[np.int64]
+    """(1,) rows whose nearest one was found first of all."""
 
     @classmethod
-    def of(cls, m: int) -> Chain:
-        """No chain yet."""
-        chained, dead = np.zeros((2, m), dtype=np.bool_)
+    def of(cls, m: int) -> Nearest:
+        """Nothing yet."""
         searched, born = np.zeros((2, m), dtype=np.int64)
-        nodes, links, progress = np.empty(m, dtype=np.int64), np.empty(m), np.zeros(3, dtype=np.int64)
-        return cls(nodes, links, chained, progress, np.full(m, -1), searched, born, dead)
+        return cls(np.full(m, -1), searched, born, np.zeros(1, dtype=np.int64))
 
 
 @jit
@@ -142,50 +133,38 @@ def average_chain(
     compared: Any,  # IN Compared, as a plain tuple
     clusters: Any,  # WORK Clusters, as a plain tuple
     chain: Any,  # WORK Chain, as a plain tuple
+    nearest: Any,  # WORK Nearest, as a plain tuple
     joined: Any,  # WORK (block,) unsigned, counts to p
     pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities: Any,  # OUT (m - 1,)
     budget: int,  # IN operations of this slice
 ) -> bool:
     """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make."""
-    nodes, links, chained, progress, partner, searched, born, dead = chain
-    bound = clusters[12]
-    m = nodes.shape[0]
-    tables, found = np.zeros((3, compared[0][-1])), np.empty(1)
-    n_chain, n_merges, first_searches = progress[0], progress[1], progress[2]
-    while n_merges < m - 1 and budget > 0:
+    _, _, chained, dead, progress = chain
+    partner, searched, born, n_searched = nearest
+    bound, m = clusters[12], dead.shape[0]
+    tables = np.zeros((3, compared[0][-1]))
+    while progress[1] < m - 1 and budget > 0:
         # First every row finds its nearest one; then the most promising cluster starts a chain.
-        if first_searches < m:
-            top = first_searches
-            first_searches += 1
+        top, before, link = n_searched[0], -1, -1.0
+        if n_searched[0] < m:
+            n_searched[0] += 1
         else:
-            if n_chain == 0:
-                nodes[0], n_chain = most_promising(clusters), 1
-                chained[nodes[0]] = True
-            top = nodes[n_chain - 1]
-        before, link = (nodes[n_chain - 2], links[n_chain - 2]) if n_chain > 1 else (-1, -1.0)
+            if progress[0] == 0:
+                extend(chain, most_promising(clusters), -1.0)
+            top, before, link = end_of(chain)
         near = partner[top]
         if near < 0 or dead[near] or born[near] > searched[top]:
-            found[0] = link
             budget -= work_of_search(compared, clusters)
-            near = nearest_to(top, before, compared, clusters, chained, tables, joined, found)
-            bound[top], partner[top], searched[top] = found[0], near, n_merges
-        if n_chain == 0:
+            near, bound[top] = nearest_to(top, before, link, compared, clusters, chained, tables, joined)
+            partner[top], searched[top] = near, progress[1]
+        if progress[0] == 0:
             continue
         # With rounded sums two clusters may not see each other alike: a chain never turns back.
         if near != before and not chained[near]:
-            links[n_chain - 1], nodes[n_chain] = bound[top], near
-            chained[near] = True
-            n_chain += 1
+            extend(chain, near, bound[top])
             continue
-        n_chain -= 2
-        chained[top], chained[before] = False, False
-        first, second = min(top, before), max(top, before)
-        pairs[n_merges, 0], pairs[n_merges, 1] = first, second
-        similarities[n_merges] = link
-        n_merges += 1
+        first, second = merge_end(chain, pairs, similarities)
         merge(first, second, compared[0], clusters)
-        dead[second] = True
-        bound[first], partner[first], born[first] = link, -1, n_merges
-    progress[0], progress[1], progress[2] = n_chain, n_merges, first_searches
-    return bool(n_merges < m - 1)
+        bound[first], partner[first], born[first] = link, -1, progress[1]
+    return bool(progress[1] < m - 1)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
+from ensemblage.kernels._slices import next_rows
 
 
 class Climb(NamedTuple):
@@ -33,6 +34,48 @@ def weighted_density(size: Any, joined: Any, pairs: Any) -> Any:
 
 
 @jit
+def weigh_labels(
+    row: Any,  # IN (p,) codes
+    offsets: Any,  # IN (p + 1,)
+    weights: Any,  # IN (p,)
+    state: Any,  # IN Climb
+    alphas: Any,  # OUT (k,) Σ w α of the row's labels
+    sizes: Any,  # OUT (k,) Σ w labelled of the partitions that label the row
+) -> float:
+    """Returns the weight of the partitions that label the row."""
+    alpha, labelled = state[0], state[1]
+    total = 0.0
+    alphas[:] = 0
+    sizes[:] = 0
+    for j in range(row.shape[0]):
+        f = offsets[j] + row[j]
+        if f < offsets[j + 1] - 1:
+            w = weights[j]
+            total += w
+            for c in range(alphas.shape[0]):
+                alphas[c] += w * alpha[f, c]
+                sizes[c] += w * labelled[j, c]
+    return total
+
+
+@jit
+def move_row(row: Any, count: int, a: int, b: int, offsets: Any, state: Any) -> None:
+    """Move a row with its objects from cluster a to b; the sums of the pairs are left as they are."""
+    alpha, labelled, _, _, sizes, n_rows = state
+    sizes[a] -= count
+    sizes[b] += count
+    n_rows[a] -= 1
+    n_rows[b] += 1
+    for j in range(row.shape[0]):
+        f = offsets[j] + row[j]
+        alpha[f, a] -= count
+        alpha[f, b] += count
+        if f < offsets[j + 1] - 1:
+            labelled[j, a] -= count
+            labelled[j, b] += count
+
+
+@jit
 def climb(
     codes: Any,  # IN (m, p)
     counts: Any,  # IN (m,) objects with that row
@@ -49,30 +92,16 @@ def climb(
     With a row of q objects and weight w of the partitions that label it, a cluster gains 2 q Σ w α + w (q² − q) joined
     pairs and 2 q Σ w labelled + w (q² − q) pairs; it loses 2 q Σ w α − w (q² + q) and 2 q Σ w labelled − w (q² + q).
     """
-    alpha, labelled, joined, pairs, sizes, n_rows = state
-    m, p = codes.shape
-    k = alpha.shape[1]
-    shared = np.empty(k)
-    known = np.empty(k)
-    first = progress[0]
-    last = min(m, first + max(1, budget // (2 * p * k)))
-    progress[0] = last
+    _, _, joined, pairs, sizes, n_rows = state
+    (m, p), k = codes.shape, sizes.shape[0]
+    shared, known = np.empty(k), np.empty(k)
+    first, last = next_rows(m, 2 * p * k, budget, progress)
     for i in range(first, last):
         a = clusters[i]
         if n_rows[a] < 2:
             continue
         q = np.float64(counts[i])
-        weight = 0.0
-        shared[:] = 0
-        known[:] = 0
-        for j in range(p):
-            f = offsets[j] + codes[i, j]
-            if f < offsets[j + 1] - 1:
-                w = weights[j]
-                weight += w
-                for c in range(k):
-                    shared[c] += w * alpha[f, c]
-                    known[c] += w * labelled[j, c]
+        weight = weigh_labels(codes[i], offsets, weights, state, shared, known)
         out_joined = joined[a] - 2 * q * shared[a] + weight * (q * q + q)
         out_pairs = pairs[a] - 2 * q * known[a] + weight * (q * q + q)
         loss = weighted_density(sizes[a], joined[a], pairs[a]) - weighted_density(sizes[a] - q, out_joined, out_pairs)
@@ -90,17 +119,7 @@ def climb(
         joined[b] += 2 * q * shared[b] + weight * (q * q - q)
         pairs[b] += 2 * q * known[b] + weight * (q * q - q)
         joined[a], pairs[a] = out_joined, out_pairs
-        sizes[a] -= counts[i]
-        sizes[b] += counts[i]
-        n_rows[a] -= 1
-        n_rows[b] += 1
+        move_row(codes[i], counts[i], a, b, offsets, state)
         clusters[i] = b
         progress[1] += 1
-        for j in range(p):
-            f = offsets[j] + codes[i, j]
-            alpha[f, a] -= counts[i]
-            alpha[f, b] += counts[i]
-            if f < offsets[j + 1] - 1:
-                labelled[j, a] -= counts[i]
-                labelled[j, b] += counts[i]
     return bool(last < m)

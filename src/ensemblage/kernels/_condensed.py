@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
+from ensemblage.kernels._chain import end_of, extend, is_nearer, merge_end
 
 
 class Condensed(NamedTuple):
@@ -22,29 +23,6 @@ class Condensed(NamedTuple):
     """Condensed, for the average: what labels both of the pairs; empty: as much for each pair."""
     sizes: NDArray[np.float64]
     """(m,) objects of each row."""
-
-
-class Chain(NamedTuple):
-    """The chain of nearest neighbours and the clusters there are, by their first row."""
-
-    left: NDArray[np.int64]
-    """(m,) the clusters, ascending, with dead ones that are taken out now and then."""
-    dead: NDArray[np.bool_]
-    """(m,) whether a cluster was merged into another."""
-    nodes: NDArray[np.int64]
-    """(m,) the chain."""
-    links: NDArray[np.float64]
-    """(m,) similarity of each to the next."""
-    chained: NDArray[np.bool_]
-    """(m,) whether a cluster is on the chain."""
-    progress: NDArray[np.int64]
-    """(4,) entries of `left`, merges made, length of the chain, the lowest cluster that may be alive."""
-
-    @classmethod
-    def of(cls, m: int) -> Chain:
-        """No chain yet."""
-        dead, chained = np.zeros((2, m), dtype=np.bool_)
-        return cls(np.arange(m), dead, np.empty(m, np.int64), np.empty(m), chained, np.array([m, 0, 0, 0]))
 
 
 @jit
@@ -81,10 +59,41 @@ def merge_entries(
 
 
 @jit
+def nearest_entry(
+    top: int,  # IN a cluster
+    before: int,  # IN the one cluster of the chain that may be found; negative: none
+    link: float,  # IN how similar it is
+    condensed: Any,  # IN Condensed
+    average: bool,
+    left: Any,  # IN the clusters there are
+    chained: Any,  # IN (m,)
+    dead: Any,  # IN (m,)
+) -> tuple[int, float]:
+    """The most similar cluster, and how similar it is."""
+    matrix, known, sizes = condensed
+    m = sizes.shape[0]
+    base, best, nearest = start_of(top, m) - top - 1, link, before if before >= 0 else m
+    for c in left:
+        if c == top:
+            continue
+        at = base + c if c > top else start_of(c, m) + top - c - 1
+        value = np.float64(matrix[at])
+        if known.shape[0] > 0:
+            value = value / np.float64(known[at]) if known[at] > 0 else np.float64(0)
+        elif average:
+            value /= sizes[c] * sizes[top]
+        if is_nearer(value, c, top, best, nearest, before, chained) and not dead[c]:
+            best, nearest = value, c
+    return nearest, best
+
+
+@jit
 def condensed_chain(
     condensed: Any,  # WORK Condensed, as a plain tuple
     average: bool,  # IN ratio of the sums over all pairs; otherwise the least similarity
     chain: Any,  # WORK Chain, as a plain tuple
+    left: Any,  # WORK (m,) 0 … m - 1; the clusters, ascending, with dead ones that are taken out now and then
+    n_left: Any,  # IN/OUT (1,) m; entries of `left`
     pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities: Any,  # OUT (m - 1,) on the scale of the matrix
     budget: int,  # IN operations of this slice
@@ -93,61 +102,33 @@ def condensed_chain(
 
     A ratio of two whole numbers is rounded once, so that equal ratios are equal.
     """
-    matrix, known, sizes = condensed
-    left, dead, nodes, links, chained, progress = chain
-    m = sizes.shape[0]
-    two = known.shape[0] > 0
-    n_left, n_merges, n_chain, lowest = progress[0], progress[1], progress[2], progress[3]
-    while n_merges < m - 1 and budget > 0:
-        if n_chain == 0:
-            while dead[lowest] and lowest < m - 1:
-                lowest += 1
-            nodes[0], n_chain = lowest, 1
-            chained[lowest] = True
-        top = nodes[n_chain - 1]
-        before = nodes[n_chain - 2] if n_chain > 1 else -1
-        best = links[n_chain - 2] if n_chain > 1 else -1.0
-        nearest = before if n_chain > 1 else m
-        budget -= 4 * n_left
-        base = start_of(top, m) - top - 1
-        for s in range(n_left):
-            c = left[s]
-            if c == top:
-                continue
-            at = base + c if c > top else start_of(c, m) + top - c - 1
-            value = np.float64(matrix[at])
-            if two:
-                value = value / np.float64(known[at]) if known[at] > 0 else np.float64(0)
-            elif average:
-                value /= sizes[c] * sizes[top]
-            if (value > best or (value == best and c < nearest)) and not dead[c] and (not chained[c] or c == before):
-                best, nearest = value, c
+    _, _, chained, dead, progress = chain
+    m = dead.shape[0]
+    while progress[1] < m - 1 and budget > 0:
+        if progress[0] == 0:
+            s = 0
+            while dead[left[s]]:
+                s += 1
+            extend(chain, left[s], -1.0)
+        top, before, link = end_of(chain)
+        budget -= 4 * n_left[0]
+        nearest, similarity = nearest_entry(top, before, link, condensed, average, left[: n_left[0]], chained, dead)
         if nearest != before:
-            links[n_chain - 1] = best
-            nodes[n_chain] = nearest
-            chained[nearest] = True
-            n_chain += 1
+            extend(chain, nearest, similarity)
             continue
-        n_chain -= 2
-        chained[top], chained[before] = False, False
-        first, second = min(top, before), max(top, before)
-        pairs[n_merges, 0], pairs[n_merges, 1] = first, second
-        similarities[n_merges] = best
-        n_merges += 1
-        dead[second] = True
-        merge_entries(first, second, condensed, average, left[:n_left], dead)
-        if n_merges % 64 == 0:
-            n_left = without_dead(left, n_left, dead)
-    progress[0], progress[1], progress[2], progress[3] = n_left, n_merges, n_chain, lowest
-    return bool(n_merges < m - 1)
+        first, second = merge_end(chain, pairs, similarities)
+        merge_entries(first, second, condensed, average, left[: n_left[0]], dead)
+        if progress[1] % 64 == 0:
+            n_left[0] = without_dead(left[: n_left[0]], dead)
+    return bool(progress[1] < m - 1)
 
 
 @jit
-def without_dead(left: Any, n_left: int, dead: Any) -> int:
+def without_dead(left: Any, dead: Any) -> int:
     """Close the gaps in `left`; returns how many are left."""
     kept = 0
-    for s in range(n_left):
-        if not dead[left[s]]:
-            left[kept] = left[s]
+    for c in left:
+        if not dead[c]:
+            left[kept] = c
             kept += 1
     return kept

@@ -9,73 +9,74 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._joined import count_joined, count_labelled
 
 BLOCK = 2048
 """Rows whose counters stay in the first-level cache."""
 
 
 @jit
-def count_matches(
+def lower_keys(
     columns: Any,  # IN (p, m) codes
-    codes: Any,  # IN (p,) codes of one row
-    start: int,
-    stop: int,
-    joined: Any,  # OUT first stop - start, partitions that join the row with rows start … stop - 1
-) -> None:
-    width = stop - start
-    counter = joined[:width]
-    counter[:] = 0
-    p = columns.shape[0]
-    t = 0
-    while t + 4 <= p:
-        c0, c1, c2, c3 = codes[t], codes[t + 1], codes[t + 2], codes[t + 3]
-        z0, z1 = columns[t, start:stop], columns[t + 1, start:stop]
-        z2, z3 = columns[t + 2, start:stop], columns[t + 3, start:stop]
-        for j in range(width):
-            counter[j] += (z0[j] == c0) + (z1[j] == c1) + (z2[j] == c2) + (z3[j] == c3)
-        t += 4
-    while t < p:
-        c0 = codes[t]
-        z0 = columns[t, start:stop]
-        for j in range(width):
-            counter[j] += z0[j] == c0
-        t += 1
+    missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
+    rank: Any,  # IN (p + 1, p + 1) rank of a similarity from its counts; p − the first one where nothing is missing
+    shift: int,
+    row: int,  # IN the row that came into the tree, ...
+    codes: Any,  # IN (p,) ... and its codes
+    start: int,  # IN first of the rows it is compared with
+    counters: Any,  # WORK (2, n or more) unsigned
+    keys: Any,  # IN/OUT (n,) the lower of each and of the row's
+) -> Any:
+    """Returns the lowest key."""
+    p, key_of, n = columns.shape[0], keys.dtype.type, keys.shape[0]
+    joined, labelled = counters[0, :n], counters[1, :n]
+    lowest = key_of(0) - key_of(1)
+    count_joined(columns, codes, missing, start, joined)
+    if missing.shape[0] == 0:
+        for j in range(n):
+            keys[j] = min(keys[j], (key_of(p - joined[j]) << key_of(shift)) | key_of(row))
+            lowest = min(lowest, keys[j])
+    else:
+        count_labelled(columns, codes, missing, start, labelled)
+        for j in range(n):
+            keys[j] = min(keys[j], (key_of(rank[joined[j], labelled[j]]) << key_of(shift)) | key_of(row))
+            lowest = min(lowest, keys[j])
+    return lowest
 
 
 @jit
-def count_labelled(
-    columns: Any,  # IN (p, m) codes
-    codes: Any,  # IN (p,) codes of one row
-    missing: Any,  # IN (p,) code of the missing entry
-    start: int,
-    stop: int,
-    joined: Any,  # OUT first stop - start, partitions that join the row with rows start … stop - 1
-    labelled: Any,  # OUT first stop - start, partitions that label both
-) -> None:
-    width = stop - start
-    n, m = joined[:width], labelled[:width]
-    n[:] = 0
-    m[:] = 0
-    for t in range(columns.shape[0]):
-        c, none = codes[t], missing[t]
-        if c == none:
+def first_edge(
+    rank: Any,  # IN lowest of all ranks
+    shift: int,
+    rows: Any,  # IN (n,) rows that are left
+    keys: Any,  # IN (n,) of their edges
+    least: Any,  # IN lowest key of each block
+) -> tuple[Any, Any, int]:
+    """The edge of that rank with the smallest (i, j), i < j: i, j, and the place of its row that is left."""
+    key_of, n = keys.dtype.type, rows.shape[0]
+    mask = (key_of(1) << key_of(shift)) - key_of(1)
+    first, second, place = np.int64(mask) + 1, np.int64(mask) + 1, 0
+    for start in range(0, n, BLOCK):
+        if least[start // BLOCK] >> key_of(shift) > rank:
             continue
-        z = columns[t, start:stop]
-        for j in range(width):
-            n[j] += z[j] == c
-        for j in range(width):
-            m[j] += z[j] != none
+        for j in range(start, min(start + BLOCK, n)):
+            if keys[j] >> key_of(shift) == rank:
+                row = np.int64(keys[j] & mask)
+                a, b = min(row, rows[j]), max(row, rows[j])
+                if a < first or (a == first and b < second):
+                    first, second, place = a, b, j
+    return first, second, place
 
 
 @jit
 def spanning_tree_of_counts(
     columns: Any,  # WORK (p, m) codes
     missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
-    rank: Any,  # IN (p + 1,) or flat ((p + 1)²,), rank of a similarity from its counts; 0 = most similar
+    rank: Any,  # IN (p + 1, p + 1) rank of a similarity from its counts; (p + 1, 1) if nothing is missing; 0 = highest
     shift: int,  # IN bits of a key that hold a row
     rows: Any,  # WORK (m,) 0 … m - 1; the rows that are left come first
     keys: Any,  # WORK (m,) unsigned, filled with its largest value; rank and tree row of the best edge of each row left
-    counter: Any,  # WORK (2, BLOCK) unsigned, counts to p
+    counters: Any,  # WORK (2, BLOCK) unsigned, counts to p
     progress: Any,  # WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges: Any,  # OUT (m - 1, 2) rows of each edge, the smaller first
     ranks: Any,  # OUT (m - 1,) rank of each edge
@@ -83,54 +84,20 @@ def spanning_tree_of_counts(
 ) -> bool:
     """Prim's algorithm; returns whether edges are left to find."""
     p, m = columns.shape
-    codes = np.empty(p, columns.dtype)
     least = np.empty(m // BLOCK + 1, keys.dtype)
-    joined, labelled = counter[0], counter[1]
     e, place = progress[0], progress[1]
     while e < m - 1 and budget > 0:
         left = m - 1 - e
         budget -= left * (2 + p // 8 if missing.shape[0] == 0 else 2 + p // 4)
-        u = rows[place]
-        rows[place] = rows[left]
-        keys[place] = keys[left]
-        for t in range(p):
-            codes[t] = columns[t, place]
-            columns[t, place] = columns[t, left]
-        lowest = keys.dtype.type(0) - keys.dtype.type(1)
+        row, codes = rows[place], columns[:, place].copy()
+        rows[place], keys[place], columns[:, place] = rows[left], keys[left], columns[:, left]
         for start in range(0, left, BLOCK):
             stop = min(start + BLOCK, left)
             part = keys[start:stop]
-            low = keys.dtype.type(0) - keys.dtype.type(1)
-            if missing.shape[0] == 0:
-                count_matches(columns, codes, start, stop, joined)
-                for j in range(stop - start):
-                    key = (keys.dtype.type(p - joined[j]) << keys.dtype.type(shift)) | keys.dtype.type(u)
-                    part[j] = min(part[j], key)
-                    low = min(low, part[j])
-            else:
-                count_labelled(columns, codes, missing, start, stop, joined, labelled)
-                for j in range(stop - start):
-                    r = rank[np.int64(joined[j]) * (p + 1) + labelled[j]]
-                    key = (keys.dtype.type(r) << keys.dtype.type(shift)) | keys.dtype.type(u)
-                    part[j] = min(part[j], key)
-                    low = min(low, part[j])
-            least[start // BLOCK] = low
-            lowest = min(lowest, low)
-        best = lowest >> keys.dtype.type(shift)
-        mask = (keys.dtype.type(1) << keys.dtype.type(shift)) - keys.dtype.type(1)
-        first, second = m, m
-        for start in range(0, left, BLOCK):
-            if least[start // BLOCK] >> keys.dtype.type(shift) > best:
-                continue
-            for j in range(start, min(start + BLOCK, left)):
-                if keys[j] >> keys.dtype.type(shift) == best:
-                    a, b = np.int64(keys[j] & mask), rows[j]
-                    if a > b:
-                        a, b = b, a
-                    if a < first or (a == first and b < second):
-                        first, second, place = a, b, j
-        edges[e, 0], edges[e, 1] = first, second
-        ranks[e] = best
+            least[start // BLOCK] = lower_keys(columns, missing, rank, shift, row, codes, start, counters, part)
+        lowest = least[: (left + BLOCK - 1) // BLOCK].min() >> keys.dtype.type(shift)
+        edges[e, 0], edges[e, 1], place = first_edge(lowest, shift, rows[:left], keys[:left], least)
+        ranks[e] = lowest
         e += 1
     progress[0], progress[1] = e, place
     return bool(e < m - 1)
@@ -140,31 +107,29 @@ def spanning_tree_of_counts(
 def fill_levels(
     columns: Any,  # IN (p, m) codes
     missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
-    level: Any,  # IN (p + 1,) or flat ((p + 1)²,), level of a similarity from its counts
+    level: Any,  # IN (p + 1, p + 1) level of a similarity from its counts; (p + 1, 1) if nothing is missing
     members: Any,  # IN (m,) each entry is multiplied by those of both rows
     first: int,  # IN rows first ≤ i < last
     last: int,
-    counter: Any,  # WORK (2, BLOCK) unsigned, counts to p
+    counters: Any,  # WORK (2, BLOCK) unsigned, counts to p
     matrix: Any,  # OUT condensed, as in SciPy
     known: Any,  # OUT condensed, partitions that label both rows; empty if not asked for or nothing is missing
 ) -> None:
-    p, m = columns.shape
-    codes = np.empty(p, columns.dtype)
-    joined, labelled = counter[0], counter[1]
+    m = columns.shape[1]
     for i in range(first, last):
-        codes[:] = columns[:, i]
+        codes = columns[:, i].copy()
         base = i * (2 * m - i - 1) // 2 - i - 1
         for start in range(i + 1, m, BLOCK):
             stop = min(start + BLOCK, m)
+            joined, labelled = counters[0, : stop - start], counters[1, : stop - start]
+            count_joined(columns, codes, missing, start, joined)
             if missing.shape[0] == 0:
-                count_matches(columns, codes, start, stop, joined)
                 for j in range(start, stop):
-                    matrix[base + j] = level[joined[j - start]] * members[i] * members[j]
-            else:
-                count_labelled(columns, codes, missing, start, stop, joined, labelled)
+                    matrix[base + j] = level[joined[j - start], 0] * members[i] * members[j]
+                continue
+            count_labelled(columns, codes, missing, start, labelled)
+            for j in range(start, stop):
+                matrix[base + j] = level[joined[j - start], labelled[j - start]] * members[i] * members[j]
+            if known.shape[0] > 0:
                 for j in range(start, stop):
-                    pair = np.int64(joined[j - start]) * (p + 1) + labelled[j - start]
-                    matrix[base + j] = level[pair] * members[i] * members[j]
-                if known.shape[0] > 0:
-                    for j in range(start, stop):
-                        known[base + j] = labelled[j - start] * members[i] * members[j]
+                    known[base + j] = labelled[j - start] * members[i] * members[j]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._slices import next_rows
 
 
 @jit
@@ -29,9 +30,7 @@ def number_merges(
 ) -> bool:
     """Returns whether merges are left to number."""
     n = parent.shape[0]
-    first = progress[0]
-    last = min(pairs.shape[0], first + max(1, budget // 64))
-    progress[0] = last
+    first, last = next_rows(pairs.shape[0], 64, budget, progress)
     for s in range(first, last):
         a, b = root_of(parent, pairs[s, 0]), root_of(parent, pairs[s, 1])
         merged[s, 0], merged[s, 1] = min(number[a], number[b]), max(number[a], number[b])

@@ -7,90 +7,52 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._joined import count_joined
 
 CHUNK = 192
 """Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""
 
 
 @jit
-def count_equal(
-    x: Any,  # IN (p,) codes of a row
-    columns: Any,  # IN (p, m) codes
-    start: int,  # IN first of the rows it is compared with
-    equal: Any,  # OUT (n,) in how many partitions they are equal
-) -> None:
-    p, n = columns.shape[0], equal.shape[0]
-    equal[:] = 0
-    for t in range(0, p - 3, 4):
-        a, b = columns[t, start : start + n], columns[t + 1, start : start + n]
-        c, d = columns[t + 2, start : start + n], columns[t + 3, start : start + n]
-        at_a, at_b, at_c, at_d = x[t], x[t + 1], x[t + 2], x[t + 3]
-        for j in range(n):
-            equal[j] += (a[j] == at_a) + (b[j] == at_b) + (c[j] == at_c) + (d[j] == at_d)
-    for t in range(p - p % 4, p):
-        a, at_a = columns[t, start : start + n], x[t]
-        for j in range(n):
-            equal[j] += a[j] == at_a
-
-
-@jit
-def mark_frequent(joined: Any, both: Any, thresholds: Any, marks: Any) -> None:
+def mark_frequent(joined: Any, labelled: Any, thresholds: Any, marks: Any) -> None:
     """1 where the partitions that join a pair reach the threshold for as many as label it."""
-    if both.shape[0] == 0:
+    if labelled.shape[0] == 0:
         threshold = thresholds[-1]
         for j in range(joined.shape[0]):
             marks[j] = joined[j] >= threshold
     else:
         for j in range(joined.shape[0]):
-            marks[j] = joined[j] >= thresholds[both[j]]
+            marks[j] = joined[j] >= thresholds[labelled[j]]
 
 
 @jit
-def look_up(joined: Any, both: Any, table: Any, values: Any) -> None:
+def look_up(joined: Any, labelled: Any, table: Any, values: Any) -> None:
     """Value of each pair by the partitions that label it and those that join it."""
     for j in range(joined.shape[0]):
-        values[j] = table[both[j] if both.shape[0] else table.shape[0] - 1, joined[j]]
-
-
-@jit
-def add_marks(
-    x: Any,  # IN (s,) codes of the row; empty: all are equal
-    columns: Any,  # IN (s, m)
-    start: int,  # IN first of the rows it is compared with
-    weight: int,  # IN objects with each of them
-    marks: Any,  # IN (n,) uint8, 0 or 1, at most 255 of them
-    sums: Any,  # IN/OUT (s,) int64, or (1,)
-) -> None:
-    if x.shape[0] == 0:
-        total = np.uint8(0)
-        for j in range(marks.shape[0]):
-            total = np.uint8(total + marks[j])
-        sums[0] += weight * np.int64(total)
-    for t in range(x.shape[0]):
-        code, column = x[t], columns[t, start : start + marks.shape[0]]
-        total = np.uint8(0)
-        for j in range(marks.shape[0]):
-            total = np.uint8(total + (np.uint8(column[j] == code) & marks[j]))
-        sums[t] += weight * np.int64(total)
+        values[j] = table[labelled[j] if labelled.shape[0] else table.shape[0] - 1, joined[j]]
 
 
 @jit
 def add_values(
-    x: Any,  # IN (s,) as in add_marks
+    x: Any,  # IN (s,) codes of the row; empty: all are equal
     columns: Any,  # IN (s, m)
-    start: int,
-    weight: int,
-    values: Any,  # IN (n,) int64
+    start: int,  # IN first of the rows it is compared with
+    weight: int,  # IN objects with each of them
+    values: Any,  # IN (n,) int64; or uint8, 0 or 1, at most 255 of them
     sums: Any,  # IN/OUT (s,) int64, or (1,)
 ) -> None:
+    n, zero = values.shape[0], values.dtype.type(0)
     if x.shape[0] == 0:
-        sums[0] += weight * values.sum()
+        total = zero
+        for j in range(n):
+            total = values.dtype.type(total + values[j])
+        sums[0] += weight * np.int64(total)
     for t in range(x.shape[0]):
-        code, column = x[t], columns[t, start : start + values.shape[0]]
-        total = np.int64(0)
-        for j in range(values.shape[0]):
-            total += values[j] if column[j] == code else np.int64(0)
-        sums[t] += weight * total
+        code, column = x[t], columns[t, start : start + n]
+        total = zero
+        for j in range(n):
+            total = values.dtype.type(total + (values[j] if column[j] == code else zero))
+        sums[t] += weight * np.int64(total)
 
 
 @jit
@@ -109,53 +71,45 @@ def finish_row(
 
 @jit
 def sum_pairs(
-    rows: Any,  # IN (m, p) the ensemble by row, ...
-    columns: Any,  # IN (p, m) by column, ...
-    known_rows: Any,  # IN (m, p) or (m, 0) and where it is labelled, ...
-    known_columns: Any,  # IN (p, m) or (0, m) by column
-    judged_rows: Any,  # IN (m, s) the same of the clusterings that are judged
-    judged_columns: Any,  # IN (s, m)
-    judged_known_rows: Any,  # IN (m, s) or (m, 0)
-    judged_known_columns: Any,  # IN (s, m) or (0, m)
+    ensemble: Any,  # IN counting's Codes of the ensemble, as a plain tuple, ...
+    judged: Any,  # IN ... and of the clusterings that are judged
     counts: Any,  # IN (m,) int64 objects with each row
     edges: Any,  # IN where runs of at most CHUNK rows with equal counts begin, and m
     thresholds: Any,  # IN (p + 1,) of the sum of marks, of the type that counts partitions
-    tables: Any,  # IN (2, p + 1, p + 1) values of joined pairs and of labelled pairs; (0, ...) for marks
-    zero: Any,  # IN 0 of the type that counts partitions
-    none: Any,  # IN 0 of the type of the values
+    tables: Any,  # IN (2, p + 1, p + 1) int64 values of joined pairs and of labelled pairs; (0, ...) uint8 for marks
     first: int,  # IN the rows of this task: first, ...
     last: int,  # IN ... to last - 1
     joined_sums: Any,  # OUT (s, 2)
     labelled_sums: Any,  # OUT (s, 2) or (1, 2)
 ) -> None:
-    as_marks = tables.shape[0] == 0
-    joined, both = np.full(CHUNK, zero), np.full(CHUNK if known_rows.shape[1] else 0, zero)
-    values = np.full(CHUNK, none)
+    rows, columns, known_rows, known_columns = ensemble
+    judged_rows, judged_columns, judged_known_rows, judged_known_columns = judged
+    as_marks, complete = tables.shape[0] == 0, known_rows.shape[1] == 0
+    joined_work, values_work = np.empty(CHUNK, thresholds.dtype), np.empty(CHUNK, tables.dtype)
+    labelled_work = np.empty(0 if complete else CHUNK, thresholds.dtype)
     sums = np.zeros((last - first, joined_sums.shape[0]), dtype=np.int64)
     totals = np.zeros((last - first, labelled_sums.shape[0]), dtype=np.int64)
     for e in range(edges.shape[0] - 1):
         for i in range(first, min(last, edges[e + 1] - 1)):
             start = max(edges[e], i + 1)
             n = edges[e + 1] - start
-            count_equal(rows[i], columns, start, joined[:n])
-            if known_rows.shape[1]:
-                count_equal(known_rows[i], known_columns, start, both[:n])
-            weight, here, there = counts[start], sums[i - first], totals[i - first]
+            joined, labelled, values = joined_work[:n], labelled_work[:n], values_work[:n]
+            # A missing entry equals nothing here.
+            count_joined(columns, rows[i], rows[0, :0], start, joined)
+            if not complete:
+                count_joined(known_columns, known_rows[i], known_rows[0, :0], start, labelled)
+            weight = counts[start]
             if as_marks:
-                mark_frequent(joined[:n], both[:n], thresholds, values[:n])
-                add_marks(judged_rows[i], judged_columns, start, weight, values[:n], here)
-                add_marks(judged_known_rows[i], judged_known_columns, start, weight, values[:n], there)
+                mark_frequent(joined, labelled, thresholds, values)
             else:
-                look_up(joined[:n], both[:n], tables[0], values[:n])
-                add_values(judged_rows[i], judged_columns, start, weight, values[:n], here)
-                look_up(joined[:n], both[:n], tables[1], values[:n])
-                add_values(judged_known_rows[i], judged_known_columns, start, weight, values[:n], there)
-    p = columns.shape[0]
+                look_up(joined, labelled, tables[0], values)
+            add_values(judged_rows[i], judged_columns, start, weight, values, sums[i - first])
+            if not as_marks:
+                look_up(joined, labelled, tables[1], values)
+            add_values(judged_known_rows[i], judged_known_columns, start, weight, values, totals[i - first])
     for i in range(first, last):
-        labelled = 0 if known_rows.shape[1] else p
-        for known in known_rows[i]:
-            labelled += known == 1
-        own = np.int64(labelled >= thresholds[labelled]) if as_marks else tables[0, labelled, labelled]
-        own_anywhere = own if as_marks else tables[1, labelled, labelled]
+        n_labelled = columns.shape[0] if complete else (known_rows[i] == 1).sum()
+        own = np.int64(n_labelled >= thresholds[n_labelled]) if as_marks else tables[0, n_labelled, n_labelled]
+        own_anywhere = own if as_marks else tables[1, n_labelled, n_labelled]
         finish_row(judged_known_rows[i], sums[i - first], own, counts[i], joined_sums)
         finish_row(judged_known_rows[i], totals[i - first], own_anywhere, counts[i], labelled_sums)

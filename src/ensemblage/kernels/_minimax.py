@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._slices import next_rows
 
 
 @jit
@@ -35,9 +36,7 @@ def point_weights(
     """Returns whether members are left to look at."""
     q = members.shape[0]
     largest = np.empty(n_neighbors)
-    first = progress[0]
-    last = min(q, first + max(1, budget // (2 * q + 8 * n_neighbors * n_neighbors)))
-    progress[0] = last
+    first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors, budget, progress)
     for a in range(first, last):
         i = members[a]
         largest[:] = 0
@@ -101,9 +100,7 @@ def strongest_bridges(
 ) -> bool:
     """Returns whether rows are left to look at."""
     m = clusters.shape[0]
-    first = progress[0]
-    last = min(m, first + max(1, budget // (2 * m)))
-    progress[0] = last
+    first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):
         c = clusters[i]
         if c < 0:

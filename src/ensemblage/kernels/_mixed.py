@@ -16,13 +16,13 @@ from ensemblage._jit import jit
 
 @jit
 def score_row(
-    x: Any,  # IN (m,) features
-    row: Any,  # IN (u,) codes
-    offsets: Any,  # IN (u + 1,)
+    i: int,  # IN a row
+    space: Any,  # IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
     features: Any,  # IN (m, k) centres
     table: Any,  # IN (d, k) squared distances of each label, weights included
     score: Any,  # OUT (k,) squared distances
 ) -> None:
+    x, row, offsets = space[0][i], space[1][i], space[2]
     score[:] = 0
     for t in range(x.shape[0]):
         for c in range(score.shape[0]):
@@ -101,31 +101,38 @@ def means(
 
 
 @jit
-def farthest_row(
-    X: Any, codes: Any, offsets: Any, labels: Any, sizes: Any, features: Any, table: Any, score: Any
-) -> int:
+def farthest_row(space: Any, labels: Any, sizes: Any, features: Any, table: Any, score: Any) -> int:
     """The row that lies farthest from its own centre, out of a cluster with two rows or more."""
     farthest, most = 0, -1.0
-    for i in range(X.shape[0]):
+    for i in range(labels.shape[0]):
         if sizes[labels[i]] > 1:
-            score_row(X[i], codes[i], offsets, features, table, score)
+            score_row(i, space, features, table, score)
             if score[labels[i]] > most:
                 farthest, most = i, score[labels[i]]
     return farthest
 
 
 @jit
-def slack_of(first: float, second: float, rounding: float) -> Any:
+def hamerly_bound(first: float, second: float, rounding: float) -> Any:
     """How far the two nearest centres may come closer to each other before the row must be looked at again."""
     return np.sqrt(max(second - rounding, 0.0)) - np.sqrt(first + rounding)
 
 
 @jit
+def two_least_of(score: Any) -> tuple[int, Any, Any]:
+    """The nearest centre, the first one on ties, and the squared distances to it and to the next."""
+    nearest, first, second = 0, score[0], np.inf
+    for c in range(1, score.shape[0]):
+        if score[c] < first:
+            nearest, first, second = c, score[c], first
+        elif score[c] < second:
+            second = score[c]
+    return nearest, first, second
+
+
+@jit
 def nearest_two(
-    X: Any,  # IN (n, m)
-    codes: Any,  # IN (n, u)
-    offsets: Any,  # IN (u + 1,)
-    weights: Any,  # IN (u,)
+    space: Any,  # IN as a plain tuple
     features: Any,  # IN (m, k) centres
     proportions: Any,  # IN (d, k)
     labels: Any,  # OUT (n,) nearest centre, the first one on ties
@@ -133,31 +140,24 @@ def nearest_two(
     second: Any,  # OUT (n,) squared distance to the next
 ) -> None:
     table, score = np.empty_like(proportions), np.empty(features.shape[1])
-    fill_table(weights, offsets, proportions, table)
-    for i in range(X.shape[0]):
-        score_row(X[i], codes[i], offsets, features, table, score)
-        nearest, least, next_least = 0, score[0], np.inf
-        for c in range(1, score.shape[0]):
-            if score[c] < least:
-                nearest, least, next_least = c, score[c], least
-            elif score[c] < next_least:
-                next_least = score[c]
-        labels[i], first[i], second[i] = nearest, least, next_least
+    fill_table(space[3], space[2], proportions, table)
+    for i in range(labels.shape[0]):
+        score_row(i, space, features, table, score)
+        labels[i], first[i], second[i] = two_least_of(score)
 
 
 @jit
 def add_centre(
-    X: Any,  # IN (n, m)
-    codes: Any,  # IN (n, u)
-    weights: Any,  # IN (u,)
+    space: Any,  # IN as a plain tuple
     row: int,  # IN the row that becomes the last centre
     k: int,  # IN centres before
     first: Any,  # IN (n,) squared distance to the nearest of them
     second: Any,  # IN (n,) and to the next
     rounding: float,
     labels: Any,  # IN/OUT (n,) nearest centre
-    slack: Any,  # OUT (n,)
+    bounds: Any,  # OUT (n,)
 ) -> None:
+    X, codes, _, weights = space
     x, own = X[row], codes[row]
     for i in range(X.shape[0]):
         distance = 0.0
@@ -169,9 +169,9 @@ def add_centre(
                 distance += 2 * weights[j]
         if distance < first[i]:
             labels[i] = k
-            slack[i] = slack_of(distance, first[i], rounding)
+            bounds[i] = hamerly_bound(distance, first[i], rounding)
         else:
-            slack[i] = slack_of(first[i], min(second[i], distance), rounding)
+            bounds[i] = hamerly_bound(first[i], min(second[i], distance), rounding)
 
 
 @jit
@@ -205,13 +205,13 @@ def fill_empty(
 ) -> None:
     """An empty cluster takes the row farthest from its own centre."""
     X, codes, offsets, weights = space
-    labels, slack, features, proportions, counts, sizes, _, _ = run
+    labels, bounds, features, proportions, counts, sizes, _, _ = run
     for c in range(sizes.shape[0]):
         if sizes[c] == 0:
             fill_table(weights, offsets, proportions, table)
-            i = farthest_row(X, codes, offsets, labels, sizes, features, table, score)
+            i = farthest_row(space, labels, sizes, features, table, score)
             move_member(codes[i], offsets, labels[i], c, counts, sizes)
-            labels[i], slack[i] = c, -1
+            labels[i], bounds[i] = c, -1
             means(X, labels, counts, sizes, features, proportions)
 
 
@@ -229,24 +229,19 @@ def assign(
     Returns what is left of the budget.
     """
     X, codes, offsets, _ = space
-    labels, slack, features, _, counts, sizes, drift, progress = run
+    labels, bounds, features, _, counts, sizes, drift, progress = run
     operations = score.shape[0] * (X.shape[1] + codes.shape[1])
     while progress[2] < X.shape[0] and budget > 0:
         i = progress[2]
         progress[2] += 1
         budget -= 1
-        slack[i] -= drift[labels[i]]
-        if slack[i] > 0:
+        bounds[i] -= drift[labels[i]]
+        if bounds[i] > 0:
             continue
         budget -= operations
-        score_row(X[i], codes[i], offsets, features, table, score)
-        nearest, first, second = 0, score[0], np.inf
-        for c in range(1, score.shape[0]):
-            if score[c] < first:
-                nearest, first, second = c, score[c], first
-            elif score[c] < second:
-                second = score[c]
-        slack[i] = slack_of(first, second, rounding)
+        score_row(i, space, features, table, score)
+        nearest, first, second = two_least_of(score)
+        bounds[i] = hamerly_bound(first, second, rounding)
         if nearest != labels[i]:
             move_member(codes[i], offsets, labels[i], nearest, counts, sizes)
             labels[i] = nearest
@@ -259,10 +254,10 @@ class Lloyd(NamedTuple):
 
     labels: NDArray[np.int32]
     """(n,)"""
-    slack: NDArray[np.float64]
+    bounds: NDArray[np.float64]
     """(n,) as of the centres below; negative = look at the row."""
     features: NDArray[np.float64]
-    """(m, k) centres to which `slack` belongs; those of the last assignment."""
+    """(m, k) centres to which `bounds` belongs; those of the last assignment."""
     proportions: NDArray[np.float64]
     """(d, k)"""
     counts: NDArray[np.int64]
@@ -276,13 +271,13 @@ class Lloyd(NamedTuple):
 
     @classmethod
     def of(
-        cls, space: Any, labels: NDArray[np.int32], slack: NDArray[np.float64], features: Any, proportions: Any
+        cls, space: Any, labels: NDArray[np.int32], bounds: NDArray[np.float64], features: Any, proportions: Any
     ) -> Lloyd:
         """Before the first iteration."""
         counts, sizes = np.empty(proportions.shape, dtype=np.int64), np.empty(features.shape[1], dtype=np.int64)
         count_members(space[1], space[2], labels, counts, sizes)
         progress = np.array([0, 1, len(labels)])
-        return cls(labels, slack, features, proportions, counts, sizes, np.empty(len(sizes)), progress)
+        return cls(labels, bounds, features, proportions, counts, sizes, np.empty(len(sizes)), progress)
 
 
 @jit

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._jit import jit
+from ensemblage.kernels._chain import is_nearer
+from ensemblage.kernels._joined import count_joined
 
-SLACK = 1e-9
+TOLERANCE = 1e-9
 """Relative rounding error allowed for when a sum is bounded."""
 
 
@@ -122,54 +124,32 @@ def fill_tables(
 
 
 @jit
-def count_equal(
-    columns: Any,  # IN (p, m) codes of single rows
-    codes: Any,  # IN (p,) codes of a row
-    start: int,
-    stop: int,
-    joined: Any,  # OUT (stop - start,) unsigned
-) -> None:
-    joined[:] = 0
-    for t in range(columns.shape[0]):
-        z, c = columns[t, start:stop], codes[t]
-        for j in range(stop - start):
-            joined[j] += z[j] == c
-
-
-@jit
-def nearest_single(
+def nearest_row(
     clusters: Any,  # IN Clusters
-    chained: Any,  # IN (m,) whether a cluster is on the chain
     offsets: Any,  # IN (p + 1,)
-    total: float,  # IN Σ w · size of the cluster; 0: something is missing
     tables: Any,  # IN (3, d) of the cluster
+    total: float,  # IN Σ w · size of the cluster; 0: something is missing
     itself: int,  # IN the cluster
     before: int,  # IN the one cluster of the chain that may be found
-    found: Any,  # IN/OUT (1,) best similarity so far
+    chained: Any,  # IN (m,) whether a cluster is on the chain
     nearest: int,  # IN best cluster so far
-) -> int:
-    """The most similar of the rows that are alone, if one is more similar than ``nearest``."""
+    best: float,  # IN and how similar it is
+) -> tuple[int, float]:
+    """The most similar of the rows that are alone, if one is more similar than ``nearest``; and how similar it is."""
     codes, rows, used, bound = clusters[0], clusters[2], clusters[6], clusters[12]
     beta, lam, rest = tables[0], tables[1], tables[2]
     p = codes.shape[1]
-    best = found[0]
-    least = best * total * (1 - SLACK)
+    least = best * total * (1 - TOLERANCE)
     for j in range(used[0]):
-        if bound[rows[j]] < best * (1 - SLACK):
+        if bound[rows[j]] < best * (1 - TOLERANCE):
             continue
-        joined, labelled = 0.0, 0.0
-        row = codes[j]
+        joined, labelled, t, row = 0.0, 0.0, 0, codes[j]
         if total > 0:
-            t = 0
-            hopeless = False
-            while t < p:
-                if joined + rest[offsets[t]] < least:
-                    hopeless = True
-                    break
+            while t < p and joined + rest[offsets[t]] >= least:
                 for s in range(t, min(t + 4, p)):
                     joined += beta[offsets[s] + row[s]]
                 t += 4
-            if hopeless:
+            if t < p:
                 continue
             similarity = joined / total
         else:
@@ -178,84 +158,38 @@ def nearest_single(
                 joined += beta[f]
                 labelled += lam[f]
             similarity = joined / labelled if labelled > 0 else 0.0
-        other = rows[j]
-        if (
-            (similarity > best or (similarity == best and other < nearest))
-            and other != itself
-            and (not chained[other] or other == before)
-        ):
-            best, nearest = similarity, other
-            least = best * total * (1 - SLACK)
-    found[0] = best
-    return nearest
-
-
-@jit
-def nearest_equal(
-    clusters: Any,  # IN Clusters
-    chained: Any,
-    codes: Any,  # IN (p,) codes of the row `itself`, alone too
-    joined: Any,  # WORK (block,) unsigned
-    itself: int,
-    before: int,
-    found: Any,
-    nearest: int,
-) -> int:
-    """`nearest_single` for a single row when every weight is 1, similarity is equality and nothing is missing."""
-    columns, rows, left = clusters[1], clusters[2], clusters[6][0]
-    p, width = columns.shape[0], joined.shape[0]
-    best = found[0]
-    for start in range(0, left, width):
-        stop = min(start + width, left)
-        counter = joined[: stop - start]
-        count_equal(columns, codes, start, stop, counter)
-        least = np.int64(np.ceil(best * p * (1 - SLACK)))
-        for j in range(stop - start):
-            if counter[j] >= least:
-                similarity, other = counter[j] / p, rows[start + j]
-                if (
-                    (similarity > best or (similarity == best and other < nearest))
-                    and other != itself
-                    and (not chained[other] or other == before)
-                ):
-                    best, nearest = similarity, other
-                    least = np.int64(counter[j])
-    found[0] = best
-    return nearest
+        if is_nearer(similarity, rows[j], itself, best, nearest, before, chained):
+            best, nearest = similarity, rows[j]
+            least = best * total * (1 - TOLERANCE)
+    return nearest, best
 
 
 @jit
 def nearest_cluster(
-    clusters: Any,  # IN Clusters
-    chained: Any,
-    total: float,
+    clusters: Any,  # IN as above
     tables: Any,
+    total: float,
     itself: int,
     before: int,
-    found: Any,
+    chained: Any,
     nearest: int,
-) -> int:
-    """`nearest_single` among the clusters of several rows."""
+    best: float,
+) -> tuple[int, float]:
+    """`nearest_row` among the clusters of several rows, the latest first."""
     _, _, _, several, _, _, used, sizes, labels, counts, begin, length, bound = clusters
     beta, lam, rest = tables[0], tables[1], tables[2]
-    best = found[0]
-    least = best * total * (1 - SLACK)
+    least = best * total * (1 - TOLERANCE)
     for j in range(used[1] - 1, -1, -1):
         c = several[j]
-        if bound[c] < best * (1 - SLACK):
+        if bound[c] < best * (1 - TOLERANCE):
             continue
-        joined, labelled, e, stop = 0.0, 0.0, begin[c], begin[c] + length[c]
+        joined, labelled, e, stop, size = 0.0, 0.0, begin[c], begin[c] + length[c], sizes[c]
         if total > 0:
-            size = sizes[c]
-            hopeless = False
-            while e < stop:
-                if joined + size * rest[labels[e]] < least * size:
-                    hopeless = True
-                    break
+            while e < stop and joined + size * rest[labels[e]] >= least * size:
                 for g in range(e, min(e + 8, stop)):
                     joined += counts[g] * beta[labels[g]]
                 e += 8
-            if hopeless:
+            if e < stop:
                 continue
             similarity = joined / (total * size)
         else:
@@ -263,28 +197,50 @@ def nearest_cluster(
                 joined += counts[g] * beta[labels[g]]
                 labelled += counts[g] * lam[labels[g]]
             similarity = joined / labelled if labelled > 0 else 0.0
-        if (
-            (similarity > best or (similarity == best and c < nearest))
-            and c != itself
-            and (not chained[c] or c == before)
-        ):
+        if is_nearer(similarity, c, itself, best, nearest, before, chained):
             best, nearest = similarity, c
-            least = best * total * (1 - SLACK)
-    found[0] = best
-    return nearest
+            least = best * total * (1 - TOLERANCE)
+    return nearest, best
+
+
+@jit
+def nearest_equal(
+    clusters: Any,  # IN Clusters
+    codes: Any,  # IN (p,) codes of the row `itself`, alone too
+    joined: Any,  # WORK (block,) unsigned
+    itself: int,
+    before: int,
+    chained: Any,
+    nearest: int,
+    best: float,
+) -> tuple[int, float]:
+    """`nearest_row` for a row alone when every weight is 1, similarity is equality and nothing is missing."""
+    columns, rows, left = clusters[1], clusters[2], clusters[6][0]
+    p, width = columns.shape[0], joined.shape[0]
+    for start in range(0, left, width):
+        counter = joined[: min(width, left - start)]
+        count_joined(columns, codes, codes[:0], start, counter)
+        least = np.int64(np.ceil(best * p * (1 - TOLERANCE)))
+        for j in range(counter.shape[0]):
+            if counter[j] >= least:
+                similarity, other = counter[j] / p, rows[start + j]
+                if is_nearer(similarity, other, itself, best, nearest, before, chained):
+                    best, nearest, least = similarity, other, np.int64(counter[j])
+    return nearest, best
 
 
 @jit
 def nearest_to(
     top: int,  # IN a cluster
-    before: int,  # IN the one cluster of the chain that may be found
+    before: int,  # IN the one cluster of the chain that may be found; negative: none
+    link: float,  # IN how similar it is
     compared: Any,  # IN Compared
     clusters: Any,  # IN Clusters
-    chained: Any,
+    chained: Any,  # IN (m,)
     tables: Any,  # WORK (3, d)
     joined: Any,  # WORK (block,)
-    found: Any,  # IN/OUT (1,) similarity to `before`; to the nearest
-) -> int:
+) -> tuple[int, float]:
+    """The most similar cluster, and how similar it is."""
     codes, columns, _, _, place, alone, _, sizes, labels, counts, begin, length, _ = clusters
     offsets, weights, _, _, complete = compared
     p = codes.shape[1]
@@ -299,10 +255,10 @@ def nearest_to(
     else:
         a, b = begin[top], begin[top] + length[top]
         fill_tables(labels[a:b], counts[a:b], sizes[top], compared, tables)
-    near = nearest_cluster(clusters, chained, total, tables, top, before, found, near)
+    near, best = nearest_cluster(clusters, tables, total, top, before, chained, near, link)
     if alone[top] and columns.shape[0] > 0:
-        return nearest_equal(clusters, chained, own, joined, top, before, found, near)
-    return nearest_single(clusters, chained, offsets, total, tables, top, before, found, near)
+        return nearest_equal(clusters, own, joined, top, before, chained, near, best)
+    return nearest_row(clusters, offsets, tables, total, top, before, chained, near, best)
 
 
 @jit

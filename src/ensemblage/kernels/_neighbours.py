@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._joined import count_joined, count_labelled
 
 
 @jit
@@ -33,76 +34,39 @@ def least_to_keep(
 
 
 @jit
-def drop_weak(
-    columns: Any,  # IN (p, m) codes
-    absent: Any,  # IN (p,)
-    weights: Any,  # IN (p,); empty = 1 each
-    i: int,
-    total: float,  # IN weight of all partitions
-    threshold: float,  # IN
-    joined: Any,  # IN/OUT (m,) how strongly each row is joined with row i; 0 where the co-association is not above
-    labelled: Any,  # WORK (m,), or empty if all partitions label all rows
-) -> None:
-    if labelled.shape[0] == 0:
-        for j in range(joined.shape[0]):
-            if joined[j] / total <= threshold:
-                joined[j] = 0
-        return
-    labelled[:] = 0
-    for t in range(columns.shape[0]):
-        column, none = columns[t], absent[t]
-        if column[i] == none:
-            continue
-        if weights.shape[0] > 0:
-            for j in range(joined.shape[0]):
-                labelled[j] += weights[t] * (column[j] != none)
-        else:
-            for j in range(joined.shape[0]):
-                labelled[j] += np.uint8(column[j] != none)
-    for j in range(joined.shape[0]):
-        if joined[j] > 0 and joined[j] / labelled[j] <= threshold:
-            joined[j] = 0
-
-
-@jit
 def find_neighbours(
     columns: Any,  # IN (p, m) codes
-    absent: Any,  # IN (p,) code for missing
-    weights: Any,  # IN (p,) float64 weights of the partitions; empty = 1 each
+    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
+    weights: Any,  # IN (p,) float64 weights of the partitions; None: 1 each
     first: int,  # IN rows first … last - 1
     last: int,
     total: float,  # IN weight of all partitions
     threshold: float,  # IN rows of no larger co-association (joined / both labelled) are no neighbours
     n_neighbors: int,  # IN most per row; 0 = all
-    joined: Any,  # WORK (m,) unsigned; float64 with weights
-    labelled: Any,  # WORK as joined; empty if all partitions label all rows, or if the threshold is 0
+    counters: Any,  # WORK (2, m) unsigned; float64 with weights
     ends: Any,  # OUT (last - first,) int64, where each row's neighbours end
     neighbours: Any,  # OUT int32, ascending from the row itself on and around
     links: Any,  # OUT float64, how strongly
 ) -> int:
     """Returns the number of neighbours. Of equally strong ones, those that come next after the row (cyclically)."""
     p, m = columns.shape
-    weighted = weights.shape[0] > 0
+    joined, labelled = counters[0], counters[1]
     n_found = 0
     for i in range(first, last):
-        joined[:] = 0
-        for t in range(p):
-            column = columns[t]
-            code = column[i]
-            if code == absent[t]:
-                continue
-            if weighted:
-                weight = weights[t]
-                for j in range(m):
-                    joined[j] += weight * (column[j] == code)
-            else:
-                for j in range(m):
-                    joined[j] += np.uint8(column[j] == code)
-        if threshold > 0:
-            drop_weak(columns, absent, weights, i, total, threshold, joined, labelled)
+        row = columns[:, i].copy()
+        count_joined(columns, row, absent, 0, joined, weights)
+        if threshold > 0 and absent.shape[0] == 0:
+            for j in range(m):
+                if joined[j] / total <= threshold:
+                    joined[j] = 0
+        elif threshold > 0:
+            count_labelled(columns, row, absent, 0, labelled, weights)
+            for j in range(m):
+                if joined[j] > 0 and joined[j] / labelled[j] <= threshold:
+                    joined[j] = 0
         limit, n_ties = 0.0, m
         if n_neighbors > 0 and n_neighbors < m - 1:
-            limit = least_to_keep(joined, i, n_neighbors, p, weighted)
+            limit = least_to_keep(joined, i, n_neighbors, p, weights is not None)
             n_above = 0
             for j in range(m):
                 n_above += joined[j] > limit and j != i

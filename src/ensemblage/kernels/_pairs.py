@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import numpy as np
-
 from ensemblage._jit import jit
+from ensemblage.kernels._joined import count_joined, count_labelled
 
 
 @jit
@@ -84,59 +83,27 @@ def agreement_of_rows(
 
 
 @jit
-def count_joined(
-    columns: Any,  # IN (p, m) codes
-    row: Any,  # IN (p,) codes of one row
-    absent: Any,  # IN (p,) code for missing
-    joined: Any,  # OUT (m,) unsigned, partitions that join each column's row with this one
-) -> None:
-    joined[:] = 0
-    for t in range(columns.shape[0]):
-        code, column = row[t], columns[t]
-        if code != absent[t]:
-            for j in range(joined.shape[0]):
-                joined[j] += np.uint8(column[j] == code)
-
-
-@jit
-def count_labelled(
-    columns: Any,  # IN (p, m) codes
-    row: Any,  # IN (p,) codes of one row
-    absent: Any,  # IN (p,) code for missing
-    labelled: Any,  # OUT (m,) unsigned, partitions that label both
-) -> None:
-    labelled[:] = 0
-    for t in range(columns.shape[0]):
-        code, column = absent[t], columns[t]
-        if row[t] != code:
-            for j in range(labelled.shape[0]):
-                labelled[j] += np.uint8(column[j] != code)
-
-
-@jit
 def add_pairs(
     columns: Any,  # IN (p, m) codes of distinct rows
-    absent: Any,  # IN (p,) code for missing
+    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
     counts: Any,  # IN (m,) objects with each row
     first: int,  # IN pairs i < j with first ≤ i < last
     last: int,
-    joined: Any,  # WORK (block,) unsigned
-    labelled: Any,  # WORK (block,) unsigned; empty if nothing is missing
+    counters: Any,  # WORK (2, block) unsigned
     histogram: Any,  # IN/OUT (p + 1, p + 1) pairs by (joined, labelled); (p + 1, 1) if nothing is missing
 ) -> None:
-    m, row = columns.shape[1], np.empty(columns.shape[0], columns.dtype)
-    for start in range(first + 1, m, joined.shape[0]):
-        stop = min(start + joined.shape[0], m)
+    m, block = columns.shape[1], counters.shape[1]
+    for start in range(first + 1, m, block):
+        stop = min(start + block, m)
         for i in range(first, min(last, stop - 1)):
-            begin = max(start, i + 1)
-            row[:] = columns[:, i]
-            others = columns[:, begin:stop]
-            count_joined(others, row, absent, joined[: stop - begin])
-            if labelled.shape[0] == 0:
+            begin, row = max(start, i + 1), columns[:, i].copy()
+            joined, labelled = counters[0, : stop - begin], counters[1, : stop - begin]
+            count_joined(columns, row, absent, begin, joined)
+            if absent.shape[0] == 0:
                 for j in range(stop - begin):
                     histogram[joined[j], 0] += counts[i] * counts[begin + j]
             else:
-                count_labelled(others, row, absent, labelled[: stop - begin])
+                count_labelled(columns, row, absent, begin, labelled)
                 for j in range(stop - begin):
                     histogram[joined[j], labelled[j]] += counts[i] * counts[begin + j]
 
@@ -154,14 +121,8 @@ def associate(
     n_unknown = 0
     for i in range(rows.shape[0]):
         joined = association[i]
-        joined[:] = 0
-        labelled[:] = 0
-        for t in range(rows.shape[1]):
-            code, none, weight, column = rows[i, t], absent[t], weights[t], columns[t]
-            if code != none:
-                for j in range(joined.shape[0]):
-                    joined[j] += weight * (column[j] == code)
-                    labelled[j] += weight * (column[j] != none)
+        count_joined(columns, rows[i], absent, 0, joined, weights)
+        count_labelled(columns, rows[i], absent, 0, labelled, weights)
         for j in range(joined.shape[0]):
             if labelled[j] > 0:
                 joined[j] /= labelled[j]
@@ -174,17 +135,17 @@ def associate(
 def associate_levels(
     rows: Any,  # IN (b, p) codes
     columns: Any,  # IN (p, n) codes
-    absent: Any,  # IN (p,) code for missing
-    level_of: Any,  # IN (p + 1, p + 1) level by partitions that join and that label both; empty: those that join
-    joined: Any,  # WORK (n,) unsigned
-    labelled: Any,  # WORK (n,) unsigned
+    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
+    level_of: Any,  # IN (p + 1, p + 1) level by partitions that join and that label both; else those that join
+    counters: Any,  # WORK (2, n) unsigned
     levels: Any,  # OUT (b, n) unsigned
 ) -> None:
+    joined, labelled = counters[0], counters[1]
     for i in range(rows.shape[0]):
-        count_joined(columns, rows[i], absent, joined)
-        if level_of.shape[0] == 0:
+        count_joined(columns, rows[i], absent, 0, joined)
+        if absent.shape[0] == 0:
             levels[i] = joined
         else:
-            count_labelled(columns, rows[i], absent, labelled)
+            count_labelled(columns, rows[i], absent, 0, labelled)
             for j in range(joined.shape[0]):
                 levels[i, j] = level_of[joined[j], labelled[j]]

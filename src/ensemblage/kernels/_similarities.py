@@ -10,12 +10,10 @@ from ensemblage._jit import jit
 @jit
 def fill_row_tables(
     codes: Any,  # IN (p,) codes of a row
-    offsets: Any,
-    weights: Any,
-    similar: Any,
-    starts: Any,
+    compared: Any,  # IN Compared
     tables: Any,  # OUT (d, 2) weighted similarity of each label with the row's, and the weight if both are labelled
 ) -> None:
+    offsets, weights, similar, starts, _ = compared
     for t in range(codes.shape[0]):
         begin, none = offsets[t], offsets[t + 1] - 1
         k, c = none - begin, np.int64(codes[t])
@@ -32,23 +30,20 @@ def fill_row_tables(
 
 
 @jit
-def sums_of_pair(codes: Any, offsets: Any, tables: Any) -> tuple[float, float]:
-    """Weighted similarity of the labels of a row with those of the tables' row, and weight of what labels both."""
+def sums_of_pair(codes: Any, offsets: Any, tables: Any) -> tuple[float, float, float]:
+    """Weighted similarity of the labels of a row with those of the tables' row, weight of what labels both; ratio."""
     joined, labelled = 0.0, 0.0
     for t in range(codes.shape[0]):
         pair = tables[offsets[t] + codes[t]]
         joined += pair[0]
         labelled += pair[1]
-    return joined, labelled
+    return joined, labelled, joined / labelled if labelled > 0 else 0.0
 
 
 @jit
 def spanning_tree_of_similarities(
     codes: Any,  # IN (m, p) codes of the distinct rows
-    offsets: Any,  # IN (p + 1,)
-    weights: Any,  # IN (p,)
-    similar: Any,  # IN flat similarities of labels, partition by partition (k_t, k_t); empty: 1 on the diagonal only
-    starts: Any,  # IN (p,) where each partition's similarities begin
+    compared: Any,  # IN Compared, as a plain tuple
     rows: Any,  # WORK (m,) 0 … m - 1; the rows that are left come first
     tree_row: Any,  # WORK (m,) of each row left, the row of the tree that is most similar to it
     best: Any,  # WORK (m,) filled with -1; how similar
@@ -58,7 +53,7 @@ def spanning_tree_of_similarities(
     budget: int,  # IN operations of this slice
 ) -> bool:
     """Prim's algorithm; ties as in `spanning_tree_of_counts`. Returns whether edges are left to find."""
-    m, p = codes.shape
+    (m, p), offsets = codes.shape, compared[0]
     tables = np.zeros((offsets[p], 2))
     e, place = progress[0], progress[1]
     while e < m - 1 and budget > 0:
@@ -66,20 +61,18 @@ def spanning_tree_of_similarities(
         budget -= offsets[p] + left * (2 + p)
         u = rows[place]
         rows[place], tree_row[place], best[place] = rows[left], tree_row[left], best[left]
-        fill_row_tables(codes[u], offsets, weights, similar, starts, tables)
+        fill_row_tables(codes[u], compared, tables)
         top, first, second = -1.0, m, m
         for s in range(left):
             v = rows[s]
-            joined, labelled = sums_of_pair(codes[v], offsets, tables)
-            value = joined / labelled if labelled > 0 else 0.0
+            _, _, value = sums_of_pair(codes[v], offsets, tables)
             if value > best[s] or (value == best[s] and u < tree_row[s]):
                 best[s], tree_row[s] = value, u
             if best[s] >= top:
                 a, b = min(v, tree_row[s]), max(v, tree_row[s])
                 if best[s] > top or a < first or (a == first and b < second):
                     top, first, second, place = best[s], a, b, s
-        edges[e, 0], edges[e, 1] = first, second
-        similarities[e] = top
+        edges[e, 0], edges[e, 1], similarities[e] = first, second, top
         e += 1
     progress[0], progress[1] = e, place
     return bool(e < m - 1)
@@ -88,49 +81,24 @@ def spanning_tree_of_similarities(
 @jit
 def fill_similarities(
     codes: Any,  # IN (m, p) codes of the distinct rows
+    compared: Any,  # IN Compared, as a plain tuple
     first: int,  # IN rows first ≤ i < last
     last: int,
-    offsets: Any,  # IN (p + 1,)
-    weights: Any,  # IN (p,)
-    similar: Any,  # IN as above
-    starts: Any,  # IN (p,)
-    threshold: float,  # IN similarities up to it become 0; negative: none does
-    matrix: Any,  # OUT condensed, as in SciPy
+    threshold: float,  # IN a pair that is no more similar gets 0; negative: none does
+    members: Any,  # IN (m,) float64, sums are multiplied by those of both rows; empty: ratios of the sums are meant
+    matrix: Any,  # OUT condensed, as in SciPy: weighted similarity of the labels of both rows, or similarity
+    known: Any,  # OUT condensed, weight of the partitions that label both; empty: not wanted
 ) -> None:
-    m, p = codes.shape
+    (m, p), offsets = codes.shape, compared[0]
     tables = np.zeros((offsets[p], 2))
     for i in range(first, last):
-        fill_row_tables(codes[i], offsets, weights, similar, starts, tables)
+        fill_row_tables(codes[i], compared, tables)
         base = i * (2 * m - i - 1) // 2 - i - 1
         for j in range(i + 1, m):
-            joined, labelled = sums_of_pair(codes[j], offsets, tables)
-            value = joined / labelled if labelled > 0 else 0.0
-            matrix[base + j] = value if value > threshold else 0.0
-
-
-@jit
-def fill_sums(
-    codes: Any,  # IN (m, p) codes of the distinct rows
-    first: int,  # IN rows first ≤ i < last
-    last: int,
-    offsets: Any,  # IN (p + 1,)
-    weights: Any,  # IN (p,)
-    similar: Any,  # IN as above
-    starts: Any,  # IN (p,)
-    threshold: float,  # IN the sum of a pair that is no more similar becomes 0; negative: none does
-    members: Any,  # IN (m,) float64, each sum is multiplied by those of both rows
-    matrix: Any,  # OUT condensed, as in SciPy: weighted similarity of the labels of both rows
-    known: Any,  # OUT condensed, weight of the partitions that label both; empty if nothing is missing
-) -> None:
-    m, p = codes.shape
-    tables = np.zeros((offsets[p], 2))
-    for i in range(first, last):
-        fill_row_tables(codes[i], offsets, weights, similar, starts, tables)
-        base = i * (2 * m - i - 1) // 2 - i - 1
-        for j in range(i + 1, m):
-            joined, labelled = sums_of_pair(codes[j], offsets, tables)
-            if labelled == 0 or joined / labelled <= threshold:
-                joined = 0.0
-            matrix[base + j] = joined * (members[i] * members[j])
+            joined, labelled, similarity = sums_of_pair(codes[j], offsets, tables)
+            value, pairs = similarity, 1.0
+            if members.shape[0] > 0:
+                value, pairs = joined, members[i] * members[j]
+            matrix[base + j] = value * pairs if similarity > threshold else 0.0
             if known.shape[0] > 0:
-                known[base + j] = labelled * (members[i] * members[j])
+                known[base + j] = labelled * pairs

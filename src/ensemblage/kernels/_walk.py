@@ -4,6 +4,7 @@ from typing import Any
 
 from ensemblage._jit import jit
 from ensemblage.kernels._minimax import association
+from ensemblage.kernels._slices import next_rows
 
 
 @jit
@@ -55,14 +56,13 @@ def count_strong(
     budget: int,  # IN operations of this slice
 ) -> bool:
     """Returns whether rows are left to count."""
-    first = progress[0]
-    last = min(matrix.shape[0], first + max(1, budget // (2 * matrix.shape[0])))
-    progress[0] = last
+    m = matrix.shape[0]
+    first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):
         degrees[i] = 0
-        for j in range(matrix.shape[0]):
+        for j in range(m):
             degrees[i] += i == j or association(matrix, values, i, j) > least
-    return bool(last < matrix.shape[0])
+    return bool(last < m)
 
 
 @jit
@@ -76,13 +76,13 @@ def fill_strong(
     budget: int,  # IN operations of this slice
 ) -> bool:
     """Returns whether rows are left."""
-    first, n_found = progress[0], progress[1]
-    last = min(matrix.shape[0], first + max(1, budget // (2 * matrix.shape[0])))
+    m, n_found = matrix.shape[0], progress[1]
+    first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):
-        for j in range(matrix.shape[0]):
+        for j in range(m):
             value = association(matrix, values, i, j)
             if i == j or value > least:
                 indices[n_found], data[n_found] = j, value
                 n_found += 1
-    progress[0], progress[1] = last, n_found
-    return bool(last < matrix.shape[0])
+    progress[1] = n_found
+    return bool(last < m)

@@ -195,11 +195,10 @@ def compact_associations(
     values, level_of = levels_of(p, not (codes == n_clusters).any())
     counter = np.min_scalar_type(p)
     matrix = np.empty((m, m), dtype=level_of.dtype if len(level_of) else counter)
-    columns, absent = np.ascontiguousarray(codes.T), n_clusters.astype(codes.dtype)
+    columns, absent = np.ascontiguousarray(codes.T), n_clusters[: p if len(level_of) else 0].astype(codes.dtype)
 
     def fill(block: NDArray[Any], out: NDArray[Any]) -> None:
-        joined, labelled = np.empty(m, dtype=counter), np.empty(m if len(level_of) else 0, dtype=counter)
-        associate_levels(block, columns, absent, level_of, joined, labelled, out)
+        associate_levels(block, columns, absent, level_of, np.empty((2, m), dtype=counter), out)
 
     map_rows(fill, (codes, matrix), n_jobs=n_jobs, size=rows_of_slice(len(codes) * codes.shape[1], 64))
     return Associations(matrix, values)

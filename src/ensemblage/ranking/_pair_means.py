@@ -79,6 +79,10 @@ class Judged(NamedTuple):
         judged = codes if self.judged is self.codes else self.judged[pairs.ravel()]
         return self._replace(codes=codes, judged=judged), np.arange(pairs.size).reshape(pairs.shape)
 
+    def plain(self) -> tuple[Any, ...]:
+        """The arrays that the kernels of sampled pairs compare rows by."""
+        return self.codes, self.n_clusters, self.judged, self.judged_clusters
+
 
 @dataclass(frozen=True)
 class Sampled:
@@ -206,7 +210,7 @@ def sampled_means(
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((2, len(rows.judged_clusters)))
         own, pairs = rows.of_pairs(pairs)
-        sum_distances(pairs, own.codes, rows.n_clusters, own.judged, rows.judged_clusters, tables, sums)
+        sum_distances(pairs, own.plain(), tables, sums)
         return sums
 
     pairs = parallel_map(draw, range(len(starts)), n_jobs)
@@ -224,8 +228,7 @@ def standard_errors(
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         squares = np.zeros((2, len(order)))
         own, pairs = rows.of_pairs(pairs)
-        shared = (rows.n_clusters, own.judged, rows.judged_clusters, sampled.tables, sampled.means, sampled.shares)
-        sum_squares(pairs, own.codes, *shared, order, squares)
+        sum_squares(pairs, own.plain(), sampled.tables, sampled.means, sampled.shares, order, squares)
         return squares
 
     squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)

@@ -1,0 +1,18 @@
+"""Rows of a kernel that is called in slices."""
+
+from typing import Any
+
+from ensemblage._jit import jit
+
+
+@jit
+def next_rows(
+    n: int,  # IN number of rows
+    operations: int,  # IN of each row
+    budget: int,  # IN operations of this slice
+    progress: Any,  # IN/OUT (1 or more,) rows done; afterwards those of this slice too
+) -> tuple[int, int]:
+    """The first row of this slice and the one after its last: one row or more."""
+    first = progress[0]
+    progress[0] = min(n, first + max(1, budget // operations))
+    return first, progress[0]

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from naive import two_least as naive_two_least
 
 from ensemblage._jit import jit
+from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._assign import assign_rows
-from ensemblage.kernels._lanes import LANES, add_table_rows, check_look_ups, two_least, whole_lanes
+from ensemblage.kernels._lanes import LANES, add_table_rows, two_least
 
 
 @jit

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
+from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
-from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
+from ensemblage.kernels._lanes import LANES
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.memory import as_rows

@@ -12,7 +12,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._content import content_of
 from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._votes import count_beside
+from ensemblage.kernels._votes import count_contingency
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.memory import as_rows
 
@@ -91,4 +91,4 @@ def tables_beside(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | No
 
 
 def _add_beside(codes: Any, counts: Any, table: Any, j: int, others: Any, offsets: Any) -> None:
-    count_beside(codes, counts, j, others, offsets, table)
+    count_contingency(codes, counts, j, others, offsets, table)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage.consensus._base import Rows
+from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.consensus._vote_order import Ballot, check_cells, entropy, tables_beside
 from ensemblage.counting._contingency import ContingencyTables, tables_of_rows
-from ensemblage.kernels._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memory import as_rows

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
-from ensemblage.kernels._lanes import LANES, add_table_rows, find_rows, first_rows, two_least
+from ensemblage.kernels._lanes import LANES, add_table_rows, partition_starts, row_starts, two_least
 
 
 @jit
@@ -26,7 +26,7 @@ def assign_rows(
     codes: Any,  # IN (n, p)
     base: Any,  # IN (n,) float32, part of the row's distance to every centre that the table does not hold
     labels: Any,  # IN/OUT (n,) int32, -1 before the first call
-    slack: Any,  # IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
+    bounds: Any,  # IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
     offsets: Any,  # IN (p + 1,)
     table: Any,  # IN (d, k or more) float32, squared distances to the centres, partition by partition; `whole_lanes`
     shift: Any,  # IN (k,) float32, how far each centre moved since the last call, plus how far any other one did
@@ -39,16 +39,16 @@ def assign_rows(
     """
     n, p = codes.shape
     width = table.shape[1]
-    firsts, columns = first_rows(np.arange(p), offsets, width), table.reshape(-1)
+    firsts, columns = partition_starts(np.arange(p), offsets, width), table.reshape(-1)
     starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
     moved = 0
     for i in range(n):
         before = labels[i]
         if before >= 0 and rounding >= 0:
-            slack[i] -= shift[before]
-            if slack[i] > 0:
+            bounds[i] -= shift[before]
+            if bounds[i] > 0:
                 continue
-        find_rows(codes[i], firsts, width, starts)
+        row_starts(codes[i], firsts, width, starts)
         add_table_rows(columns, starts, score)
         first, second = two_least(score)
         nearest = before
@@ -56,7 +56,7 @@ def assign_rows(
             nearest = first_place(score, first, shift.shape[0])
         if rounding >= 0:
             near, far = base[i] + first + rounding, base[i] + second - rounding
-            slack[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
+            bounds[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
         if nearest != before:
             labels[i] = nearest
             moved += 1
@@ -96,11 +96,11 @@ def limit_distances(
 ) -> None:
     zero = np.float32(0)
     p = codes.shape[1]
-    firsts, columns = first_rows(np.arange(p), offsets, LANES), table.reshape(-1)
+    firsts, columns = partition_starts(np.arange(p), offsets, LANES), table.reshape(-1)
     starts, score = np.empty(p, np.uint64), np.empty(LANES, np.float32)
     totals[:] = 0
     for i in range(codes.shape[0]):
-        find_rows(codes[i], firsts, LANES, starts)
+        row_starts(codes[i], firsts, LANES, starts)
         add_table_rows(columns, starts, score)
         limit, count = nearest[i], np.float64(counts[i])
         for c in range(LANES):

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from ensemblage._jit import jit
-
-Floats = TypeVar("Floats", np.float32, np.float64)
 
 LANES = 8
 """Columns that are added at once."""
@@ -27,36 +24,13 @@ LANES = 8
 SIZE = ir.IntType(64)
 
 
-def whole_lanes(table: NDArray[Floats], filled_with: float) -> NDArray[Floats]:
-    """The table, C-contiguous, with columns of one value up to a multiple of ``LANES``.
-
-    Raises ValueError if a number in it is not finite: there is no least sum with NaN.
-    """
-    if not np.isfinite(table).all():
-        raise ValueError(
-            f"Distances and votes must be finite in {table.dtype}. Got {table[~np.isfinite(table)][0]}. "
-            "Give weights and parameters (exponent, smoothing) that are less extreme."
-        )
-    padding = -table.shape[1] % LANES
-    return np.pad(np.ascontiguousarray(table), ((0, 0), (0, padding)), constant_values=filled_with)
-
-
-def check_look_ups(codes: Any, offsets: NDArray[np.int64], table: NDArray[Any]) -> None:
-    """`add_table_rows` checks nothing: a table must have a row for every code of every partition, in whole lanes."""
-    if codes.shape[1] != len(offsets) - 1 or len(table) != offsets[-1] or table.shape[1] % LANES:
-        raise ValueError(
-            f"A table of {len(offsets) - 1} partitions must have {offsets[-1]} rows and a multiple of {LANES} columns. "
-            f"Got shape {table.shape} for {codes.shape[1]} partitions. This is a bug: report it."
-        )
-
-
 @jit
-def first_rows(
+def partition_starts(
     partitions: Any,  # IN
     offsets: Any,  # IN (p + 1,)
     width: Any,  # IN columns of the table
 ) -> Any:
-    """For `find_rows`: the partitions and where their rows begin in the flat table, both uint64.
+    """For `row_starts`: the partitions and where their rows begin in the flat table, both uint64.
 
     An index without a sign needs no test for negative ones, which would take as long as the look-up itself.
     """
@@ -68,9 +42,9 @@ def first_rows(
 
 
 @jit
-def find_rows(
+def row_starts(
     labels: Any,  # IN (p,) codes of one row
-    firsts: Any,  # IN of `first_rows`
+    firsts: Any,  # IN of `partition_starts`
     width: Any,  # IN columns of the table
     starts: Any,  # OUT, where the rows of its labels begin in the flat table
 ) -> None:

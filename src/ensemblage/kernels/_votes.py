@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
-from ensemblage.kernels._lanes import add_table_rows, find_rows, first_rows
+from ensemblage.kernels._lanes import add_table_rows, partition_starts, row_starts
 
 TINY = 1e-300
 """Stands for 0 under a logarithm; a sum with it is exact."""
@@ -26,16 +26,16 @@ ROUNDING_BITS = np.float64(ROUNDING).view(np.int64)
 
 
 @jit
-def count_beside(
+def count_contingency(
     codes: Any,  # IN (n, p)
     counts: Any,  # IN (n,) objects with that row
     j: int,  # IN partition
-    others: Any,  # IN partitions to count beside it
+    others: Any,  # IN partitions whose tables with it are counted
     offsets: Any,  # IN (p + 1,)
     table: Any,  # IN/OUT (offsets[p], k_j + 1) int64, objects by (label, code of partition j)
 ) -> None:
     width, cells = np.uint64(table.shape[1]), table.reshape(-1)
-    firsts = first_rows(others, offsets, width)
+    firsts = partition_starts(others, offsets, width)
     for i in range(codes.shape[0]):
         c, count = np.uint64(codes[i, j]), counts[i]
         for t in range(firsts.shape[1]):
@@ -49,7 +49,7 @@ def add_votes(
     votes_of: Any,  # IN (k_j, k) what each label of partition j votes for
     weight: float,  # IN
     votes: Any,  # IN/OUT (d, k) votes on the objects of each label
-    voters: Any,  # IN/OUT (d,) sum of their weights
+    vote_weights: Any,  # IN/OUT (d,) sum of their weights
 ) -> None:
     for f in range(table.shape[0]):
         total = np.int64(0)
@@ -59,7 +59,7 @@ def add_votes(
                 total += n
                 for q in range(votes.shape[1]):
                     votes[f, q] += (weight * n) * votes_of[c, q]
-        voters[f] += weight * total
+        vote_weights[f] += weight * total
 
 
 @jit
@@ -71,10 +71,10 @@ def mean_votes(
     out: Any,  # OUT (n, k) float64, NaN where no partition votes
 ) -> None:
     width, k = table.shape[1], out.shape[1]
-    firsts, columns = first_rows(order, offsets, width), table.reshape(-1)
+    firsts, columns = partition_starts(order, offsets, width), table.reshape(-1)
     starts, sums = np.empty(order.shape[0], np.uint64), np.empty(width)
     for i in range(codes.shape[0]):
-        find_rows(codes[i], firsts, width, starts)
+        row_starts(codes[i], firsts, width, starts)
         add_table_rows(columns, starts, sums)
         total = sums[k]
         for c in range(k):
@@ -92,7 +92,7 @@ def sum_by_label(
     squares: Any,  # IN/OUT (offsets[p],) int64, their squared lengths
 ) -> None:
     p, k = codes.shape[1], means.shape[1]
-    labels, starts, share = first_rows(np.arange(p), offsets, 1), np.empty(p, np.uint64), np.empty(k, np.int64)
+    labels, starts, share = partition_starts(np.arange(p), offsets, 1), np.empty(p, np.uint64), np.empty(k, np.int64)
     for i in range(codes.shape[0]):
         if np.isnan(means[i, 0]):
             continue
@@ -102,7 +102,7 @@ def sum_by_label(
             length += u * u
             share[c] = np.int64(np.rint(u * scale)) * counts[i]
         square = np.int64(np.rint(length * scale)) * counts[i]
-        find_rows(codes[i], labels, 1, starts)
+        row_starts(codes[i], labels, 1, starts)
         for f in starts:
             squares[f] += square
             for c in range(k):

@@ -51,7 +51,7 @@ def merges_of(labels, linkage):
 
 def naive_merges(labels, linkage):
     rows = evidence_of(labels).rows
-    distinct = np.where(rows.codes < rows.n_clusters, rows.codes.astype(int), -1)
+    distinct = np.where(rows.codes[:] < rows.n_clusters, rows.codes[:].astype(int), -1)
     return naive.merges(*naive.joined_and_labelled(distinct), rows.counts, linkage)
 
 
@@ -271,7 +271,7 @@ def test_threshold_zero_changes_nothing(linkage, labels):
 def merges_of_matrix(labels, threshold, weights=None):
     """Found and expected merges of average linkage with a threshold."""
     evidence = evidence_of(labels, threshold=threshold, weights=weights)
-    distinct = np.where(evidence.rows.codes < evidence.rows.n_clusters, evidence.rows.codes.astype(int), -1)
+    distinct = np.where(evidence.rows.codes[:] < evidence.rows.n_clusters, evidence.rows.codes[:].astype(int), -1)
     sums = naive.joined_and_labelled(distinct, weights)
     expected = naive.merges(*sums, evidence.rows.counts, "average", threshold)
     return average_linkage_of_matrix(evidence, 2**31), expected

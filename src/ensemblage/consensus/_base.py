@@ -17,16 +17,15 @@ from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
-from ensemblage.rows.memory import as_rows
-from ensemblage.rows.protocol import map_rows
+from ensemblage.rows.protocol import LabelRows, map_rows
 
 
 @dataclass(frozen=True)
 class Rows:
     """The distinct label rows that at least one partition labels, in lexicographic order."""
 
-    codes: Any
-    """(m, p), an array or `LabelRows`: `as_rows` and a few rows at a time work in either case."""
+    codes: LabelRows
+    """(m, p); ``codes[:]`` is an array for the methods that hold all rows."""
     counts: NDArray[np.int64]
     """(m,) objects with that row."""
     offsets: NDArray[np.int64]
@@ -71,7 +70,7 @@ def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
     m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
-    return Rows(as_rows(codes).first(m), counts[:m], ensemble.offsets, inverse, weights)
+    return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights)
 
 
 def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
@@ -81,7 +80,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     order = order[: int(distinct.counts.sum())]
     inverse = np.full(len(ensemble), len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
-    codes, counts = as_rows(ensemble.codes).take(order), np.ones(len(order), dtype=np.int64)
+    codes, counts = ensemble.rows.take(order), np.ones(len(order), dtype=np.int64)
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
@@ -125,12 +124,12 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         rows = self._make_rows(ensemble, weights)
-        codes, why = as_rows(rows.codes), self._holds_rows()
+        why = self._holds_rows()
         if why:
             instead = "KMeansConsensus or CumulativeVoting, which do not"
-            codes.in_memory(type(self).__name__, instead, because=f": it {why}")
+            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
         else:
-            rows = replace(rows, codes=codes.on_workers())
+            rows = replace(rows, codes=rows.codes.on_workers())
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
@@ -179,7 +178,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             )
         return k
 
-    def _encode(self, X: Any) -> Any:
+    def _encode(self, X: Any) -> LabelRows:
         check_is_fitted(self)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)

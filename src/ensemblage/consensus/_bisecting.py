@@ -19,7 +19,6 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus._utilities import CategoryUtility
-from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import parallel_map, thread_count
 
 
@@ -249,7 +248,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         own = (
             rows
             if len(inside) == len(rows)
-            else replace(rows, codes=as_rows(rows.codes).take(inside), counts=rows.counts[inside])
+            else replace(rows, codes=rows.codes.take(inside), counts=rows.counts[inside])
         )
         utility = CategoryUtility.of(own, self.n_jobs)
         *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
@@ -334,7 +333,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = as_rows(self._encode(X))
+        codes = self._encode(X)
         missing = np.diff(self._utility.offsets) - 1
         nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
         node = np.where(nothing, np.int64(-1), 0)

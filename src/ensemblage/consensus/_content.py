@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._refinement import add_row_colours, mix
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
 
 
 class Content(NamedTuple):
@@ -37,7 +36,7 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
         first = _first_objects(rows)
         marks = mix(first + np.uint64(1))  # none is 0, which would count for nothing
         clusters = _colours_of_partitions(rows, _sums_over_rows(rows, np.zeros_like(colours), marks, n_jobs))
-        of_blocks = as_rows(rows.codes).map(_firsts_of_labels, rows.offsets, reads=[first], n_jobs=n_jobs)
+        of_blocks = rows.codes.map(_firsts_of_labels, rows.offsets, reads=[first], n_jobs=n_jobs)
         firsts = np.minimum.reduce(of_blocks)
     partitions = list(zip(of_partitions.tolist(), clusters.tolist(), strict=True))
     return Content(partitions, np.column_stack([colours, firsts]))
@@ -73,7 +72,7 @@ def _sums_over_rows(
 ) -> NDArray[np.uint64]:
     """(offsets[p],) sums of the colours of each label's objects: of their labels' ``colours`` and their row's mark."""
     reads, shape = [rows.counts, marks], (int(rows.offsets[-1]),)
-    (sums,) = as_rows(rows.codes).add(_add_row_colours, [shape], rows.offsets, colours, reads=reads, n_jobs=n_jobs)
+    (sums,) = rows.codes.add(_add_row_colours, [shape], rows.offsets, colours, reads=reads, n_jobs=n_jobs)
     return sums.view(np.uint64)
 
 

@@ -221,7 +221,7 @@ def spectral_bytes(m: int, n_entries: int, k: int) -> int:
 def fewest_entries(rows: Rows, n_neighbors: int) -> int:
     """Entries that the graph has at least: of each partition the pairs of rows that it joins; the largest number."""
     fewest = 0
-    for column, k in zip(rows.codes.T, rows.n_clusters, strict=True):
+    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
         sizes = np.bincount(column, minlength=k)[:k]
         others = np.maximum(sizes - 1, 0) if n_neighbors == 0 else np.clip(sizes - 1, 0, n_neighbors)
         fewest = max(fewest, int((sizes * others).sum()))

@@ -134,8 +134,8 @@ class HBGF(ObjectGraph):
 
 def incidence(rows: Rows, entries: NDArray[np.float64]) -> csr_array:
     """Rows by clusters, with ``entries`` of shape (m, p) where a partition labels a row."""
-    labelled = rows.codes < rows.n_clusters
-    columns = (rows.codes + (rows.offsets[:-1] - np.arange(len(rows.n_clusters))))[labelled]
+    labelled = rows.codes[:] < rows.n_clusters
+    columns = (rows.codes[:] + (rows.offsets[:-1] - np.arange(len(rows.n_clusters))))[labelled]
     indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
     shape = (len(rows), int(rows.n_clusters.sum()))
     return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
@@ -158,7 +158,7 @@ def spectral_clusters(
     def embed(codes: Any, points: Any) -> None:
         embed_rows(codes, rows.offsets, table, points)
 
-    map_rows(embed, [rows.codes, points], n_jobs=n_jobs)
+    map_rows(embed, [rows.codes[:], points], n_jobs=n_jobs)
     points = np.concatenate([points, of_clusters.astype(np.float32)])
     counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
     seeds = orthogonal_rows(points, counts, n_clusters, random)
@@ -177,7 +177,7 @@ def label_coordinates(
     every = np.zeros(rows.offsets[-1])
     every[rows.labels] = edge_weights
     degrees = np.zeros(len(rows))
-    for offset, column in zip(rows.offsets, rows.codes.T, strict=False):
+    for offset, column in zip(rows.offsets, rows.codes[:].T, strict=False):
         degrees += every[offset + column]
     share = rows.counts / np.where(degrees > 0, degrees, 1)
     scale = np.sqrt(edge_weights / rows.label_counts())
@@ -196,10 +196,10 @@ def _products(rows: Rows, share: NDArray[np.float64], scale: NDArray[np.float64]
     H = incidence(rows, np.sqrt(share)[:, None]) if len(scale) > MOST_DENSE else None
     if H is not None:
         return LinearOperator((len(scale), len(scale)), lambda x: scale * (H.T @ (H @ (scale * x.ravel()))))
-    tables = contingency_tables(np.ascontiguousarray(rows.codes.T), share, rows.n_clusters, 1)
+    tables = contingency_tables(np.ascontiguousarray(rows.codes[:].T), share, rows.n_clusters, 1)
     starts = np.concatenate([[0], np.cumsum(rows.n_clusters)])
     products = np.zeros((len(scale), len(scale)))
-    for j, column in enumerate(rows.codes.T):
+    for j, column in enumerate(rows.codes[:].T):
         block = slice(starts[j], starts[j + 1])
         sums = np.bincount(column, weights=share, minlength=rows.n_clusters[j])[: rows.n_clusters[j]]
         products[block, block] = np.diag(sums)

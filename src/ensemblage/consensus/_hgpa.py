@@ -142,7 +142,7 @@ class HGPA(ObjectGraph):
 def hyperedges(rows: Rows) -> list[NDArray[np.intp]]:
     """The rows of each cluster of each partition."""
     edges: list[NDArray[np.intp]] = []
-    for column, k in zip(rows.codes.T, rows.n_clusters, strict=True):
+    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
         order = np.argsort(column, kind="stable")
         edges += np.split(order, np.searchsorted(column[order], np.arange(1, k + 1)))[:k]
     return edges

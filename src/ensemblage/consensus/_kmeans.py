@@ -85,7 +85,7 @@ class BaseKMeans(BaseConsensus):
             )
         clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
         counts = np.ones(len(ensemble), dtype=np.int64)
-        return label_profile(ensemble.codes, clusters, counts, ensemble.offsets, k, self.n_jobs)
+        return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Nearest cluster of new label rows, the first one on ties.

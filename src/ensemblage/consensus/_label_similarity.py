@@ -64,8 +64,8 @@ def cts(rows: Rows) -> LabelSimilarity:
 def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
     """(d, d) Jaccard similarity of the clusters of all partitions as sets of objects; 0 on the diagonal."""
     p = rows.codes.shape[1]
-    labelled = rows.codes < rows.n_clusters
-    columns = (rows.codes + (rows.offsets[:-1] - np.arange(p)))[labelled]
+    labelled = rows.codes[:] < rows.n_clusters
+    columns = (rows.codes[:] + (rows.offsets[:-1] - np.arange(p)))[labelled]
     ends = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
     shape = (len(rows), int(rows.n_clusters.sum()))
     ones = csr_array((np.ones(len(columns)), columns, ends), shape=shape)

@@ -55,7 +55,7 @@ class Evidence:
 
     @property
     def complete(self) -> bool:
-        return not (self.rows.codes == self.rows.n_clusters).any()
+        return not (self.rows.codes[:] == self.rows.n_clusters).any()
 
     @property
     def countable(self) -> bool:
@@ -125,7 +125,7 @@ def _tree_of_counts(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.f
     keys = np.full(m, np.iinfo(key).max, dtype=key)
     counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
-    columns, rank = evidence.rows.codes.T.copy(order="C"), most - levels.of_counts
+    columns, rank = evidence.rows.codes[:].T.copy(order="C"), most - levels.of_counts
     state = (np.arange(m), keys, counter, np.zeros(2, dtype=np.int64))
     run_in_slices(spanning_tree_of_counts, columns, evidence.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
@@ -135,7 +135,9 @@ def _tree_of_similarities(evidence: Evidence) -> tuple[NDArray[np.int64], NDArra
     m = len(evidence.rows)
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
-    run_in_slices(spanning_tree_of_similarities, evidence.rows.codes, *evidence.tables(), *state, pairs, similarities)
+    run_in_slices(
+        spanning_tree_of_similarities, evidence.rows.codes[:], *evidence.tables(), *state, pairs, similarities
+    )
     return pairs, similarities
 
 
@@ -146,7 +148,7 @@ def average_linkage(evidence: Evidence) -> Merges:
     to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
     """
     evidence = _finest_first(evidence)
-    codes, counts = evidence.rows.codes, evidence.rows.counts
+    codes, counts = evidence.rows.codes[:], evidence.rows.counts
     compared = Compared(*evidence.tables(), evidence.complete)
     clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
     joined = np.empty(BLOCK, dtype=np.min_scalar_type(codes.shape[1]))
@@ -160,7 +162,7 @@ def _finest_first(evidence: Evidence) -> Evidence:
     rows, labels = evidence.rows, evidence.labels
     order = np.argsort(-rows.n_clusters, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
-    ordered = Rows(rows.codes[:, order], rows.counts, offsets, rows.inverse, rows.weights[order])
+    ordered = Rows(rows.codes.columns(order), rows.counts, offsets, rows.inverse, rows.weights[order])
     return Evidence(ordered, LabelSimilarity(labels.flat, labels.starts[order]), evidence.threshold, evidence.n_jobs)
 
 
@@ -205,7 +207,7 @@ PER_OBJECT = 80
 
 def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
     """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
-    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes
+    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes[:]
     entries = m * (m - 1) // 2
     of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
     of_labels = 16 * int(evidence.rows.offsets[-1]) * min(thread_count(evidence.n_jobs), m)
@@ -225,7 +227,7 @@ def _fill_levels(
     """``level`` of the counts of each pair, 0 up to the threshold."""
     levels = evidence.levels()
     level = np.where(levels.values[levels.of_counts] <= evidence.least, 0, level)
-    columns, missing = evidence.rows.codes.T.copy(order="C"), evidence.missing()
+    columns, missing = evidence.rows.codes[:].T.copy(order="C"), evidence.missing()
 
     def fill(rows: slice) -> None:
         counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
@@ -235,7 +237,7 @@ def _fill_levels(
 
 
 def _fill_similarities(evidence: Evidence, condensed: Condensed) -> None:
-    codes, tables = evidence.rows.codes, evidence.tables()
+    codes, tables = evidence.rows.codes[:], evidence.tables()
 
     def fill(rows: slice) -> None:
         fill_similarities(codes, rows.start, rows.stop, *tables, evidence.least, condensed.matrix)
@@ -244,7 +246,7 @@ def _fill_similarities(evidence: Evidence, condensed: Condensed) -> None:
 
 
 def _fill_sums(evidence: Evidence, condensed: Condensed) -> None:
-    codes, tables, members = evidence.rows.codes, evidence.tables(), condensed.sizes
+    codes, tables, members = evidence.rows.codes[:], evidence.tables(), condensed.sizes
 
     def fill(rows: slice) -> None:
         fill_sums(codes, rows.start, rows.stop, *tables, evidence.least, members, condensed.matrix, condensed.known)

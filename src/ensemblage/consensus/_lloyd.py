@@ -14,7 +14,7 @@ from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import thread_count
 
 MOST_ROWS = 2**20
@@ -59,7 +59,7 @@ def seed_far_apart(
     """
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
-    nearest = as_rows(rows.codes).state(np.float32, np.inf)
+    nearest = rows.codes.state(np.float32, np.inf)
     base = base_of_rows(rows, utility, n_jobs)
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
@@ -74,7 +74,7 @@ def seed_far_apart(
 
 def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
     """(m,) the utility's `base` of every row."""
-    codes = as_rows(rows.codes)
+    codes = rows.codes
     base = codes.state(np.float32, 0)
 
     def fill(codes: Any, base: Any) -> None:
@@ -89,7 +89,7 @@ def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray
     ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
     chosen = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
     inside = [row_blocks(len(rows), SUM_ROWS)[block] for block in chosen]
-    drawn, distances = [], as_rows(rows.codes).slices(nearest, inside)
+    drawn, distances = [], rows.codes.slices(nearest, inside)
     for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * rows.counts[part]
         place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
@@ -109,7 +109,7 @@ def _best_candidate(
     lanes = np.resize(candidates, LANES)
     table = whole_lanes(utility.distances(utility.centroids(profile_of_rows(rows, lanes))), np.inf)
     check_look_ups(rows.codes, rows.offsets, table)
-    codes, offsets = as_rows(rows.codes), rows.offsets
+    codes, offsets = rows.codes, rows.offsets
     distances = [codes.state(np.float32, 0) for _ in candidates]
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
@@ -149,7 +149,7 @@ def lloyd(
     and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
     bounds = bounds and utility.bounded
-    codes = as_rows(rows.codes)
+    codes = rows.codes
     clusters, slack = codes.state(np.int32, -1), codes.state(np.float32, 0)
     rounding = np.float32(utility.rounding() if bounds else -1)
     profile = np.zeros_like(seeds)
@@ -184,7 +184,9 @@ class Centroids(NamedTuple):
         return cls(start.centroids, rows.codes[start.relocated], start.clusters[start.relocated])
 
 
-def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs: int | None) -> NDArray[np.int32]:
+def nearest_centroids(
+    codes: LabelRows, utility: Utility, centroids: Centroids, n_jobs: int | None
+) -> NDArray[np.int32]:
     """Cluster of each row of codes: as in the `Start`, the nearest centroid, the first one on ties; -1 for a row that
     no partition labels.
     """
@@ -201,7 +203,7 @@ def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs
             nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
 
-    as_rows(codes).map(assign, writes=[nearest], n_jobs=n_jobs)
+    codes.map(assign, writes=[nearest], n_jobs=n_jobs)
     return nearest
 
 
@@ -239,7 +241,7 @@ def _assign(
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
     size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
     total, reads, writes = 0, [base, rows.counts], [clusters, slack]
-    for moved, change in as_rows(rows.codes).map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
+    for moved, change in rows.codes.map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
             profile += change
@@ -270,7 +272,7 @@ def _fill_empty(
         for j, offset in enumerate(offsets[:-1]):
             distance += table[offset + codes[:, j], clusters]
 
-    as_rows(rows.codes).map(add, reads=[near], writes=[distance], n_jobs=n_jobs)
+    rows.codes.map(add, reads=[near], writes=[distance], n_jobs=n_jobs)
     for i, c in enumerate(empty):
         relocated[i] = row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]

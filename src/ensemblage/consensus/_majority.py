@@ -15,7 +15,6 @@ from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus._vote_order import Ballot, agreements, ballot, tables_beside
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
-from ensemblage.rows.memory import as_rows
 
 
 class MajorityVoting(BaseConsensus):
@@ -112,7 +111,7 @@ class MajorityVoting(BaseConsensus):
         votes = np.repeat(rows.weights[order], np.diff(offsets))
         count = partial(_count, offsets, meant[np.concatenate(labels)], votes, np.ones(k))
         clusters = np.empty(len(rows), dtype=np.int64)
-        as_rows(as_rows(rows.codes).columns(order)).map(count, writes=[clusters], n_jobs=self.n_jobs)
+        rows.codes.columns(order).map(count, writes=[clusters], n_jobs=self.n_jobs)
         return clusters
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:

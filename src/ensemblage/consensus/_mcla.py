@@ -18,7 +18,6 @@ from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, metis_bytes, whole_weights, without_gaps
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
-from ensemblage.rows.memory import as_rows
 
 EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""
@@ -169,7 +168,7 @@ class MCLA(BaseConsensus):
         draws = np.random.RandomState(seed).uniform(size=len(rows)) if self.ties == "random" else np.zeros(len(rows))
         groups = np.empty(len(rows), dtype=np.int64)
         assign = partial(_assign, rows.offsets, group_of, votes, capacity)
-        as_rows(rows.codes).map(assign, reads=[draws], writes=[groups], n_jobs=self.n_jobs)
+        rows.codes.map(assign, reads=[draws], writes=[groups], n_jobs=self.n_jobs)
         return groups
 
 

@@ -148,7 +148,7 @@ class NegMM(BaseConsensus):
         thresholds = self._thresholds(rows, ensemble)
         shared = _shared_bytes(rows, n_threads)
         self._check_fits(shared, len(rows))
-        similarity = compact_associations(rows.codes, rows.n_clusters, rows.weights, self.n_jobs)
+        similarity = compact_associations(rows.codes[:], rows.n_clusters, rows.weights, self.n_jobs)
         n_weak = similarity.counts_up_to(np.array(thresholds) + ROUNDING)
         # What a threshold leaves shrinks as they grow: equal numbers of weak associations are equal graphs.
         first = np.unique(n_weak, return_index=True)[1] if self.deduplicate else range(len(thresholds))
@@ -204,7 +204,7 @@ class NegMM(BaseConsensus):
 def _shared_bytes(rows: Rows, n_threads: int) -> int:
     """Bytes of the co-associations, of all labelings found, and of what has a number for each row or object."""
     (m, p), n = rows.codes.shape, len(rows.inverse)
-    per_pair = bytes_per_pair(rows.codes, rows.n_clusters, rows.weights)
+    per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
     of_pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
     return int(of_pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
 

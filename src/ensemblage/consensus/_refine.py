@@ -70,5 +70,5 @@ def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int6
     least = LEAST_GAIN * int(sizes.sum())
     state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
     progress = np.zeros(2, dtype=np.int64)
-    run_in_slices(climb, rows.codes, rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
+    run_in_slices(climb, rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
     return int(progress[1])

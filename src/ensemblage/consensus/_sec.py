@@ -13,7 +13,6 @@ from ensemblage.consensus._kmeans import BaseKMeans
 from ensemblage.consensus._utilities import single_precision
 from ensemblage.counting._profiles import label_profile
 from ensemblage.rows.blocks import SUM_ROWS
-from ensemblage.rows.memory import as_rows
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class AssociationUtility:
         def spread_of(codes: Any, counts: Any) -> float:
             return float((first_terms(codes) * counts).sum())
 
-        spread = sum(as_rows(rows.codes).map(spread_of, reads=[rows.counts], n_jobs=n_jobs, size=SUM_ROWS))
+        spread = sum(rows.codes.map(spread_of, reads=[rows.counts], n_jobs=n_jobs, size=SUM_ROWS))
         return cls(rows.offsets, weights, sizes, spread)
 
     def first_terms(self, codes: NDArray[Any]) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from scipy.special import xlogy
 from ensemblage.consensus._base import Rows
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._density import labelled_members
-from ensemblage.rows.memory import as_rows
 
 
 def single_precision(table: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -76,7 +75,7 @@ class CategoryUtility:
 
     @classmethod
     def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: float) -> Self:
-        everything = as_rows(rows.codes).state(np.int32, 0)
+        everything = rows.codes.state(np.int32, 0)
         counts = label_profile(rows.codes, everything, rows.counts, rows.offsets, 1, n_jobs)[0]
         return cls(rows.offsets, rows.weights, counts, **parameters)
 

@@ -14,7 +14,6 @@ from ensemblage.consensus._content import content_of
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._votes import count_beside
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
-from ensemblage.rows.memory import as_rows
 
 _MOST_CELLS = 2**28  # two gigabytes
 
@@ -85,7 +84,7 @@ def tables_beside(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | No
     """
     shape = (int(rows.offsets[-1]), int(rows.n_clusters[j]) + 1)
     check_cells(shape[0] * shape[1])
-    codes, reads = as_rows(rows.codes), [rows.counts]
+    codes, reads = rows.codes, [rows.counts]
     (table,) = codes.add(_add_beside, [shape], j, others, rows.offsets, reads=reads, n_jobs=n_jobs)
     return table
 

@@ -17,7 +17,6 @@ from ensemblage.counting._contingency import ContingencyTables, tables_of_rows
 from ensemblage.kernels._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import add_votes, mean_votes, sum_by_label, sum_entropies
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
 from ensemblage.rows.slices import check_stopped, rows_of_slice
 
 _ROWS_AT_ONCE = 1_024  # their memberships stay in the cache of a core
@@ -186,7 +185,7 @@ def sum_labels(rows: Rows, votes: Votes, n_jobs: int | None = None) -> LabelSums
     """Sum the rows of Ū over the objects of every label, none of them stored: O(n p k), one table per thread."""
     (d, k), scale = votes.table.shape, _scale(rows)
     shapes = [(d, k), (d,)]
-    sums, squares = as_rows(rows.codes).add(_add_labels, shapes, votes, scale, reads=[rows.counts], n_jobs=n_jobs)
+    sums, squares = rows.codes.add(_add_labels, shapes, votes, scale, reads=[rows.counts], n_jobs=n_jobs)
     return LabelSums(sums / scale, squares / scale, sums[: rows.offsets[1]].sum(axis=0) / scale)
 
 
@@ -201,7 +200,7 @@ def sum_of_entropies(rows: Rows, votes: Votes, n_jobs: int | None = None) -> NDA
     O(n k²) logarithms for n objects; memory one (k, k) table per thread.
     """
     k, scale = votes.table.shape[1], _scale(rows)
-    (sums,) = as_rows(rows.codes).add(_add_entropies, [(k, k)], votes, scale, reads=[rows.counts], n_jobs=n_jobs)
+    (sums,) = rows.codes.add(_add_entropies, [(k, k)], votes, scale, reads=[rows.counts], n_jobs=n_jobs)
     own = np.diag(sums).copy()
     np.fill_diagonal(sums, 0)
     return (np.tril(sums - own[:, None] - own, -1) - np.diag(own)) / scale

@@ -16,7 +16,6 @@ from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._vote_order import Ballot, ballot, entropy
 from ensemblage.consensus._votes import LabelSums, Votes, VotingLosses, sum_of_entropies
 from ensemblage.kernels._profiles import tally_clusters
-from ensemblage.rows.memory import as_rows
 from ensemblage.rows.protocol import map_rows
 
 
@@ -114,7 +113,7 @@ class VotingConsensus(BaseConsensus):
             means = groups.means(codes)
             group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
 
-        as_rows(codes).map(place, writes=[group], n_jobs=self.n_jobs)
+        codes.map(place, writes=[group], n_jobs=self.n_jobs)
         return group
 
     def _of_objects(self, votes: Votes) -> NDArray[np.float64]:
@@ -128,7 +127,7 @@ class VotingConsensus(BaseConsensus):
             soft[labelled] = votes.means(rows.codes[inverse[labelled]])
 
         # Objects are in no order of their rows: rows on disk are read once for each block of objects.
-        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=as_rows(rows.codes).take_size)
+        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=rows.codes.take_size)
         return soft
 
     @property
@@ -171,4 +170,4 @@ class VotingConsensus(BaseConsensus):
             Rows sum to 1; NaN where no partition votes.
         """
         codes = self._encode(X)
-        return np.concatenate(as_rows(codes).map(self._memberships.means, n_jobs=self.n_jobs))
+        return np.concatenate(codes.map(self._memberships.means, n_jobs=self.n_jobs))

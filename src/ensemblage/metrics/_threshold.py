@@ -11,7 +11,6 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._random import random_source
 from ensemblage._validation import check_choice, check_flag, check_whole
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.rows.memory import as_rows
 
 _N_DRAWN = 1_000_000
 _N_BOOTSTRAPS = 200
@@ -125,7 +124,7 @@ def weak_association_threshold(
     n, split = len(ensemble), SPLITS[method]
     if n * (n - 1) // 2 <= max_pairs:
         instead = "a max_pairs below the number of pairs"
-        as_rows(ensemble.distinct.codes).in_memory("weak_association_threshold", instead)
+        ensemble.distinct.codes.in_memory("weak_association_threshold", instead)
         histogram = _with_diagonal(association_histogram(ensemble), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
     random = random_source(random_state)

@@ -14,7 +14,6 @@ from ensemblage._validation import check_choice, check_whole
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._distances import DISTANCES, Association
 from ensemblage.ranking._pair_means import Judged, Sampled, exact_means, sampled_means, standard_errors
-from ensemblage.rows.memory import as_rows
 
 MOST_SAMPLED = 10**9
 """Random pairs: 16 GB of them are kept."""
@@ -144,13 +143,11 @@ class Discotec(BaseRanker):
 
     def _means(self, rows: Judged) -> tuple[NDArray[np.float64], Sampled | None]:
         from_counts = self.distance == "tv" and rows.complete
-        if as_rows(rows.codes).array is None and rows.n_pairs <= self.max_pairs and not from_counts:
-            raise ValueError(
-                "max_pairs of Discotec must be below the number of pairs of label rows, where these lie on disk: an "
-                f"exact score compares them all in memory. Got {self.max_pairs:,} for {rows.n_pairs:,} pairs. "
-                "Lower it, to sample pairs, or use distance='tv', which needs no pairs if no label is missing."
-            )
-        if rows.n_pairs <= self.max_pairs or from_counts:
+        exact = rows.n_pairs <= self.max_pairs
+        if exact and not from_counts:
+            instead = f"a max_pairs below {rows.n_pairs:,}, distance='tv' if no label is missing"
+            rows.codes.in_memory("Discotec", instead, because=": an exact score compares all pairs of them")
+        if exact or from_counts:
             return exact_means(rows, self._association, self.distance, self.n_jobs), None
         sampled = sampled_means(
             rows, self._association, self.distance, self.n_sampled_pairs, self.random_state, self.n_jobs

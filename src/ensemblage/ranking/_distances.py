@@ -30,7 +30,7 @@ class Association:
     @classmethod
     def of(cls, ensemble: Ensemble) -> Association:
         ones = np.ones(len(ensemble), dtype=np.int64)
-        sizes = sizes_of_labels(ensemble.codes, ones, ensemble.n_clusters)
+        sizes = sizes_of_labels(ensemble.rows, ones, ensemble.n_clusters)
         joined = sum(pairs_within(z) for z in sizes)
         return cls(*ensemble.shape, joined, sum(int(z.sum()) ** 2 for z in sizes))
 

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage.counting._contingency import pair_sums_by_rows, sums_with
+from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
-from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
-from ensemblage.metrics._agreement import sums_of_profile
+from ensemblage.metrics._agreement import sums_of_clustering
 from ensemblage.ranking._distances import Association, distance_tables, pairs_within, sizes_of_labels
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
 SAMPLE_PAIRS = 65_536
@@ -27,9 +26,9 @@ SAMPLE_PAIRS = 65_536
 class Judged(NamedTuple):
     """Distinct rows of an ensemble together with the clusterings to be compared with it."""
 
-    codes: Any
-    """(m, p) the ensemble, in memory or on disk."""
-    judged: Any
+    codes: LabelRows
+    """(m, p) the ensemble."""
+    judged: LabelRows
     """(m, s) the clusterings; the ensemble itself where its members are judged."""
     counts: NDArray[np.int64]
     """(m,) objects with each row."""
@@ -48,7 +47,7 @@ class Judged(NamedTuple):
         joint = ensemble.append_partitions(clustering)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
-        ours, theirs = (as_rows(codes).columns(part) for part in np.split(np.arange(joint.shape[1]), [p]))
+        ours, theirs = (codes.columns(part) for part in np.split(np.arange(joint.shape[1]), [p]))
         return cls(ours, theirs, counts, ensemble.n_clusters, clustering.n_clusters)
 
     @property
@@ -71,13 +70,11 @@ class Judged(NamedTuple):
     def _sizes(self, codes: Any, n_clusters: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         return sizes_of_labels(codes, self.counts, n_clusters)
 
-    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[Judged, NDArray[np.int64]]:
-        """The rows of some pairs only, in memory, and the pairs as numbers of these."""
-        if as_rows(self.codes).array is not None:
-            return self, pairs
-        codes = self.codes[pairs.ravel()]
-        judged = codes if self.judged is self.codes else self.judged[pairs.ravel()]
-        return self._replace(codes=codes, judged=judged), np.arange(pairs.size).reshape(pairs.shape)
+    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
+        """Arrays of codes, of the ensemble and of the clusterings, with the rows of some pairs; the pairs in these."""
+        codes, places = self.codes.gather(pairs.ravel())
+        judged = codes if self.judged is self.codes else self.judged.gather(pairs.ravel())[0]
+        return codes, judged, places.reshape(pairs.shape)
 
 
 @dataclass(frozen=True)
@@ -150,41 +147,25 @@ def _divided(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
 def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | None) -> NDArray[np.float64]:
     """|A| + |C| − 2⟨A, C⟩ over n²; T ⟨A, C⟩ is a sum of squares over contingency tables."""
     p, n = association.n_partitions, association.n_objects
-    both = (_cells_by_rows if as_rows(rows.codes).array is None else _cells)(rows, n_jobs).astype(object)
-    if rows.judged is rows.codes:
-        both = both + np.triu(both, 1).T
     within = np.array([pairs_within(z) for z in rows.sizes()], dtype=object)
+    both = _cells(rows, n_jobs).astype(object)
+    if rows.judged is rows.codes:
+        both = both + both.T + np.diag(within)
     above = p * within + association.joined - 2 * both.sum(axis=1)
     return _divided(above, np.full(len(above), p * n**2, dtype=object))
 
 
 def _cells(rows: Judged, n_jobs: int | None) -> NDArray[np.int64]:
-    """(s, p) sums of squares over a clustering's tables with the partitions; for a member, with those from it on."""
-    columns, judged = np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(rows.judged.T)
-    squares = np.empty(0, dtype=np.int64)
-
-    def cells(t: int) -> NDArray[np.int64]:
-        others = np.arange(t if rows.judged is rows.codes else 0, len(columns))
-        clusters = (int(rows.judged_clusters[t]), rows.n_clusters)
-        sums = sums_with(judged[t], columns, rows.counts, clusters, others, squares)
-        return cast(NDArray[np.int64], sums[0])
-
-    return np.stack(parallel_map(cells, range(len(judged)), n_jobs))
-
-
-def _cells_by_rows(rows: Judged, n_jobs: int | None) -> NDArray[np.int64]:
-    """`_cells` of rows on disk, none of them missing."""
+    """(s, p) sums of squares over a clustering's tables with the partitions; for a member, with those after it."""
     squares = np.empty(0, dtype=np.int64)
     if rows.judged is rows.codes:
-        within = [pairs_within(z) for z in rows.sizes()]
-        cells = pair_sums_by_rows(rows.codes, rows.counts, rows.n_clusters, squares, n_jobs)[0]
-        return cast(NDArray[np.int64], cells + np.diag(within))
+        return cast(NDArray[np.int64], sums_of_pairs(rows.codes, rows.counts, rows.n_clusters, squares, n_jobs)[0])
     offsets = np.concatenate([[0], np.cumsum(rows.n_clusters + 1)])
-    profiles = (
-        label_profile(rows.codes, rows.judged[:, t], rows.counts, offsets, int(k), n_jobs)
+    sums = (
+        sums_of_clustering(rows.codes, rows.counts, offsets, rows.judged[:, t], int(k), squares, n_jobs)
         for t, k in enumerate(rows.judged_clusters)
     )
-    return np.stack([sums_of_profile(profile, offsets, squares)[0] for profile in profiles])
+    return np.stack([of_clustering[0] for of_clustering in sums])
 
 
 def sampled_means(
@@ -205,8 +186,8 @@ def sampled_means(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((2, len(rows.judged_clusters)))
-        own, pairs = rows.of_pairs(pairs)
-        sum_distances(pairs, own.codes, rows.n_clusters, own.judged, rows.judged_clusters, tables, sums)
+        codes, judged, places = rows.of_pairs(pairs)
+        sum_distances(places, codes, rows.n_clusters, judged, rows.judged_clusters, tables, sums)
         return sums
 
     pairs = parallel_map(draw, range(len(starts)), n_jobs)
@@ -223,9 +204,9 @@ def standard_errors(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         squares = np.zeros((2, len(order)))
-        own, pairs = rows.of_pairs(pairs)
-        shared = (rows.n_clusters, own.judged, rows.judged_clusters, sampled.tables, sampled.means, sampled.shares)
-        sum_squares(pairs, own.codes, *shared, order, squares)
+        codes, judged, places = rows.of_pairs(pairs)
+        shared = (rows.n_clusters, judged, rows.judged_clusters, sampled.tables, sampled.means, sampled.shares)
+        sum_squares(places, codes, *shared, order, squares)
         return squares
 
     squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)

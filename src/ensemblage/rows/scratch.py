@@ -21,9 +21,9 @@ import numpy as np
 
 from ensemblage._lock import LOCK, release, suppress_unsupported, take
 from ensemblage._validation import check_path
-from ensemblage.rows.disk import StoredRows
 
 PREFIX = "ensemblage-"
+DEFAULT_MEMORY = 10**9
 _locks: dict[Path, int | None] = {}
 """Every folder of this process, and the handle of its lock."""
 
@@ -65,9 +65,15 @@ def _remove_left(parent: Path) -> None:
 
 
 class Scratch:
-    """A folder of its own; it is removed with the last object that holds on to it, by the process that made it."""
+    """A folder of its own; it is removed with the last object that holds on to it, by the process that made it.
 
-    def __init__(self, parent: str | PathLike[str] | None, outer: Scratch | None = None) -> None:
+    ``memory`` is what the process may take, in bytes, when it works there.
+    """
+
+    def __init__(
+        self, parent: str | PathLike[str] | None, memory: int = DEFAULT_MEMORY, outer: Scratch | None = None
+    ) -> None:
+        self.memory = memory
         self._outer = outer  # is not removed before this one
         if parent is not None:
             parent = check_path(parent, "scratch")
@@ -107,16 +113,10 @@ class Scratch:
             "Name a folder on a larger disk with scratch=."
         )
 
-    def rows(self, name: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> StoredRows:
-        return StoredRows(self.path / name, shape, dtype, keep=self)
-
-    def remove(self, name: str) -> None:
-        (self.path / name).unlink(missing_ok=True)
-
     @contextmanager
     def folder(self) -> Iterator[Scratch]:
         """A folder in this one, for work that another thread or a forked process may do at the same time."""
-        inner = Scratch(self.path, self)
+        inner = Scratch(self.path, self.memory, self)
         try:
             yield inner
         except BaseException:

@@ -93,9 +93,8 @@ def test_distances_and_loss(utility, missing):
     clusters = (np.arange(len(rows)) % 3)[rows.inverse]
     model, profile = UTILITIES[utility].of(rows), profile_of(rows, clusters)
     table = model.distances(model.centroids(profile))
-    found = model.base(rows.codes[:])[rows.inverse, None] + table[Ensemble(labels).codes + rows.offsets[:-1]].sum(
-        axis=1
-    )
+    base = model.base(rows.codes[:])
+    found = base[rows.inverse, None] + table[Ensemble(labels).codes + rows.offsets[:-1]].sum(axis=1)
     expected = naive.kcc_distances(labels, clusters, utility)
     assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
     assert model.loss(profile) == pytest.approx(expected[np.arange(len(labels)), clusters].sum())

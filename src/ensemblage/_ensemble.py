@@ -121,9 +121,14 @@ class Ensemble:
         return list(self._names)
 
     @classmethod
-    def _of(cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None) -> Ensemble:
+    def _of(
+        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, *, is_new: bool = False
+    ) -> Ensemble:
+        """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
         self._set(coded, names, missing)
+        if is_new:
+            check_each_labelled(self.categories, self._names)
         return self
 
     @classmethod
@@ -148,9 +153,7 @@ class Ensemble:
                 f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
             )
         missing = check_missing(missing)
-        ensemble = cls._of(code_partitions(partitions, missing), missing, names)
-        check_each_labelled(ensemble.categories, ensemble._names)
-        return ensemble
+        return cls._of(code_partitions(partitions, missing), missing, names, is_new=True)
 
     @property
     def shape(self) -> tuple[int, int]:

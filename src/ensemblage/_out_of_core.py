@@ -7,17 +7,15 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._validation import check_bytes, check_path, shown
 from ensemblage.files._sources import Source, source_of
-from ensemblage.labels._checks import check_each_labelled, check_missing, check_names, check_size
+from ensemblage.labels._checks import check_missing, check_names, check_size
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.labels._parts import categories_of_part, codes_of_part, union_of_parts
 from ensemblage.rows.dask import Blocks, RemoteRows, check_client, gather
 from ensemblage.rows.disk import LIBRARIES, StoredRows
-from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.scratch import Scratch, write_array
 
 STATE = 60
@@ -66,7 +64,7 @@ def open_ensemble(
         for batch in _batches(source, rows_at_once):
             write_array(file, codes_of_part(batch, categories))
     rows = StoredRows(folder.path / "codes", (n, p), dtype, scratch=folder)
-    return _ensemble(StoredEnsemble, rows, categories, names, missing)
+    return StoredEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
 
 
 def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
@@ -114,7 +112,8 @@ def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, mi
     found = parts.gather(categories_of_part, futures)
     categories = union_of_parts(found, [str(j) for j in range(p)], missing)
     codes = Blocks(client, parts.map(codes_of_part, futures, categories), parts.edges)
-    return _ensemble(DaskEnsemble, RemoteRows(codes, p, code_dtype(categories)), categories, names, missing)
+    rows = RemoteRows(codes, p, code_dtype(categories))
+    return DaskEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
 
 
 def shape_of(part: Any) -> tuple[int, ...]:
@@ -145,15 +144,3 @@ def _future(part: Any, client: Any) -> Any:
     if hasattr(part, "__dask_graph__"):
         return client.compute(part)
     return part if hasattr(part, "key") and hasattr(part, "status") else client.scatter(np.asarray(part), hash=False)
-
-
-def _ensemble(
-    kind: type[Ensemble],
-    rows: LabelRows,
-    categories: tuple[NDArray[Any], ...],
-    names: Sequence[str] | None,
-    missing: int | None,
-) -> Ensemble:
-    ensemble = kind._of(CodedColumns(rows, categories, None), missing, names)
-    check_each_labelled(ensemble.categories, ensemble.names)
-    return ensemble

@@ -48,17 +48,17 @@ def source_of(path: str | PathLike[str]) -> Source:
 
 def _npy(path: Path) -> Source:
     rows = npy_rows(path)
-    if min(rows.shape) == 0:
+    check_shape(rows.shape, path)
+    return Source(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
+
+
+def check_shape(shape: tuple[int, int], path: Path) -> None:
+    """Refuse a label matrix without objects or without partitions."""
+    if min(shape) == 0:
         raise ValueError(
-            f"A label matrix must have objects and partitions. Got shape {rows.shape} in {str(path)!r}. "
+            f"A label matrix must have objects and partitions. Got shape {shape} in {str(path)!r}. "
             "Give one row per object, one column per partition."
         )
-
-    def read(most: int) -> Iterator[Any]:
-        for block in row_blocks(len(rows), most):
-            yield rows[block]
-
-    return Source(path, rows.shape, None, read)
 
 
 def npy_rows(path: Path) -> StoredRows:
@@ -94,18 +94,9 @@ def _parquet(path: Path, parts: list[Path]) -> Source:
                 f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
                 f"The columns of {parts[0].name!r} are {', '.join(names[:5])}{', ...' * (len(names) > 5)}."
             )
-    n_rows = sum(n for _, n in headers)
-    if not n_rows or not names:
-        raise ValueError(
-            f"A label matrix must have objects and partitions. Got shape {(n_rows, len(names))} in {str(path)!r}. "
-            "Give one row per object, one column per partition."
-        )
-
-    def read(most: int) -> Iterator[Any]:
-        for part in parts:
-            yield from _batches(part, most)
-
-    return Source(path, (n_rows, len(names)), names, read)
+    shape = sum(n for _, n in headers), len(names)
+    check_shape(shape, path)
+    return Source(path, shape, names, lambda most: (batch for part in parts for batch in _batches(part, most)))
 
 
 def _pyarrow() -> tuple[Any, Any]:

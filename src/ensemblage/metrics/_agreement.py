@@ -148,9 +148,9 @@ def sums_of_clustering(
 ) -> NDArray[np.int64]:
     """`sums_with` of a clustering of the rows, -1 for none, and every partition: (4, p).
 
-    In one pass over the rows, if the tables with all partitions are not too large together.
+    In one pass over the rows, if the tables with all partitions have no more cells together than there are labels.
     """
-    if n_clusters * offsets[-1] <= LARGE_TABLE:
+    if n_clusters * offsets[-1] <= min(LARGE_TABLE, len(codes) * codes.shape[1]):
         return sums_of_profile(label_profile(codes, clusters, counts, offsets, n_clusters, n_jobs), offsets, f)
     a, widths = np.where(clusters < 0, n_clusters, clusters), np.diff(offsets) - 1
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_flags, check_weights, check_whole
+from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
@@ -134,6 +135,39 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
+
+    def evidence(self, X: Any, objects: Any = None) -> tuple[Evidence, ...]:
+        """What the method found on its way, as records of a few kinds: `report` and `plotting.evidence` go by them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            The label matrix that was fitted.
+        objects : array-like of int, optional
+            Objects whose soft memberships are told, by methods that have some. Default: all.
+
+        Returns
+        -------
+        tuple of Evidence
+            Empty for a method that goes no way worth telling.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+
+        Examples
+        --------
+        >>> from ensemblage import EvidenceAccumulation
+        >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
+        >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).evidence(labels)]
+        ['Dendrogram', 'Lifetimes', 'PairCounts']
+        """
+        check_is_fitted(self)
+        return self._evidence(as_ensemble(X), np.arange(len(self.labels_)) if objects is None else np.asarray(objects))
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return ()
 
     def _holds_rows(self) -> str:
         """Why the method does not work on rows that lie on disk; empty if it does."""

@@ -19,6 +19,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus._utilities import CategoryUtility
+from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.rows.memory import as_rows
 from ensemblage.rows.threads import parallel_map, thread_count
 
@@ -194,6 +195,12 @@ class BisectingKMeansConsensus(BaseConsensus):
         check_whole(self.n_init, f"n_init of {name}", 1, MOST_TASKS)
         check_whole(self.max_iter, f"max_iter of {name}", 1)
         check_number(self.tol, f"tol of {name}", least=0)
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        if not self.splits_:
+            return ()
+        _, size, loss, loss_after, gain = np.array(self.splits_, dtype=np.float64).T
+        return (Splits(size.astype(np.int64), loss, loss_after, gain),)
 
     def _how_many(self, rows: Rows) -> int:
         if self.n_clusters is None:

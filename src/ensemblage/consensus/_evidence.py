@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import check_bytes, check_choice, check_number
+from ensemblage.consensus import evidence as records
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES
 from ensemblage.consensus._lifetime import lifetimes
@@ -23,7 +24,8 @@ from ensemblage.consensus._linkage import (
     linkage_matrix,
     single_linkage,
 )
-from ensemblage.metrics._threshold import weak_association_threshold
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._threshold import SPLITS, histogram_of, weak_association_threshold
 
 _LINKAGES = ("single", "average", "complete")
 _METHODS = ("kmeans", "gmm")
@@ -208,6 +210,23 @@ class EvidenceAccumulation(BaseConsensus):
                 f"co-association. Got {given!r} with similarity={self.similarity!r} or unequal weights. Give a number."
             )
 
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[records.Evidence, ...]:
+        found: list[records.Evidence] = []
+        threshold = None if self.association_threshold is None else self.threshold_
+        if len(self.linkage_matrix_):
+            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
+            found.append(
+                records.Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity")
+            )
+        if self.lifetimes_:
+            found.append(records.Lifetimes(self.lifetimes_, self.n_clusters))
+        plain = self.similarity == "coassociation" and (self.weights is None or np.ptp(self.weights) == 0)
+        if plain and len(self.labels_) > 1:
+            found.append(pair_counts(ensemble, threshold))
+        elif threshold is not None:
+            found.append(records.PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
+        return tuple(found)
+
     def _merges(self, evidence: Evidence) -> Merges:
         if self.linkage == "single":
             return single_linkage(evidence)
@@ -221,3 +240,23 @@ class EvidenceAccumulation(BaseConsensus):
 def _longest(lives: dict[int, float], n_rows: int) -> int:
     """The number that lives longest, the larger one on ties."""
     return n_rows if n_rows < 3 else max(lives, key=lambda k: lives[k])
+
+
+MOST_COUNTED = 4_096
+"""Objects whose pairs are counted for `PairCounts`: a random sample of more."""
+
+
+def pair_counts(ensemble: Ensemble, threshold: float | None) -> records.PairCounts:
+    """Pairs of objects by the nearest multiple of 1 / p, and where they fall into two groups."""
+    n = len(ensemble)
+    if n > MOST_COUNTED:
+        ensemble = ensemble[np.sort(np.random.RandomState(0).choice(n, MOST_COUNTED, replace=False))]
+    table = association_counts(ensemble)
+    p, counts = len(table) - 1, table
+    if table.ndim == 2:
+        joined = np.arange(p + 1)
+        places = np.rint(p * joined[:, None] / np.maximum(joined, 1)).astype(np.int64)
+        counts = np.zeros(p + 1, dtype=np.int64)
+        np.add.at(counts, np.minimum(places, p), table)
+    parted_at = {name: float(split(histogram_of(table))) for name, split in SPLITS.items()}
+    return records.PairCounts(counts, parted_at, threshold, len(ensemble))

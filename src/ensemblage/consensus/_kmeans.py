@@ -14,6 +14,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus._utilities import UTILITIES, CategoryUtility, Utility
+from ensemblage.consensus.evidence import Evidence, Trace
 from ensemblage.counting._profiles import label_profile
 from ensemblage.rows.blocks import BLOCK_ROWS
 from ensemblage.rows.threads import parallel_map
@@ -278,6 +279,9 @@ class KMeansConsensus(BaseKMeans):
         unit = weight_unit(self.weights)
         self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit
         return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return () if self.refine is None else (Trace("density", np.array(self.density_trace_)),)
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         if self.refine:

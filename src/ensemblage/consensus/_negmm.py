@@ -15,6 +15,7 @@ from ensemblage._random import task_seeds
 from ensemblage._validation import check_bytes, check_choice, check_number, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
+from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.kernels._walk import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
@@ -164,6 +165,12 @@ class NegMM(BaseConsensus):
         self.candidates_ = [_public(candidate, rows) for candidate in found]
         self.threshold_, _, self.mm_index_ = found[best]
         return found[best].labels
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        thresholds = np.array([candidate.threshold for candidate in self.candidates_])
+        indices = np.array([candidate.mm_index for candidate in self.candidates_])
+        scores = np.where(np.isfinite(indices), indices, np.nan)
+        return (Candidates("threshold on the co-associations", thresholds, "MM index", scores),)
 
     def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
         if not isinstance(self.threshold, str):

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans
 from ensemblage.consensus._utilities import single_precision
+from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.memory import as_rows
@@ -193,3 +195,6 @@ class SpectralEnsembleClustering(BaseKMeans):
         clusters = super()._fit(rows, ensemble)
         self.normalized_association_ = self._utility.spread - self.objective_
         return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (Cut("normalized association", float(self.normalized_association_), float(self.n_clusters_)),)

@@ -15,6 +15,7 @@ from ensemblage.consensus._js_linkage import average_linkage, bottleneck_linkage
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._vote_order import Ballot, ballot, entropy
 from ensemblage.consensus._votes import LabelSums, Votes, VotingLosses, sum_of_entropies
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, Memberships
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.rows.memory import as_rows
 from ensemblage.rows.protocol import map_rows
@@ -116,6 +117,17 @@ class VotingConsensus(BaseConsensus):
 
         as_rows(codes).map(place, writes=[group], n_jobs=self.n_jobs)
         return group
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
+        if self.lifetimes_:
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
+        if len(self.linkage_matrix_):
+            clusters = self.clusters_of_reference_.astype(np.int64)
+            distance = "Jensen–Shannon divergence"
+            found.append(Dendrogram(self.linkage_matrix_, np.empty(0), clusters, "cluster", self.linkage, distance))
+        membership, sizes = self.predict_membership(ensemble[objects]), np.ones(len(objects))
+        return (*found, Memberships(membership, self.labels_[objects].astype(np.int64), sizes))
 
     def _of_objects(self, votes: Votes) -> NDArray[np.float64]:
         """The votes' row of every object that was fitted."""

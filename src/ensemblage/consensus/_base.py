@@ -46,11 +46,15 @@ class Rows:
         """(d,) rows of the labels in a table over labels, without those of the missing entries."""
         return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
 
-    def label_counts(self) -> NDArray[np.int64]:
-        """(d,) objects with each label."""
-        clusters = np.zeros(len(self), dtype=np.int32)
-        profile = label_profile(self.codes, clusters, self.counts, self.offsets, 1, 1)
-        return np.asarray(profile[0, self.labels])
+    def of_partition(self, j: int) -> slice:
+        """The rows of partition j's labels in a table over labels, without that of the missing entry."""
+        return slice(self.offsets[j], self.offsets[j + 1] - 1)
+
+    def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """(offsets[p],) objects with each label."""
+        everything = as_rows(self.codes).state(np.int32, 0)
+        sizes: NDArray[np.int64] = label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0]
+        return sizes
 
     def __len__(self) -> int:
         return len(self.codes)

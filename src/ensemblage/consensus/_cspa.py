@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from threading import Lock
 from typing import Any
 
@@ -30,6 +31,7 @@ BLOCK = 64
 """Rows whose neighbours are found at once."""
 
 
+@dataclass(eq=False, repr=False)
 class CSPA(ObjectGraph):
     """Cut of the graph whose edges are the co-associations, into parts of like size.
 
@@ -114,34 +116,19 @@ class CSPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "metis",
-        n_neighbors: Any = "auto",
-        association_threshold: str | float | None = None,
-        distinct: bool = True,
-        recursive: bool = True,
-        imbalance: float | None = None,
-        n_init: int = 4,
-        max_bytes: int | str = MAX_BYTES,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.n_neighbors = n_neighbors
-        self.association_threshold = association_threshold
-        self.distinct = distinct
-        self.recursive = recursive
-        self.imbalance = imbalance
-        self.n_init = n_init
-        self.max_bytes = max_bytes
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "metis"
+    n_neighbors: Any = "auto"
+    association_threshold: str | float | None = None
+    distinct: bool = True
+    recursive: bool = True
+    imbalance: float | None = None
+    n_init: int = 4
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every object with every other"

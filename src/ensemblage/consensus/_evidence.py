@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
@@ -29,6 +29,7 @@ _LINKAGES = ("single", "average", "complete")
 _METHODS = ("kmeans", "gmm")
 
 
+@dataclass(eq=False, repr=False)
 class EvidenceAccumulation(BaseConsensus):
     """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
 
@@ -126,30 +127,15 @@ class EvidenceAccumulation(BaseConsensus):
     array([0.  , 0.  , 0.33, 0.33, 0.89])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: dict[int, float]
-    threshold_: float
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: str = "average",
-        similarity: str = "coassociation",
-        association_threshold: str | float | None = None,
-        max_bytes: int | str = MAX_BYTES,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.similarity = similarity
-        self.association_threshold = association_threshold
-        self.max_bytes = max_bytes
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    linkage: str = "average"
+    similarity: str = "coassociation"
+    association_threshold: str | float | None = None
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ def _can_predict(self: ConsensusClustering) -> bool:
     return hasattr(self._consensus(0), "predict")
 
 
+@dataclass(eq=False, repr=False)
 class ConsensusClustering(ClusterMixin, BaseEstimator):
     """Cluster features by the consensus of many clusterings.
 
@@ -67,20 +69,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ((150,), (150, 50))
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        generator: Any = None,
-        consensus: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.generator = generator
-        self.consensus = consensus
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    generator: Any = None
+    consensus: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Generate an ensemble from features and find its consensus.

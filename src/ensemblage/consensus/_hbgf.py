@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ SMALLEST = 1e-10
 MOST_STEPS = 100
 
 
+@dataclass(eq=False, repr=False)
 class HBGF(ObjectGraph):
     """Hybrid bipartite graph: objects are joined to their clusters, and both are cut together.
 
@@ -92,26 +94,15 @@ class HBGF(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "spectral",
-        recursive: bool = True,
-        imbalance: float | None = None,
-        distinct: bool = True,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.recursive = recursive
-        self.imbalance = imbalance
-        self.distinct = distinct
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "spectral"
+    recursive: bool = True
+    imbalance: float | None = None
+    distinct: bool = True
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
@@ -180,7 +171,7 @@ def label_coordinates(
     for offset, column in zip(rows.offsets, rows.codes.T, strict=False):
         degrees += every[offset + column]
     share = rows.counts / np.where(degrees > 0, degrees, 1)
-    scale = np.sqrt(edge_weights / rows.label_counts())
+    scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
     k = min(n_clusters, len(scale))
     squares, V = leading_eigenvectors(_products(rows, share, scale), k, random)
     used = squares > SMALLEST * squares.max()

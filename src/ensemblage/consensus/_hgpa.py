@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ensemblage.consensus._partition_graph import ObjectGraph, check_enough_labe
 from ensemblage.rows.threads import one_native_thread
 
 
+@dataclass(eq=False, repr=False)
 class HGPA(ObjectGraph):
     """Partition of the hypergraph whose hyperedges are the clusters of all partitions.
 
@@ -81,28 +83,16 @@ class HGPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "mtkahypar",
-        edge_weights: str = "equal",
-        objective: str = "cut",
-        imbalance: float = 0.05,
-        distinct: bool = True,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.edge_weights = edge_weights
-        self.objective = objective
-        self.imbalance = imbalance
-        self.distinct = distinct
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "mtkahypar"
+    edge_weights: str = "equal"
+    objective: str = "cut"
+    imbalance: float = 0.05
+    distinct: bool = True
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_n_clusters(len(rows))
@@ -114,7 +104,7 @@ class HGPA(ObjectGraph):
         (seed,) = task_seeds(self.random_state, 1).tolist()
         edge_weights = np.repeat(rows.weights, rows.n_clusters)
         if self.edge_weights == "size":
-            edge_weights = edge_weights * rows.label_counts()
+            edge_weights = edge_weights * rows.label_sizes()[rows.labels]
         if self.partitioner == "mtkahypar":
             return without_gaps(self._cut(rows, edge_weights, k, seed))
         with one_native_thread():

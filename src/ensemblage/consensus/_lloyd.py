@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
 from ensemblage.rows import blocks
@@ -21,6 +20,41 @@ MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
 
 _of_thread = threading.local()
+
+
+class Utility(Protocol):
+    """What seeding, Lloyd's iterations and `predict` ask for."""
+
+    bounded: ClassVar[bool]
+    """Whether distances are squared Euclidean between points, so that bounds on them may skip rows."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """(p + 1,) rows of partition j in `distances`; the last of them belongs to the missing entry."""
+
+    def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(k, d) centroids of the clusters with that profile."""
+
+    def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(d, k) table whose rows add up to a row's distance to every centroid, but for `base`."""
+
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        """(m,) part of each row's distance that is the same for every centroid and not in the table."""
+
+    def loss(self, profile: NDArray[np.int64]) -> float:
+        """Sum over the objects of the distance to their own centroid."""
+
+    def shifts(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k,) root of the distance that each centroid moved; only if `bounded`."""
+
+    def rounding(self) -> float:
+        """Bound of the float32 error of a row's distance; only if `bounded`."""
+
+
+def single_precision(table: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The table in float32, C-contiguous; infinite where it is too large, which `whole_lanes` refuses."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(table, dtype=np.float32)
 
 
 class Start(NamedTuple):

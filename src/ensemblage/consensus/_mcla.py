@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -24,6 +25,7 @@ EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""
 
 
+@dataclass(eq=False, repr=False)
 class MCLA(BaseConsensus):
     """Meta-clustering: a graph of all clusters is cut, and each object joins the part its clusters belong to.
 
@@ -95,30 +97,17 @@ class MCLA(BaseConsensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "metis",
-        vertex_weights: str = "size",
-        recursive: bool = False,
-        imbalance: float | None = None,
-        max_bytes: int | str = MAX_BYTES,
-        ties: str = "random",
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.vertex_weights = vertex_weights
-        self.recursive = recursive
-        self.imbalance = imbalance
-        self.max_bytes = max_bytes
-        self.ties = ties
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "metis"
+    vertex_weights: str = "size"
+    recursive: bool = False
+    imbalance: float | None = None
+    max_bytes: int | str = MAX_BYTES
+    ties: str = "random"
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return ""
@@ -179,7 +168,7 @@ def _assign(offsets: Any, group_of: Any, votes: Any, capacity: Any, codes: Any, 
 
 def meta_graph(rows: Rows, tables: ContingencyTables) -> tuple[csr_array, NDArray[np.int64]]:
     """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
-    starts, sizes = np.concatenate([[0], np.cumsum(rows.n_clusters)]), rows.label_counts()
+    starts, sizes = np.concatenate([[0], np.cumsum(rows.n_clusters)]), rows.label_sizes()[rows.labels]
     edges = [_edges(starts, sizes, i, j, tables.table(i, j)) for i, j in combinations(range(len(rows.weights)), 2)]
     a, b, similarity = np.concatenate([np.empty((3, 0)), *edges], axis=1)
     shape = (int(starts[-1]), int(starts[-1]))

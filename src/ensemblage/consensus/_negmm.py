@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,6 +38,7 @@ class Candidate(NamedTuple):
     mm_index: float
 
 
+@dataclass(eq=False, repr=False)
 class NegMM(BaseConsensus):
     """Normalised cut of the co-association graph without its weak associations.
 
@@ -117,26 +119,15 @@ class NegMM(BaseConsensus):
     0.25
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        threshold: str | float = "search",
-        n_neighbors: int = 3,
-        deduplicate: bool = True,
-        weights: Any = None,
-        max_bytes: int | str = MAX_BYTES,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.threshold = threshold
-        self.n_neighbors = n_neighbors
-        self.deduplicate = deduplicate
-        self.weights = weights
-        self.max_bytes = max_bytes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    threshold: str | float = "search"
+    n_neighbors: int = 3
+    deduplicate: bool = True
+    weights: Any = None
+    max_bytes: int | str = MAX_BYTES
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"

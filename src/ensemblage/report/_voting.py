@@ -11,7 +11,7 @@ from ensemblage import plotting
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.consensus._voting_base import VotingConsensus
+from ensemblage.consensus._voting import VotingConsensus
 from ensemblage.metrics import membership_entropy
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
 from ensemblage.report._shown import points_chosen, rows_shown

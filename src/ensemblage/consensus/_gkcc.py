@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,11 +11,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.consensus._kmeans import KMeansConsensus, check_utility
+from ensemblage.consensus._kcc import KMeansConsensus, check_utility
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._greedy import check_greedy
 
 
+@dataclass(eq=False, repr=False)
 class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
 
@@ -80,36 +82,20 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     (1,)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_candidates: int | Literal["all"] = 59,
-        augment: Literal["all", "last"] | None = "all",
-        partition_weight: float = 1.0,
-        standardize: bool = False,
-        utility: str = "category",
-        normalized: bool = False,
-        exponent: float = 5.0,
-        smoothing: float = float(np.finfo(np.float64).eps),
-        refine: str | None = None,
-        max_iter: int = 300,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_candidates = n_candidates
-        self.augment = augment
-        self.partition_weight = partition_weight
-        self.standardize = standardize
-        self.utility = utility
-        self.normalized = normalized
-        self.exponent = exponent
-        self.smoothing = smoothing
-        self.refine = refine
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_candidates: int | Literal["all"] = 59
+    augment: Literal["all", "last"] | None = "all"
+    partition_weight: float = 1.0
+    standardize: bool = False
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
+    max_iter: int = 300
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.

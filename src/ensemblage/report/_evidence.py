@@ -10,7 +10,7 @@ from ensemblage import plotting
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus import EvidenceAccumulation
 from ensemblage.metrics import association_counts
-from ensemblage.metrics._threshold import SPLITS, histogram_of
+from ensemblage.metrics._wat import SPLITS, histogram_of
 from ensemblage.report._layout import Picture, Section, counted, number, percent
 from ensemblage.report._svg import to_svg
 

@@ -139,10 +139,9 @@ class CSPA(ObjectGraph):
         self._check_size(rows, k, fewest_entries(rows, n_neighbors) if given is None else 0)
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if given is not None:
-            plain, subject = bool((rows.weights == rows.weights[0]).all()), "association_threshold of CSPA"
-            self.threshold_ = threshold = association_threshold(
-                given, subject, ensemble, self.random_state, plain=plain
-            )
+            plain, subject = rows.equally_weighted, "association_threshold of CSPA"
+            threshold = association_threshold(given, subject, ensemble, self.random_state, plain=plain)
+            self.threshold_ = threshold
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
         codes, counts = rows.codes[order], rows.counts[order]
@@ -211,7 +210,7 @@ def association_graph(
     """
     m, p = codes.shape
     columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters.astype(codes.dtype)
-    plain = (rows.weights == rows.weights[0]).all()
+    plain = rows.equally_weighted
     weights = np.empty(0) if plain else rows.weights
     dtype = np.min_scalar_type(p) if plain else np.float64
     total = float(p if plain else rows.weights.sum())

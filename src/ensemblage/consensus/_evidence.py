@@ -178,6 +178,6 @@ class EvidenceAccumulation(BaseConsensus):
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if given is None:
             return None
-        plain = self.similarity == "coassociation" and bool((rows.weights == rows.weights[0]).all())
+        plain = self.similarity == "coassociation" and rows.equally_weighted
         self.threshold_ = association_threshold(given, subject, ensemble, self.random_state, plain=plain)
         return self.threshold_

@@ -60,7 +60,7 @@ class Evidence:
     @property
     def countable(self) -> bool:
         """Whether a similarity is a number of partitions over another."""
-        return not len(self.labels.flat) and bool((self.rows.weights == self.rows.weights[0]).all())
+        return not len(self.labels.flat) and self.rows.equally_weighted
 
     @property
     def weights(self) -> NDArray[np.float64]:

@@ -111,9 +111,6 @@ class MCLA(GraphConsensus):
     def _holds_rows(self) -> str:
         return ""
 
-    def _holds_rows(self) -> str:
-        return ""
-
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
         check_choice(self.vertex_weights, "vertex_weights of MCLA", ["size", "equal"])

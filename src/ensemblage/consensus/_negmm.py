@@ -172,7 +172,7 @@ class NegMM(BaseConsensus):
     def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
         if self.threshold == "search":
             return list(THRESHOLDS)
-        given, plain, others = self.threshold, bool((rows.weights == rows.weights[0]).all()), ("search",)
+        given, plain, others = self.threshold, rows.equally_weighted, ("search",)
         subject, seed = "threshold of NegMM", self.random_state
         return [association_threshold(given, subject, ensemble, seed, plain=plain, other_words=others)]
 

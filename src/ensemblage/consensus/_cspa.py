@@ -234,21 +234,14 @@ def association_graph(
         return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
 
     found = parallel_map(find, row_blocks(m, rows_of_slice(m * (8 + p), BLOCK)), n_jobs)
-    graph = _joined(found, n_entries, total)
-    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))
-
-
-def _joined(found: list[Any], n_entries: int, total: float) -> csr_array:
-    """The graph from the neighbours of each block of rows, whose list is emptied."""
     places = np.int32 if n_entries < 2**31 else np.int64
     degrees = np.concatenate([block[0] for block in found])
     indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries
-    while found:
+    while found:  # the memory of a block is free when it is copied
         _, neighbours, links = found.pop()
         start = stop - len(links)
         indices[start:stop], data[start:stop] = neighbours, links / total
         stop = start
-    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
-    graph = csr_array((data, indices, indptr), shape=(len(degrees), len(degrees)))
+    graph = csr_array((data, indices, np.concatenate([[0], np.cumsum(degrees)]).astype(places)), shape=(m, m))
     graph.sort_indices()
-    return graph
+    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from inspect import signature
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._ensemble import Ensemble
+from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, check_utility
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._greedy import check_greedy
@@ -112,38 +114,17 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_utility(self, "GreedyKMeansConsensus")
         check_greedy(self, checked, "GreedyKMeansConsensus")
-        self.generator_ = self._generator()
-        labels = self.generator_.fit_transform(X)
-        self.ensemble_ = Ensemble(labels, names=self.generator_.get_feature_names_out().tolist())
-        self.consensus_ = self._consensus().fit(self.ensemble_)
+        self.generator_ = self._with_own_parameters(GreedyPartitions)
+        self.ensemble_ = ensemble_of(self.generator_, X)
+        start = {"init": self.generator_.labels_, "random_state": None}
+        self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
         for name in ("labels_", "confidence_", "n_clusters_", "objective_", "n_iter_"):
             setattr(self, name, getattr(self.consensus_, name))
         return self
 
-    def _generator(self) -> GreedyPartitions:
-        return GreedyPartitions(
-            self.n_clusters,
-            n_candidates=self.n_candidates,
-            augment=self.augment,
-            partition_weight=self.partition_weight,
-            standardize=self.standardize,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-
-    def _consensus(self) -> KMeansConsensus:
-        return KMeansConsensus(
-            self.n_clusters,
-            utility=self.utility,
-            normalized=self.normalized,
-            exponent=self.exponent,
-            smoothing=self.smoothing,
-            init=self.generator_.labels_,
-            max_iter=self.max_iter,
-            refine=self.refine,
-            n_jobs=self.n_jobs,
-        )
+    def _with_own_parameters(self, estimator: Callable[..., Any]) -> Any:
+        names = self.get_params().keys() & signature(estimator).parameters
+        return estimator(**{name: getattr(self, name) for name in names})
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
@@ -158,4 +139,5 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)
-        return self.consensus_.predict(self.generator_.transform(X))
+        clusters: NDArray[np.int32] = self.consensus_.predict(self.generator_.transform(X))
+        return clusters

@@ -108,6 +108,9 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     smoothing : float, default 2.2e-16
         Only for "entropy": added to the proportions when distances are taken, > 0 and < 1. A label that a cluster has
         not seen costs -log2(smoothing) bits; the default is the authors' and makes that 52.
+    refine : {None, "density"}, default None
+        "density" moves single label rows of the best start to other clusters as long as the exact density (Candel
+        Eq. 7) rises. k-means maximises an approximation of it, which is good in large clusters and poor in small ones.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
         Greedy k-means++ on the label rows (KCC++), distinct random objects (KCC), or a clustering to start from
         (-1: object without a cluster).
@@ -118,9 +121,6 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
         Most iterations per start.
     tol : float, default 0
         A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
-    refine : {None, "density"}, default None
-        "density" moves single label rows of the best start to other clusters as long as the exact density (Candel
-        Eq. 7) rises. k-means maximises an approximation of it, which is good in large clusters and poor in small ones.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
     n_jobs : int, optional
@@ -200,11 +200,11 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     normalized: bool = False
     exponent: float = 5.0
     smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
     init: Any = "k-means++"
     n_init: int = 10
     max_iter: int = 100
     tol: float = 0.0
-    refine: str | None = None
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None

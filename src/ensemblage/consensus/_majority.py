@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,23 +96,22 @@ class MajorityVoting(BaseConsensus):
                 "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
         order = order_by_entropy(rows, ensemble, self.n_jobs)
-        reference = self._reference(rows, order, agreements(ensemble, rows.weights, self.n_jobs), least)
+        enough = order.partitions[rows.n_clusters[order.partitions] >= least]
+        reference = int(enough[np.argmax(agreements(ensemble, rows.weights, self.n_jobs)[enough])])
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         return without_gaps(self._vote(rows, order.partitions, _matched(rows, order, reference, k, self.n_jobs), k))
-
-    def _reference(self, rows: Rows, order: PartitionOrder, agreement: NDArray[np.float64], least: int) -> int:
-        """The partition that lends its labels."""
-        enough = order.partitions[rows.n_clusters[order.partitions] >= least]
-        return int(enough[np.argmax(agreement[enough])])
 
     def _vote(self, rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int) -> NDArray[np.int64]:
         """Cluster of each row. Votes are added in an order by content: sums of weights may differ by rounding."""
         labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
         offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
-        votes = np.repeat(rows.weights[order], np.diff(offsets))
-        count = partial(_count, offsets, meant[np.concatenate(labels)], votes, np.ones(k))
+        votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
         clusters = np.empty(len(rows), dtype=np.int64)
+
+        def count(codes: Any, clusters: Any) -> None:
+            assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
+
         as_rows(as_rows(rows.codes).columns(order)).map(count, writes=[clusters], n_jobs=self.n_jobs)
         return clusters
 
@@ -121,10 +119,6 @@ class MajorityVoting(BaseConsensus):
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
         tally_clusters(clusters, rows.counts, sizes, np.zeros_like(sizes))
         return np.argsort(np.argsort(-sizes, kind="stable"))  # ties by the clusters of the reference
-
-
-def _count(offsets: Any, meant: Any, votes: Any, ones: Any, codes: Any, clusters: Any) -> None:
-    assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
 
 
 def _matched(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:

@@ -43,11 +43,11 @@ class MCLA(GraphConsensus):
         copes better with clusters of unlike sizes. With equal vertex weights bisection is the better one.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+    ties : {"random", "first"}, default "random"
+        Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     max_bytes : int or str, default 2 GiB
         Most memory to take beyond the labels, in bytes or as "4GB": 8 bytes for each pair of clusters of different
         partitions, and about 150 for each such pair that shares objects.
-    ties : {"random", "first"}, default "random"
-        Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
     n_jobs : int, optional
@@ -102,8 +102,8 @@ class MCLA(GraphConsensus):
     vertex_weights: str = "size"
     recursive: bool = False
     imbalance: float | None = None
-    max_bytes: int | str = MAX_BYTES
     ties: str = "random"
+    max_bytes: int | str = MAX_BYTES
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None

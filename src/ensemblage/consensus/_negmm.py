@@ -53,11 +53,11 @@ class NegMM(BaseConsensus):
         The l of `mm_index`.
     deduplicate : bool, default True
         Whether thresholds that leave the same graph are tried once. The result is the same.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
     max_bytes : int or str, default 2 GiB
         Most memory to take beyond the labels, in bytes or as "4GB". Fewer thresholds are tried at the same time where
         that is what it takes. See Notes.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -123,8 +123,8 @@ class NegMM(BaseConsensus):
     threshold: str | float = "search"
     n_neighbors: int = 3
     deduplicate: bool = True
-    weights: Any = None
     max_bytes: int | str = MAX_BYTES
+    weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
 

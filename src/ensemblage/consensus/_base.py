@@ -71,8 +71,7 @@ class Rows:
     def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
         """(offsets[p],) objects with each label."""
         everything = as_rows(self.codes).state(np.int32, 0)
-        sizes: NDArray[np.int64] = label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0]
-        return sizes
+        return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
 
     def __len__(self) -> int:
         return len(self.codes)

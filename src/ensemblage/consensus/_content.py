@@ -34,7 +34,10 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
     if len(np.unique(colours[rows.labels])) == len(rows.labels):
         clusters, firsts = np.zeros_like(of_partitions), np.zeros_like(colours)
     else:
-        first = _first_objects(rows)
+        first = np.full(len(rows) + 1, len(rows.inverse), dtype=np.uint64)  # object of each row
+        for block in row_blocks(len(rows.inverse)):
+            np.minimum.at(first, rows.inverse[block], np.arange(block.start, block.stop, dtype=np.uint64))
+        first = first[:-1]
         marks = mix(first + np.uint64(1))  # none is 0, which would count for nothing
         clusters = _colours_of_partitions(rows, _sums_over_rows(rows, np.zeros_like(colours), marks, n_jobs))
         offsets = rows.offsets
@@ -86,12 +89,3 @@ def _sums_over_rows(
 
     (sums,) = as_rows(rows.codes).add(add, [(int(offsets[-1]),)], reads=[rows.counts, marks], n_jobs=n_jobs)
     return sums.view(np.uint64)
-
-
-def _first_objects(rows: Rows) -> NDArray[np.uint64]:
-    """(m,) first object of each row."""
-    n = len(rows.inverse)
-    first = np.full(len(rows) + 1, n, dtype=np.uint64)
-    for block in row_blocks(n):
-        np.minimum.at(first, rows.inverse[block], np.arange(block.start, block.stop, dtype=np.uint64))
-    return first[:-1]

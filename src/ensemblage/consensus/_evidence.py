@@ -148,12 +148,11 @@ class EvidenceAccumulation(BaseConsensus):
             evidence = replace(evidence, labels=SIMILARITIES[self.similarity](rows))
         if self.linkage == "single":
             merges = single_linkage(evidence)
-        elif self.linkage == "complete":
-            merges = complete_linkage(evidence, self.max_bytes)
-        elif evidence.threshold is not None:
-            merges = average_linkage_of_matrix(evidence, self.max_bytes)
-        else:
+        elif self.linkage == "average" and evidence.threshold is None:
             merges = average_linkage(evidence)
+        else:
+            by_matrix = average_linkage_of_matrix if self.linkage == "average" else complete_linkage
+            merges = by_matrix(evidence, self.max_bytes)
         self.linkage_matrix_ = linkage_matrix(merges, rows)
         # Where rows have several objects, k = number of rows is no clustering into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))

@@ -146,8 +146,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        clusters: NDArray[np.int32] = self.consensus_.predict(np.asarray(self.generator_.transform(X)))
-        return clusters
+        return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))
 
 
 def ensemble_of(generator: Any, X: Any) -> Ensemble:

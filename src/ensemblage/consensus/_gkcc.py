@@ -139,5 +139,4 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)
-        clusters: NDArray[np.int32] = self.consensus_.predict(self.generator_.transform(X))
-        return clusters
+        return np.asarray(self.consensus_.predict(self.generator_.transform(X)))

@@ -161,8 +161,8 @@ def label_coordinates(
 
 def _products(rows: Rows, share: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:
     """M' M, (d, d): an array, or an operator where that would be large."""
-    H = rows.binary_matrix(np.sqrt(share)[:, None]) if len(scale) > MOST_DENSE else None
-    if H is not None:
+    if len(scale) > MOST_DENSE:
+        H = rows.binary_matrix(np.sqrt(share)[:, None])
         return LinearOperator((len(scale), len(scale)), lambda x: scale * (H.T @ (H @ (scale * x.ravel()))))
     tables = contingency_tables(np.ascontiguousarray(rows.codes.T), share, rows.n_clusters, 1)
     starts = rows.starts

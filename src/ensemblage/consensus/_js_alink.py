@@ -66,8 +66,7 @@ def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """SciPy linkage matrix (k - 1, 4) of a (k, k) matrix of distances; empty for k = 1. O(k²)."""
     if len(distances) < 2:
         return np.empty((0, 4))
-    merges: NDArray[np.float64] = linkage(squareform(distances, checks=False), "average")
-    return merges
+    return np.asarray(linkage(squareform(distances, checks=False), "average"))
 
 
 def bottleneck_linkage(

@@ -66,8 +66,7 @@ def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
     either = sizes[:, None] + sizes - both
     np.fill_diagonal(both, 0)
     # A label may occur only in objects that were left out.
-    jaccard: NDArray[np.float64] = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
-    return jaccard
+    return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
 
 
 def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:

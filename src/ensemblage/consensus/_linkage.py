@@ -8,7 +8,7 @@ the two rows that are most similar. So no result depends on the order of the obj
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,7 +145,12 @@ def average_linkage(evidence: Evidence) -> Merges:
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
     to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
     """
-    evidence = _finest_first(evidence)
+    # The partitions with the most clusters first: their labels tell most about a pair.
+    rows, labels = evidence.rows, evidence.labels
+    order = np.argsort(-rows.n_clusters, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
+    rows = replace(rows, codes=rows.codes[:, order], offsets=offsets, weights=rows.weights[order])
+    evidence = replace(evidence, rows=rows, labels=labels._replace(starts=labels.starts[order]))
     codes, counts = evidence.rows.codes, evidence.rows.counts
     compared = Compared(*evidence.tables(), evidence.complete)
     clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
@@ -153,15 +158,6 @@ def average_linkage(evidence: Evidence) -> Merges:
     pairs, similarities = _merge_arrays(len(codes), np.float64)
     run_in_slices(average_chain, compared, clusters, Chain.of(len(codes)), joined, pairs, similarities)
     return _in_order(pairs, similarities)
-
-
-def _finest_first(evidence: Evidence) -> Evidence:
-    """The partitions with the most clusters first: their labels tell most about a pair."""
-    rows, labels = evidence.rows, evidence.labels
-    order = np.argsort(-rows.n_clusters, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
-    ordered = Rows(rows.codes[:, order], rows.counts, offsets, rows.inverse, rows.weights[order])
-    return Evidence(ordered, LabelSimilarity(labels.flat, labels.starts[order]), evidence.threshold, evidence.n_jobs)
 
 
 def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:

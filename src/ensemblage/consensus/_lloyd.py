@@ -176,8 +176,7 @@ def _scratch(n_rows: int) -> NDArray[np.float32]:
     """Room for a block's distances, the same for every block of a thread: new memory costs as much as filling it."""
     if not hasattr(_of_thread, "distances"):
         _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
-    room: NDArray[np.float32] = _of_thread.distances[:n_rows]
-    return room
+    return np.asarray(_of_thread.distances[:n_rows])
 
 
 def lloyd(

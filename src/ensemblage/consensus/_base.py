@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -47,11 +48,31 @@ class Rows:
         """(d,) rows of the labels in a table over labels, without those of the missing entries."""
         return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
 
-    def label_counts(self) -> NDArray[np.int64]:
-        """(d,) objects with each label."""
-        clusters = np.zeros(len(self), dtype=np.int32)
-        profile = label_profile(self.codes, clusters, self.counts, self.offsets, 1, 1)
-        return np.asarray(profile[0, self.labels])
+    @property
+    def equally_weighted(self) -> bool:
+        return bool((self.weights == self.weights[0]).all())
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(p + 1,) first column of each partition in the binary matrix H, and d."""
+        return np.concatenate([[0], np.cumsum(self.n_clusters)])
+
+    def binary_matrix(self, entries: Any = 1.0) -> csr_array:
+        """H, (m, d): an entry, of shape (m, p), where a partition gives a row that label; else 0."""
+        labelled = self.codes < self.n_clusters
+        columns = (self.codes + self.starts[:-1])[labelled]
+        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        shape = (len(self), int(self.n_clusters.sum()))
+        return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
+
+    def of_partition(self, j: int) -> slice:
+        """The rows of partition j's labels in a table over labels, without that of the missing entry."""
+        return slice(self.offsets[j], self.offsets[j + 1] - 1)
+
+    def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """(offsets[p],) objects with each label."""
+        everything = as_rows(self.codes).state(np.int32, 0)
+        return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -8,18 +8,19 @@ from types import MappingProxyType
 from typing import Any
 
 from ensemblage._validation import check_choice
+from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
+from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
-from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
-from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Weak-association thresholds (Sinorina et al. 2022, Algorithm 2) from the histogram of the associations."""
+"""WAT (Sinorina et al. 2022, Algorithm 2): weak-association thresholds from the histogram of the associations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._random import random_source
-from ensemblage._validation import check_choice, check_flag, check_whole
+from ensemblage._validation import check_choice, check_flag, check_number, check_whole
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.rows.memory import as_rows
 
@@ -136,6 +136,24 @@ def weak_association_threshold(
         return threshold
     again = [split(share.resampled(random)) for _ in range(_N_BOOTSTRAPS)]
     return threshold, float(np.std(again, ddof=1))
+
+
+def association_threshold(
+    given: Any, subject: str, ensemble: Ensemble, random_state: Any, *, plain: bool, other_words: tuple[str, ...] = ()
+) -> float:
+    """A parameter's number, or the threshold that WAT finds by the word given; not ``plain``, only a number will do.
+
+    ``plain``: what is compared with the threshold is the co-association, all weights equal.
+    """
+    if not isinstance(given, str):
+        return check_number(given, f"{subject}, if it is a number,", least=0, below=1)
+    check_choice(given, f"{subject}, if it is a word,", [*other_words, *SPLITS])
+    if not plain:
+        raise ValueError(
+            f"{subject} must be {''.join(f'{word!r} or ' for word in other_words)}a number where weights are unequal "
+            f"or the similarity is not the plain co-association. Got {given!r}. Give a number."
+        )
+    return weak_association_threshold(ensemble, given, random_state=random_state)
 
 
 def association_histogram(ensemble: Ensemble) -> Histogram:

@@ -9,8 +9,30 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
+from ensemblage.consensus._aggregation import ROWS_AT_ONCE, AggregatedPartition, scale_of
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._votes import Votes, sum_of_entropies
+from ensemblage.kernels._votes import sum_entropies
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memory import as_rows
+from ensemblage.rows.slices import check_stopped, rows_of_slice
+
+
+def sum_of_entropies(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """(k, k) sums over the objects: -u log u on the diagonal, (u + v) log(u + v) - u log u - v log v below it.
+
+    O(n k²) logarithms for n objects; memory one (k, k) table per thread.
+    """
+    k, scale = aggregate.W.shape[1], scale_of(rows)
+
+    def add(codes: Any, counts: Any, sums: Any) -> None:
+        for few in row_blocks(len(codes), rows_of_slice(2 * k * (k + 1), ROWS_AT_ONCE)):
+            check_stopped()
+            sum_entropies(aggregate.rows_of(codes[few]), counts[few], scale, sums)
+
+    (sums,) = as_rows(rows.codes).add(add, [(k, k)], reads=[rows.counts], n_jobs=n_jobs)
+    own = np.diag(sums).copy()
+    np.fill_diagonal(sums, 0)
+    return (np.tril(sums - own[:, None] - own, -1) - np.diag(own)) / scale
 
 
 def js_divergences(masses: NDArray[np.float64], entropies: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -44,12 +66,11 @@ def average_linkage(distances: NDArray[np.float64]) -> NDArray[np.float64]:
     """SciPy linkage matrix (k - 1, 4) of a (k, k) matrix of distances; empty for k = 1. O(k²)."""
     if len(distances) < 2:
         return np.empty((0, 4))
-    merges: NDArray[np.float64] = linkage(squareform(distances, checks=False), "average")
-    return merges
+    return np.asarray(linkage(squareform(distances, checks=False), "average"))
 
 
 def bottleneck_linkage(
-    rows: Rows, votes: Votes, masses: NDArray[np.float64], n_jobs: int | None = None
+    rows: Rows, aggregate: AggregatedPartition, masses: NDArray[np.float64], n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """Agglomerative information bottleneck (Slonim & Tishby): merge the two clusters that cost the least I(C; X).
 
@@ -60,7 +81,7 @@ def bottleneck_linkage(
     merges = np.empty((k - 1, 4))
     groups, numbers, sizes = np.arange(k), np.arange(k), np.ones(k, dtype=np.intp)
     for step in range(k - 1):
-        entropies = sum_of_entropies(rows, votes.merged(groups), n_jobs)
+        entropies = sum_of_entropies(rows, aggregate.merged(groups), n_jobs)
         weights: NDArray[np.float64] = np.bincount(groups, weights=masses).astype(np.float64)
         costs = js_divergences(weights, entropies) * (weights[:, None] + weights) / masses.sum()
         costs[np.tril_indices(len(costs))] = np.inf

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from inspect import signature
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._ensemble import Ensemble
-from ensemblage.consensus._kmeans import KMeansConsensus, check_utility
+from ensemblage.consensus._features import ensemble_of
+from ensemblage.consensus._kcc import KMeansConsensus, check_utility
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._greedy import check_greedy
 
 
+@dataclass(eq=False, repr=False)
 class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
 
@@ -80,36 +84,20 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     (1,)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_candidates: int | Literal["all"] = 59,
-        augment: Literal["all", "last"] | None = "all",
-        partition_weight: float = 1.0,
-        standardize: bool = False,
-        utility: str = "category",
-        normalized: bool = False,
-        exponent: float = 5.0,
-        smoothing: float = float(np.finfo(np.float64).eps),
-        refine: str | None = None,
-        max_iter: int = 300,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_candidates = n_candidates
-        self.augment = augment
-        self.partition_weight = partition_weight
-        self.standardize = standardize
-        self.utility = utility
-        self.normalized = normalized
-        self.exponent = exponent
-        self.smoothing = smoothing
-        self.refine = refine
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_candidates: int | Literal["all"] = 59
+    augment: Literal["all", "last"] | None = "all"
+    partition_weight: float = 1.0
+    standardize: bool = False
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
+    max_iter: int = 300
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.
@@ -126,38 +114,17 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_utility(self, "GreedyKMeansConsensus")
         check_greedy(self, checked, "GreedyKMeansConsensus")
-        self.generator_ = self._generator()
-        labels = self.generator_.fit_transform(X)
-        self.ensemble_ = Ensemble(labels, names=self.generator_.get_feature_names_out().tolist())
-        self.consensus_ = self._consensus().fit(self.ensemble_)
+        self.generator_ = self._with_own_parameters(GreedyPartitions)
+        self.ensemble_ = ensemble_of(self.generator_, X)
+        start = {"init": self.generator_.labels_, "random_state": None}
+        self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
         for name in ("labels_", "confidence_", "n_clusters_", "objective_", "n_iter_"):
             setattr(self, name, getattr(self.consensus_, name))
         return self
 
-    def _generator(self) -> GreedyPartitions:
-        return GreedyPartitions(
-            self.n_clusters,
-            n_candidates=self.n_candidates,
-            augment=self.augment,
-            partition_weight=self.partition_weight,
-            standardize=self.standardize,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-
-    def _consensus(self) -> KMeansConsensus:
-        return KMeansConsensus(
-            self.n_clusters,
-            utility=self.utility,
-            normalized=self.normalized,
-            exponent=self.exponent,
-            smoothing=self.smoothing,
-            init=self.generator_.labels_,
-            max_iter=self.max_iter,
-            refine=self.refine,
-            n_jobs=self.n_jobs,
-        )
+    def _with_own_parameters(self, estimator: Callable[..., Any]) -> Any:
+        names = self.get_params().keys() & signature(estimator).parameters
+        return estimator(**{name: getattr(self, name) for name in names})
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
@@ -172,4 +139,4 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)
-        return self.consensus_.predict(self.generator_.transform(X))
+        return np.asarray(self.consensus_.predict(self.generator_.transform(X)))

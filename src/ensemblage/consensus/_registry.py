@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ensemblage._validation import check_choice
+from ensemblage._validation import check_choice, check_flag
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._cspa import CSPA
@@ -120,8 +120,39 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 
+# What the papers' tables were made with, found by reproducing them: see docs/REPRODUCTION.md. Empty: the defaults.
+PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        # Candel, Tables 2 to 7. Not in the text, taken because it reproduces: random rows as starts of SEC and ECC,
+        # equal vertex weights of MCLA, METIS' k-way cut of all objects for CSPA, the largest cluster split by H-KM.
+        "km": {},
+        "h-km": {"split_rule": "size"},
+        "sec": {"init": "random"},
+        "ecc": {"init": "random"},
+        "mcla": {"vertex_weights": "equal"},
+        "cspa": {"distinct": False, "recursive": False},
+        "eac-single": {},
+        "eac-average": {},
+        "eac-complete": {},
+        # Ayad & Kamel 2010, Secs. 3 and 4.1.
+        "acv": {},
+        "bv": {},
+        "hgpa": {},
+        "qmi": {},
+        # Li & Liu 2018, Sec. 5.1: one start.
+        "kcc": {"n_init": 1, "init": "random"},
+        # Sinorina et al. 2022, Algorithms 1 and 2.
+        "negmm": {},
+        "negmm-wat-kmeans": {},
+        "negmm-wat-gmm": {},
+    }
+)
+"""By the name of a method, its settings in the tables of the paper that is reproduced with it."""
 
-def make_consensus(name: str, n_clusters: int | None = None, **parameters: Any) -> BaseConsensus:
+
+def make_consensus(
+    name: str, n_clusters: int | None = None, *, published: bool = False, **parameters: Any
+) -> BaseConsensus:
     """Make a consensus estimator by the name its method has in the literature.
 
     Parameters
@@ -130,19 +161,36 @@ def make_consensus(name: str, n_clusters: int | None = None, **parameters: Any) 
         A key of `METHODS`.
     n_clusters : int, optional
         Number of clusters of the consensus. None: the method finds it, if it has a rule.
+    published : bool, default False
+        Take the settings that a paper's published table was made with, as ``ensemblage reproduce`` does, where they
+        are not the defaults.
     **parameters
-        Further parameters of the estimator; they override the method's own.
+        Further parameters of the estimator; they override the method's own and the published ones.
 
     Returns
     -------
     estimator
         Not fitted.
 
+    Raises
+    ------
+    ValueError
+        If there is no such method, or ``published`` is asked for one that no reproduced paper has.
+
     Examples
     --------
     >>> from ensemblage import make_consensus
     >>> make_consensus("km", 3, random_state=0)
     KMeansConsensus(n_clusters=3, random_state=0)
+    >>> make_consensus("mcla", 3, published=True)
+    MCLA(n_clusters=3, vertex_weights='equal')
     """
     method = METHODS[check_choice(name, "The name of a consensus method", METHODS)]
-    return method.estimator(n_clusters, **{**method.parameters, **parameters})
+    if not check_flag(published, "published of make_consensus"):
+        return method.estimator(n_clusters, **{**method.parameters, **parameters})
+    if name not in PUBLISHED:
+        raise ValueError(
+            f"published=True needs a method with published settings: {', '.join(PUBLISHED)}. Got {name}. "
+            "Leave published out, and give its parameters."
+        )
+    return method.estimator(n_clusters, **{**method.parameters, **PUBLISHED[name], **parameters})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ensemblage.reproduce._published import published
+from ensemblage.reproduce._results import NotRunError, Results
 
 HOLDS, FAILS, UNTESTED = "holds", "fails", "not testable here"
 
@@ -18,15 +18,22 @@ class Verdict(NamedTuple):
     """Our number, or the reason."""
 
 
+Judge = Callable[[Results], Verdict]
+"""The rule of a claim. It may ask for results that are not there: `Results.need`."""
+
+
 class Claim(NamedTuple):
-    """A row of a paper's claims with its verdict."""
+    """A sentence of a paper with its verdict."""
 
     figure: str
     dataset: str
     setting: str
     claim: str
     value: str
-    verdict: Verdict
+    verdict: str
+    ours: str
+    id: str
+    """Paper, place and a name, such as li.t4.order."""
 
 
 def holds(condition: bool, ours: str) -> Verdict:
@@ -39,16 +46,17 @@ def untested(why: str) -> Verdict:
     return Verdict(UNTESTED, why)
 
 
-def claims_of(paper: str, verdicts: Mapping[int, Verdict]) -> list[Claim]:
-    """Every row of the paper's claims; those without a verdict were not asked for."""
-    return [
-        Claim(
-            row["figure"],
-            row["dataset"],
-            row["setting"],
-            row["claim"],
-            f"{row['value']} {row['unit']}".strip(),
-            verdicts.get(i, untested("no rule to judge it by")),
-        )
-        for i, row in enumerate(published(f"{paper}_claims"))
-    ]
+def judged(rows: Sequence[Mapping[str, str]], rules: Mapping[str, Judge], results: Results) -> list[Claim]:
+    """Every row of a paper's claims.csv with the verdict of its rule, or why there is none."""
+    claims = []
+    for row in rows:
+        verdict = untested(row["untested"])
+        if row["id"] in rules:
+            try:
+                verdict = rules[row["id"]](results)
+            except NotRunError as error:
+                verdict = untested(str(error))
+        value = f"{row['value']} {row['unit']}".strip()
+        place = row["figure"], row["dataset"], row["setting"], row["claim"]
+        claims.append(Claim(*place, value, verdict.verdict, verdict.ours, row["id"]))
+    return claims

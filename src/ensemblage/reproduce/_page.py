@@ -11,23 +11,12 @@ from ensemblage._version import __version__
 from ensemblage.report._layout import Cell as ShownCell
 from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted, listed
 from ensemblage.report._svg import to_svg
+from ensemblage.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
-from ensemblage.reproduce._experiment import FigureOf, Paper, TableOf
 from ensemblage.reproduce._figures import Panel
-from ensemblage.reproduce._published import misprints
+from ensemblage.reproduce._paper import FigureOf, Paper, TableOf
 from ensemblage.reproduce._results import Results
-from ensemblage.reproduce._tables import (
-    DIFFERS,
-    NOISE_RULE,
-    UNKNOWN,
-    WITHIN,
-    Cell,
-    counts,
-    ordered,
-    ours_text,
-    plot,
-    published_text,
-)
+from ensemblage.reproduce._tables import ours_text, plot, published_text
 
 COLORS = {WITHIN: "#009e73", DIFFERS: "#d55e00", UNKNOWN: "#8c8c8c", HOLDS: "#009e73", FAILS: "#d55e00"}
 WIDEST_COLUMN = 7.0
@@ -117,7 +106,7 @@ def _figure_row(paper: Paper, figure: FigureOf) -> list[ShownCell]:
 
 
 def _claims_row(outcome: Outcome) -> list[ShownCell]:
-    count = [str(sum(c.verdict.verdict == v for c in outcome.claims)) for v in (HOLDS, FAILS, UNTESTED)]
+    count = [str(sum(c.verdict == v for c in outcome.claims)) for v in (HOLDS, FAILS, UNTESTED)]
     link = _link(f"{outcome.paper.name}-claims", f"{outcome.paper.name.capitalize()}, claims")
     return [link, "What the text says", *count, ""]
 
@@ -133,7 +122,7 @@ def _paper_sections(outcome: Outcome) -> list[Section]:
 
 
 def _misprints(paper: Paper) -> list[Table]:
-    rows = [[r["location"], r["printed"], r["other"], r["note"]] for r in misprints(paper.name)]
+    rows = [[r["location"], r["printed"], r["other"], r["note"]] for r in paper.misprints()]
     columns = ["Where", "Printed", "Elsewhere", "Note"]
     return [Table("Where the paper disagrees with itself", columns, rows, shown=3, text=(0, 1, 2, 3), wide=True)]
 
@@ -198,8 +187,8 @@ def _claims_section(outcome: Outcome) -> Section:
     rows: list[list[ShownCell]] = [
         [
             *(claim.figure, claim.dataset, claim.claim, claim.value),
-            ClusterCell(claim.verdict.verdict, COLORS.get(claim.verdict.verdict, "#8c8c8c")),
-            claim.verdict.ours,
+            ClusterCell(claim.verdict, COLORS.get(claim.verdict, "#8c8c8c")),
+            claim.ours,
         ]
         for claim in outcome.claims
     ]

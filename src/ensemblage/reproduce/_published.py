@@ -9,17 +9,20 @@ from importlib.resources import files
 
 
 @cache
-def published(name: str) -> tuple[Mapping[str, str], ...]:
-    """The rows of a file of published numbers."""
-    with files("ensemblage.reproduce").joinpath("published", f"{name}.csv").open(encoding="utf-8") as file:
+def read_rows(package: str, *path: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of a CSV file of a package; none where there is no such file."""
+    place = files(package).joinpath(*path)
+    if not place.is_file():
+        return ()
+    with place.open(encoding="utf-8") as file:
         return tuple(csv.DictReader(file))
+
+
+def published(package: str, name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of a file of published numbers, in the folder ``published`` of a paper's package."""
+    return read_rows(package, "published", f"{name}.csv")
 
 
 def number(text: str) -> float | None:
     """A printed number; None where the paper prints NA or nothing."""
     return None if text in ("", "NA") else float(text)
-
-
-def misprints(paper: str) -> tuple[Mapping[str, str], ...]:
-    """Where the paper disagrees with itself, its data or the others."""
-    return tuple(row for row in published("disagreements") if row["paper"] == paper)

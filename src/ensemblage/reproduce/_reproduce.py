@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ensemblage._lock import only_user
-from ensemblage._validation import check_choice, check_whole, shown
+from ensemblage._validation import check_whole, shown
 from ensemblage._version import __version__
 from ensemblage.report._layout import counted
 from ensemblage.report._svg import figure_style, to_svg
 from ensemblage.reproduce import _page
-from ensemblage.reproduce._claims import FAILS, HOLDS, Claim, claims_of
-from ensemblage.reproduce._experiment import Case, Experiment, FigureOf, Paper, TableOf
-from ensemblage.reproduce._figures import Panel
-from ensemblage.reproduce._methods import import_method, kind_of
+from ensemblage.reproduce._claims import FAILS, HOLDS
+from ensemblage.reproduce._experiment import Case, Experiment
+from ensemblage.reproduce._methods import kind_of
 from ensemblage.reproduce._page import Outcome
+from ensemblage.reproduce._paper import PAPERS, FigureOf, Paper, TableOf, load_paper
 from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
-from ensemblage.reproduce._tables import plot, to_csv, to_markdown, write_text
+from ensemblage.reproduce._tables import csv_text, plot, to_csv, to_markdown, write_text
 from ensemblage.rows.threads import thread_count
 
-PAPERS = ("candel", "ayad", "sinorina", "li", "ohl")
 RESULTS, INDEX = "results.sqlite", "index.html"
 
 
@@ -40,7 +38,8 @@ RESULTS, INDEX = "results.sqlite", "index.html"
 class Request:
     """What to reproduce, and how."""
 
-    papers: tuple[str, ...]
+    papers: tuple[str | Path | ModuleType, ...]
+    """Names, one of PAPERS each; or the folder or the package of another paper."""
     output: Path
     table: str | None = None
     figure: str | None = None
@@ -51,13 +50,6 @@ class Request:
     quick: bool = False
     retry: bool = False
     download: bool = False
-
-
-def load_paper(name: str) -> Paper:
-    """A paper by its name, one of PAPERS."""
-    check_choice(name, "A paper", PAPERS)
-    paper: Paper = import_module(f"ensemblage.reproduce.{name}").PAPER
-    return paper
 
 
 def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
@@ -226,17 +218,22 @@ def _write(
 ) -> Path:
     """Every file of the papers asked for, and one page of all that have results."""
     outcomes = []
-    for name in PAPERS:
-        paper = load_paper(name)
+    for paper in _with_others(papers):
         results = Results.read(paper.experiments, store, data, missing)
         if results.found or paper in papers:
             with figure_style():
                 outcomes.append(outcome_of(paper, results, request))
-                write_outcome(outcomes[-1], request.output / name)
+                write_outcome(outcomes[-1], request.output / paper.name)
     with figure_style():
         page = _page.render(outcomes, _facts(outcomes, seconds), _settings(request), _data_notes(data))
     write_text(request.output / INDEX, page)
     return request.output / INDEX
+
+
+def _with_others(papers: Sequence[Paper]) -> list[Paper]:
+    """Every paper that there is, and those asked for that are none of them."""
+    known = [load_paper(name) for name in PAPERS]
+    return [*known, *(paper for paper in papers if paper not in known)]
 
 
 def outcome_of(paper: Paper, results: Results, request: Request | None = None) -> Outcome:
@@ -245,8 +242,7 @@ def outcome_of(paper: Paper, results: Results, request: Request | None = None) -
     tables = [(table, table.cells(results)) for table in paper.tables]
     shown = [(t, cells) for t, cells in tables if t.number == asked[0] or any(c.ours for c in cells)]
     figures = [(figure, figure.panels(results)) for figure in paper.figures]
-    claims = claims_of(paper.name, paper.claims(results)) if paper.claims else []
-    return Outcome(paper, results, shown, [(f, panels) for f, panels in figures if panels], claims)
+    return Outcome(paper, results, shown, [(f, panels) for f, panels in figures if panels], paper.judge(results))
 
 
 def write_outcome(outcome: Outcome, folder: Path) -> None:
@@ -264,30 +260,13 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         for i, panel in enumerate(panels):
             stem = f"figure{figure.number}{chr(ord('a') + i) if len(panels) > 1 else ''}"
             write_text(folder / f"{stem}.svg", to_svg(panel.ax, stem))
-            write_text(folder / f"{stem}.csv", _csv_of_panel(panel))
+            write_text(folder / f"{stem}.csv", csv_text(panel.numbers))
     if outcome.claims:
-        write_text(folder / "claims.csv", _csv_of_claims(outcome.claims))
-
-
-def _csv_of_panel(panel: Panel) -> str:
-    buffer = io.StringIO()
-    names = list(dict.fromkeys(name for row in panel.numbers for name in row))
-    writer = csv.DictWriter(buffer, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(panel.numbers)
-    return buffer.getvalue()
-
-
-def _csv_of_claims(claims: Sequence[Claim]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["figure", "dataset", "setting", "claim", "value", "verdict", "ours"])
-    writer.writerows([*claim[:5], *claim.verdict] for claim in claims)
-    return buffer.getvalue()
+        write_text(folder / "claims.csv", csv_text([claim._asdict() for claim in outcome.claims]))
 
 
 def _facts(outcomes: Sequence[Outcome], seconds: float) -> list[tuple[str, str]]:
-    claims = [claim.verdict.verdict for outcome in outcomes for claim in outcome.claims]
+    claims = [claim.verdict for outcome in outcomes for claim in outcome.claims]
     results = sum(len(found) for outcome in outcomes for found in outcome.results.found.values())
     work = sum(r.seconds for o in outcomes for found in o.results.found.values() for r in found)
     judged = claims.count(HOLDS) + claims.count(FAILS)
@@ -307,7 +286,7 @@ def _settings(request: Request) -> dict[str, str]:
     versions = {"ensemblage": __version__, "Python": platform.python_version()}
     versions |= {package: metadata.version(package) for package in packages}
     asked: dict[str, Any] = {
-        "papers": ", ".join(request.papers),
+        "papers": ", ".join(load_paper(paper).name for paper in request.papers),
         "table": request.table,
         "figure": request.figure,
         "runs": request.runs,
@@ -321,9 +300,3 @@ def _settings(request: Request) -> dict[str, str]:
 
 def _data_notes(data: Data) -> list[str]:
     return [f"{name}: {note}" for name, notes in data.notes().items() for note in notes]
-
-
-def check_method(name: str | None) -> None:
-    """Fail early if the user's method cannot be imported."""
-    if name is not None:
-        import_method(name)

@@ -6,13 +6,21 @@ import time
 import numpy as np
 
 from ensemblage.datasets import make_partitions
-from ensemblage.reproduce._claims import holds, untested
-from ensemblage.reproduce._experiment import Case, Experiment, FigureOf, Paper, TableOf
-from ensemblage.reproduce._figures import boxes
-from ensemblage.reproduce._methods import fit_consensus
-from ensemblage.reproduce._store import Made
-from ensemblage.reproduce._tables import Cell
+from ensemblage.reproduce.papers import (
+    Case,
+    Experiment,
+    FigureOf,
+    Made,
+    Paper,
+    PaperMethod,
+    TableOf,
+    boxes,
+    holds,
+    number,
+    published,
+)
 
+CONSENSUS = {"KM": PaperMethod("km"), "broken": PaperMethod("km"), "future": PaperMethod("no-such-method")}
 CASES = (Case("easy", None, {"rho": 0.9}), Case("hard", None, {"rho": 0.3}), Case("absent", "no such set", {}))
 
 
@@ -26,8 +34,7 @@ def measure(run, method):
     time.sleep(float(os.environ.get("TOY_SLEEP", "0")))
     if method == "broken" and run.case.name == "hard":
         raise ArithmeticError("it broke")
-    name = {"KM": "km", "broken": "km", "future": "no-such-method"}.get(method, method)
-    labels = fit_consensus(name, run.ensemble, 3, run.seed).labels_
+    labels = run.fit(method, 3).labels_
     note("measure", run.case.name, method, run.seed)
     return {"right": np.mean(labels == labels[0]), "k": len(set(labels.tolist()))}
 
@@ -39,13 +46,9 @@ def note(*what):
 
 
 def table(results):
-    cells = []
-    for case in CASES:
-        for method in ("KM", "broken", "future", *results.extra("toy")):
-            ours = results.estimate("toy", case.name, method, "k")
-            why_not = "" if ours else results.why_not("toy", case.name, method)
-            cells.append(Cell(case.name, method, ours, 3.0 if case.name == "easy" else 40.0, why_not=why_not))
-    return cells
+    methods = ("KM", "broken", "future", *results.extra("toy"))
+    rows = [(row["dataset"], number(row["clusters"])) for row in published(__name__, "table9")]
+    return [results.cell(name, m, ("toy", name, m, "k"), value) for name, value in rows for m in methods]
 
 
 def panels(results):
@@ -53,20 +56,31 @@ def panels(results):
     return [boxes("<i>easy</i>", {"KM": values}, "share")] if values else []
 
 
-def claims(results):
-    return {0: holds(True, "<b>yes</b>"), 1: untested("no time")}
+def is_right(results):
+    return holds(results.need("toy", "easy", "KM", "right").mean > 0, "<b>yes</b>")
+
+
+def is_there(results):
+    return holds(results.need("toy", "absent", "KM", "right").mean > 0, "")
 
 
 PAPER = Paper(
-    name="ayad",
-    title="A toy & its <paper>",
-    protocol=("Nothing is standardised.",),
+    package=__name__,
     experiments=(
         Experiment(
-            "toy", CASES, ("KM", "broken", "future"), 4, make, measure, ("easy",), quick_runs=2, takes="consensus"
+            "toy",
+            CASES,
+            ("KM", "broken", "future"),
+            4,
+            make,
+            measure,
+            ("easy",),
+            quick_runs=2,
+            consensus=CONSENSUS,
+            takes="consensus",
         ),
     ),
     tables=(TableOf("9", "Clusters", {"toy": ()}, table), TableOf("10", "The same", {"toy": ("KM",)}, table)),
     figures=(FigureOf("1", "Shares", {"toy": ("KM",)}, panels),),
-    claims=claims,
+    claims={"toy.f1.right": is_right, "toy.f1.there": is_there},
 )

@@ -22,6 +22,8 @@ import pytest
 from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
+from ensemblage.consensus import METHODS, make_consensus
+from ensemblage.consensus._registry import PUBLISHED
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce import (
     PAPERS,
@@ -35,7 +37,7 @@ from ensemblage.reproduce import (
     status,
 )
 from ensemblage.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
-from ensemblage.reproduce._claims import HOLDS
+from ensemblage.reproduce._claims import HOLDS, UNTESTED
 from ensemblage.reproduce._experiment import Run
 from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.reproduce._published import published
@@ -58,6 +60,14 @@ reproduce(Request((Path({toy!r}),), Path({output!r}), n_jobs=1), print)
 """
 
 
+FIRST_PROTOCOLS = {
+    "ayad": "9695783c43618406",
+    "candel": "90c21af964243479",
+    "li": "e287df2efc27f3a7",
+    "ohl": "db5813fc5f95073d",
+    "sinorina": "729a277c07af2b6c",
+}
+"""Of the first experiment, case and method of each paper."""
 HOLDER = """
 import sqlite3, sys
 file = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -541,19 +551,19 @@ def test_papers_without_results_have_their_published_cells(name):
     paper = load_paper(name)
     results = Results({experiment.name: experiment for experiment in paper.experiments}, {})
     for table in paper.tables:
-        cells = table.cells(results)
+        cells = table.draw(results)
         assert sum(cell.published is not None for cell in cells if not cell.is_alternative) > 0
         assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
         assert all(cell.ours is None and cell.why_not for cell in cells)
         assert set(table.needs) <= set(results.experiments)
     for figure in paper.figures:
-        assert figure.panels(results) == []
+        assert figure.draw(results) == []
         assert set(figure.needs) <= set(results.experiments)
     rows = published(paper.package, "claims")
     ids = [row["id"] for row in rows]
     assert len(set(ids)) == len(ids) == len(paper.judge(results))
     assert all(id_.startswith(f"{name}.") for id_ in ids)
-    assert {row["id"] for row in rows if not row["untested"]} == set(paper.claims)
+    assert all(bool(row["untested"]) != bool(row["function"]) for row in rows)
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -570,14 +580,14 @@ def test_every_published_cell_has_its_place():
     for name, prefix in (("candel", "table[2-7]"), ("sinorina", "table[2-5]"), ("ohl", "table*k")):
         paper = load_paper(name)
         results = Results({experiment.name: experiment for experiment in paper.experiments}, {})
-        shown = sum(len([c for c in t.cells(results) if not c.is_alternative]) for t in paper.tables)
+        shown = sum(len([c for c in t.draw(results) if not c.is_alternative]) for t in paper.tables)
         folder = Path(_reproduce.__file__).parent / "papers" / name / "published"
         files = [f for f in folder.glob(f"{prefix}*.csv") if "datasets" not in f.name]
         lines = sum(len(published(paper.package, f.stem)) for f in files)
         own = sum(
             c.published is None and c.column in ("KM refined", "H-KM by loss")
             for t in paper.tables
-            for c in t.cells(results)
+            for c in t.draw(results)
         )
         assert shown - own == lines, name
 
@@ -722,3 +732,85 @@ def test_a_tiny_run_of_a_paper(tmp_path):
     assert "Figure 2" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     shown = invoke(*asked, "--status")
     assert "ohl/hubs                   88  88       0" in shown.output
+
+
+def test_another_paper_is_its_folder_and_nothing_else(tmp_path):
+    folder = tmp_path / "another"
+    shutil.copytree(TOY, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    page = reproduce(Request((folder, "ohl"), tmp_path / "out", figure="1", n_jobs=1, quick=True, runs=1), print)
+    assert "A toy &amp; its &lt;paper&gt;" in page.read_text(encoding="utf-8")
+    claims = {row["id"]: row["verdict"] for row in rows_of(tmp_path / "out" / "another" / "claims.csv")}
+    assert claims["toy.f1.right"] == HOLDS
+    assert claims["toy.f1.there"] == claims["toy.s1.time"] == UNTESTED
+    assert load_paper(sys.modules["ensemblage.reproduce.papers.another"]).name == "another"
+    assert "another" not in PAPERS
+
+
+def test_a_folder_that_is_no_paper(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"must be a folder with __init__\.py .*empty has no __init__\.py"):
+        load_paper(tmp_path / "empty")
+    (tmp_path / "candel").mkdir()
+    with pytest.raises(ValueError, match=r"candel is the name of another"):
+        load_paper(tmp_path / "candel")
+    with pytest.raises(ValueError, match=r"Paper named PAPER\. ensemblage\.consensus has none"):
+        load_paper(consensus)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_reproduce_uses_the_published_settings(name, monkeypatch):
+    """What a paper's method is fitted with: the published settings, under what the paper changes."""
+    ensemble = Ensemble(np.arange(24).reshape(12, 2) % 3)
+    used = [
+        (method, {**METHODS[name].parameters, **PUBLISHED[name], **method.changes})
+        for paper in PAPERS
+        for experiment in load_paper(paper).experiments
+        for method in experiment.consensus.values()
+        if method.name == name
+    ]
+    assert any(not method.changes or name == "mcla" for method, _ in used)
+    fitted = []
+    monkeypatch.setattr(METHODS[name].estimator, "fit", lambda self, ensemble: fitted.append(self) or self)
+    for method, settings in used:
+        Run(toy_module.CASES[0], None, ensemble, {}, 0, {"M": method}).fit("M", 2)
+        parameters = fitted[-1].get_params()
+        assert {key: parameters[key] for key in settings} == settings
+    made = make_consensus(name, 2, published=True).get_params()
+    assert {key: made[key] for key in PUBLISHED[name]} == dict(PUBLISHED[name])
+
+
+def test_published_settings_are_those_of_candels_tables():
+    """What differs from the defaults; a parameter of the caller is above it."""
+    differ = {}
+    for name, settings in PUBLISHED.items():
+        defaults = make_consensus(name, 2).get_params()
+        if any(defaults[key] != value for key, value in settings.items()):
+            differ[name] = dict(settings)
+    assert differ == {
+        "h-km": {"split_rule": "size"},
+        "sec": {"init": "random"},
+        "ecc": {"init": "random"},
+        "mcla": {"vertex_weights": "equal"},
+        "cspa": {"distinct": False, "recursive": False},
+        "kcc": {"n_init": 1, "init": "random"},
+    }
+    assert make_consensus("mcla", 2, published=True, vertex_weights="size").vertex_weights == "size"
+    with pytest.raises(ValueError, match=r"published=True needs a method .*: km, h-km, .*\. Got hbgf\. Leave"):
+        make_consensus("hbgf", 2, published=True)
+    with pytest.raises(ValueError, match=r"published of make_consensus must be True or False\. Got 'yes'"):
+        make_consensus("km", 2, published="yes")
+
+
+def test_settings_of_methods_are_part_of_the_protocol(monkeypatch):
+    (experiment, *_), (case, *_) = load_paper("candel").experiments, load_paper("candel").experiments[0].cases
+    before = protocol_of(experiment, case, "KM")
+    changed = {**experiment.consensus, "KM": replace(experiment.consensus["KM"], changes={"n_init": 3})}
+    assert protocol_of(replace(experiment, consensus=changed), case, "KM") != before
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the fingerprint of code depends on Python's version")
+def test_protocols_are_those_of_the_results_that_are_kept():
+    """An identifier changes only with what is measured: then this is to be changed, too, and results are made anew."""
+    first = {name: load_paper(name).experiments[0] for name in PAPERS}
+    found = {name: protocol_of(e, e.cases[0], e.methods[0]) for name, e in first.items()}
+    assert found == FIRST_PROTOCOLS

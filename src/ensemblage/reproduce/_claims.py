@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from types import ModuleType
 from typing import NamedTuple
 
+from ensemblage.reproduce._published import named_function
 from ensemblage.reproduce._results import NotRunError, Results
 
 HOLDS, FAILS, UNTESTED = "holds", "fails", "not testable here"
@@ -16,10 +18,6 @@ class Verdict(NamedTuple):
     verdict: str
     ours: str = ""
     """Our number, or the reason."""
-
-
-Judge = Callable[[Results], Verdict]
-"""The rule of a claim. It may ask for results that are not there: `Results.need`."""
 
 
 class Claim(NamedTuple):
@@ -46,17 +44,15 @@ def untested(why: str) -> Verdict:
     return Verdict(UNTESTED, why)
 
 
-def judged(rows: Sequence[Mapping[str, str]], rules: Mapping[str, Judge], results: Results) -> list[Claim]:
-    """Every row of a paper's claims.csv with the verdict of its rule, or why there is none."""
-    claims = []
-    for row in rows:
-        verdict = untested(row["untested"])
-        if row["id"] in rules:
-            try:
-                verdict = rules[row["id"]](results)
-            except NotRunError as error:
-                verdict = untested(str(error))
-        value = f"{row['value']} {row['unit']}".strip()
-        place = row["figure"], row["dataset"], row["setting"], row["claim"]
-        claims.append(Claim(*place, value, verdict.verdict, verdict.ours, row["id"]))
-    return claims
+def judged(row: Mapping[str, str], rules: ModuleType | None, results: Results) -> Claim:
+    """A row of a paper's claims.csv with the verdict of its rule, or why there is none.
+
+    A rule may ask for results that are not there: `Results.need`.
+    """
+    try:
+        verdict: Verdict = named_function(rules, row)(results) if row["function"] else untested(row["untested"])
+    except NotRunError as error:
+        verdict = untested(str(error))
+    value = f"{row['value']} {row['unit']}".strip()
+    place = row["figure"], row["dataset"], row["setting"], row["claim"]
+    return Claim(*place, value, verdict.verdict, verdict.ours, row["id"])

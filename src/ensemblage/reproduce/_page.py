@@ -14,7 +14,7 @@ from ensemblage.report._svg import to_svg
 from ensemblage.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
 from ensemblage.reproduce._figures import Panel
-from ensemblage.reproduce._paper import FigureOf, Paper, TableOf
+from ensemblage.reproduce._paper import Paper, Shown
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._tables import ours_text, plot, published_text
 
@@ -29,8 +29,8 @@ class Outcome:
 
     paper: Paper
     results: Results
-    tables: Sequence[tuple[TableOf, Sequence[Cell]]]
-    figures: Sequence[tuple[FigureOf, Sequence[Panel]]]
+    tables: Sequence[tuple[Shown, Sequence[Cell]]]
+    figures: Sequence[tuple[Shown, Sequence[Panel]]]
     claims: Sequence[Claim]
 
 
@@ -56,18 +56,11 @@ def render(
 
 
 def _headline(outcomes: Sequence[Outcome]) -> str:
-    total = _sum(counts(cells) for outcome in outcomes for _, cells in outcome.tables)
+    total = counts([cell for outcome in outcomes for _, cells in outcome.tables for cell in cells])
     compared = total[WITHIN] + total[DIFFERS]
     if not compared:
         return "Nothing to compare with the published numbers yet"
     return f"{total[WITHIN]:,} of {counted(compared, 'published number')} within noise of ours"
-
-
-def _sum(parts: object) -> dict[str, int]:
-    total = {WITHIN: 0, DIFFERS: 0, UNKNOWN: 0}
-    for part in parts:  # type: ignore[attr-defined]
-        total = {verdict: total[verdict] + part[verdict] for verdict in total}
-    return total
 
 
 def _anchor(name: str, text: str) -> Markup:
@@ -78,7 +71,7 @@ def _link(name: str, text: str) -> Markup:
     return Markup('<a href="#{}">{}</a>').format(name, text)
 
 
-def _table_id(paper: Paper, table: TableOf) -> str:
+def _table_id(paper: Paper, table: Shown) -> str:
     return f"{paper.name}-table-{table.number}"
 
 
@@ -100,7 +93,7 @@ def _overview(outcomes: Sequence[Outcome]) -> Section:
     return Section("Overview", [NOISE_RULE], tables=[shown])
 
 
-def _figure_row(paper: Paper, figure: FigureOf) -> list[ShownCell]:
+def _figure_row(paper: Paper, figure: Shown) -> list[ShownCell]:
     link = _link(f"{paper.name}-figure-{figure.number}", f"{paper.name.capitalize()}, Figure {figure.number}")
     return [link, figure.title, "", "", "", ""]
 
@@ -127,7 +120,7 @@ def _misprints(paper: Paper) -> list[Table]:
     return [Table("Where the paper disagrees with itself", columns, rows, shown=3, text=(0, 1, 2, 3), wide=True)]
 
 
-def _table_section(paper: Paper, table: TableOf, cells: Sequence[Cell]) -> Section:
+def _table_section(paper: Paper, table: Shown, cells: Sequence[Cell]) -> Section:
     title = _anchor(_table_id(paper, table), f"{paper.name.capitalize()}, Table {table.number}: {table.title}")
     full = [row for row in ordered(c.row for c in cells) if any(c.ours for c in cells if c.row == row)]
     shown = [cell for cell in cells if cell.row in full]
@@ -171,7 +164,7 @@ def _cell(cell: Cell | None, digits: int) -> ShownCell:
     ).format(ours_text(cell, digits), cell.verdict, COLORS[cell.verdict], published)
 
 
-def _figure_section(paper: Paper, figure: FigureOf, panels: Sequence[Panel]) -> Section:
+def _figure_section(paper: Paper, figure: Shown, panels: Sequence[Panel]) -> Section:
     name = f"{paper.name}-figure-{figure.number}"
     pictures = [_picture(panel, f"{name}-{i}") for i, panel in enumerate(panels)]
     title = _anchor(name, f"{paper.name.capitalize()}, Figure {figure.number}: {figure.title}")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 from ensemblage._validation import check_choice
-from ensemblage.reproduce._cells import Cell
-from ensemblage.reproduce._claims import Claim, Judge, judged
+from ensemblage.reproduce._claims import Claim, judged
 from ensemblage.reproduce._experiment import Experiment
-from ensemblage.reproduce._figures import Panel
-from ensemblage.reproduce._published import published
+from ensemblage.reproduce._published import named_function, published, read_rows
 from ensemblage.reproduce._results import Results
 
 FOLDER = "ensemblage.reproduce.papers"
@@ -25,27 +26,17 @@ PAPERS = tuple(module.name for module in iter_modules([str(Path(__file__).with_n
 
 
 @dataclass(frozen=True)
-class TableOf:
-    """A table of a paper: the results it needs, and its cells."""
+class Shown:
+    """A table or a figure of a paper: the results it needs, and the function of results that makes it."""
 
     number: str
     title: str
     needs: Mapping[str, tuple[str, ...]]
     """Experiments, each with the methods that are needed; () is all."""
-    cells: Callable[[Results], list[Cell]]
+    draw: Callable[[Results], list[Any]]
+    """The cells of a table, the panels of a figure."""
     note: str = ""
-    digits: int = 2
-
-
-@dataclass(frozen=True)
-class FigureOf:
-    """A figure of a paper."""
-
-    number: str
-    title: str
-    needs: Mapping[str, tuple[str, ...]]
-    panels: Callable[[Results], list[Panel]]
-    note: str = ""
+    digits: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,10 +46,10 @@ class Paper:
     package: str
     """Of the folder, whose name is that of the paper; with README.md and the printed numbers in ``published``."""
     experiments: tuple[Experiment, ...]
-    tables: tuple[TableOf, ...] = ()
-    figures: tuple[FigureOf, ...] = ()
-    claims: Mapping[str, Judge] = field(default_factory=dict)
-    """By the ids of ``published/claims.csv``, the rule of each that has no reason in its column ``untested``."""
+    drawing: ModuleType | None = None
+    """Holds the functions that ``tables.csv`` names: arguments and results to cells or panels."""
+    rules: ModuleType | None = None
+    """Holds the functions that ``published/claims.csv`` names: arguments and results to a verdict."""
 
     @property
     def name(self) -> str:
@@ -78,9 +69,24 @@ class Paper:
     def _readme(self) -> list[str]:
         return files(self.package).joinpath("README.md").read_text(encoding="utf-8").splitlines()
 
+    @cached_property
+    def tables(self) -> tuple[Shown, ...]:
+        """The tables of ``tables.csv``."""
+        return self._shown("table")
+
+    @cached_property
+    def figures(self) -> tuple[Shown, ...]:
+        """The figures of ``tables.csv``."""
+        return self._shown("figure")
+
+    def _shown(self, kind: str) -> tuple[Shown, ...]:
+        rows = [row for row in read_rows(self.package, "tables.csv") if row["kind"] == kind]
+        made = [(row, json.loads(row["needs"]), named_function(self.drawing, row)) for row in rows]
+        return tuple(Shown(r["number"], r["title"], needs, f, r["note"], int(r["digits"] or 0)) for r, needs, f in made)
+
     def judge(self, results: Results) -> list[Claim]:
         """Every claim with its verdict."""
-        return judged(published(self.package, "claims"), self.claims, results)
+        return [judged(row, self.rules, results) for row in published(self.package, "claims")]
 
     def misprints(self) -> tuple[Mapping[str, str], ...]:
         """Where the paper disagrees with itself, its data or the others."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from functools import cache
+import json
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib.resources import files
+from types import ModuleType
+from typing import Any
 
 
 @cache
@@ -26,3 +29,8 @@ def published(package: str, name: str) -> tuple[Mapping[str, str], ...]:
 def number(text: str) -> float | None:
     """A printed number; None where the paper prints NA or nothing."""
     return None if text in ("", "NA") else float(text)
+
+
+def named_function(module: ModuleType | None, row: Mapping[str, str]) -> Callable[..., Any]:
+    """The function of a module that a row names, with the row's arguments (JSON) before those it is called with."""
+    return partial(getattr(module, row["function"]), *json.loads(row["arguments"] or "[]"))

@@ -6,7 +6,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -23,7 +23,7 @@ from ensemblage.reproduce._claims import FAILS, HOLDS
 from ensemblage.reproduce._experiment import Case, Experiment
 from ensemblage.reproduce._methods import kind_of
 from ensemblage.reproduce._page import Outcome
-from ensemblage.reproduce._paper import PAPERS, FigureOf, Paper, TableOf, load_paper
+from ensemblage.reproduce._paper import PAPERS, Paper, Shown, load_paper
 from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
@@ -78,7 +78,7 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
     _check(request)
     papers = [load_paper(name) for name in request.papers]
     plans = [plan for paper in papers for plan in plans_of(paper, request)]
-    with _folder(request.output), _opened(request.output / RESULTS) as store:
+    with _folder(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
         for version, n in store.other_versions().items():
             tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
         aside = sum(_aside(plan.experiment, store) for plan in plans)
@@ -131,7 +131,7 @@ def status(request: Request) -> list[tuple[str, str, str, str]]:
     _check(request)
     plans = [plan for name in request.papers for plan in plans_of(load_paper(name), request)]
     rows = []
-    with _opened(request.output / RESULTS, must_exist=True) as store:
+    with closing(Store(request.output / RESULTS, __version__, must_exist=True)) as store:
         for plan in plans:
             cases, protocols = {case.name for case in plan.cases}, Protocols(plan.experiment)
             known = [
@@ -166,8 +166,8 @@ def plans_of(paper: Paper, request: Request) -> list[Plan]:
     return plans
 
 
-def _chosen(paper: Paper, request: Request) -> list[TableOf | FigureOf]:
-    chosen: list[TableOf | FigureOf] = []
+def _chosen(paper: Paper, request: Request) -> list[Shown]:
+    chosen: list[Shown] = []
     for kind, wanted, items in (("table", request.table, paper.tables), ("figure", request.figure, paper.figures)):
         if wanted is None:
             continue
@@ -187,15 +187,6 @@ def _size(experiment: Experiment, request: Request) -> tuple[tuple[Case, ...], i
         quick = experiment.quick_cases or tuple(case.name for case in cases)
         cases, runs = tuple(case for case in cases if case.name in quick), min(runs, experiment.quick_runs)
     return cases, request.runs or runs
-
-
-@contextmanager
-def _opened(path: Path, *, must_exist: bool = False) -> Iterator[Store]:
-    store = Store(path, __version__, must_exist=must_exist)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 @contextmanager
@@ -224,8 +215,9 @@ def _write(
             with figure_style():
                 outcomes.append(outcome_of(paper, results, request))
                 write_outcome(outcomes[-1], request.output / paper.name)
+    notes = [f"{name}: {note}" for name, told in data.notes().items() for note in told]
     with figure_style():
-        page = _page.render(outcomes, _facts(outcomes, seconds), _settings(request), _data_notes(data))
+        page = _page.render(outcomes, _facts(outcomes, seconds), _settings(request), notes)
     write_text(request.output / INDEX, page)
     return request.output / INDEX
 
@@ -239,9 +231,9 @@ def _with_others(papers: Sequence[Paper]) -> list[Paper]:
 def outcome_of(paper: Paper, results: Results, request: Request | None = None) -> Outcome:
     """Tables, figures and claims from the results, without those that have no number and were not asked for."""
     asked = (request.table, request.figure) if request else (None, None)
-    tables = [(table, table.cells(results)) for table in paper.tables]
+    tables = [(table, table.draw(results)) for table in paper.tables]
     shown = [(t, cells) for t, cells in tables if t.number == asked[0] or any(c.ours for c in cells)]
-    figures = [(figure, figure.panels(results)) for figure in paper.figures]
+    figures = [(figure, figure.draw(results)) for figure in paper.figures]
     return Outcome(paper, results, shown, [(f, panels) for f, panels in figures if panels], paper.judge(results))
 
 
@@ -296,7 +288,3 @@ def _settings(request: Request) -> dict[str, str]:
     shown = {name: str(value) for name, value in asked.items() if value is not None}
     seeds = "0, 1, … per experiment; ensembles and methods of a run have the same"
     return {**shown, "seeds": seeds, "versions": ", ".join(f"{n} {v}" for n, v in versions.items())}
-
-
-def _data_notes(data: Data) -> list[str]:
-    return [f"{name}: {note}" for name, notes in data.notes().items() for note in notes]

@@ -1,17 +1,20 @@
 """The papers: one folder each, and what their modules are written with.
 
-A folder is a package with a `Paper` named PAPER. Beside it lie ``README.md`` (a line with the title, then a list of
-what the protocol is), ``published`` (the printed numbers, ``claims.csv``, ``disagreements.csv``) and ``protocol.py``,
-which holds what makes and measures the results and is their fingerprint: what is changed there is measured anew.
-Tables, figures and claims, which only read results, lie in other modules.
+A folder is a package with a `Paper` named PAPER, whose parts are
+
+- ``README.md``: a line with the title, then a list of what the protocol is;
+- ``protocol.py``: what makes and measures the results, and their fingerprint: what changes there is measured anew;
+- ``tables.csv``: each table and figure, what it needs, and the function of ``tables.py`` that makes it;
+- ``published``: the printed numbers; ``claims.csv``, each with the function of ``claims.py`` that judges it, or why
+  none does; ``disagreements.csv``, where the paper disagrees with itself.
 """
 
 from ensemblage.reproduce._cells import Cell, Estimate, estimate, ordered
-from ensemblage.reproduce._claims import Judge, Verdict, holds, untested
+from ensemblage.reproduce._claims import Verdict, holds, untested
 from ensemblage.reproduce._experiment import Case, Experiment, Numbers, Run
 from ensemblage.reproduce._figures import Panel, bars, boxes, lines
 from ensemblage.reproduce._methods import PaperMethod, fit_consensus, make_generator, make_ranker
-from ensemblage.reproduce._paper import FigureOf, Paper, TableOf
+from ensemblage.reproduce._paper import Paper
 from ensemblage.reproduce._published import number, published
 from ensemblage.reproduce._results import NotRunError, Results
 from ensemblage.reproduce._store import Made
@@ -21,8 +24,6 @@ __all__ = [
     "Cell",
     "Estimate",
     "Experiment",
-    "FigureOf",
-    "Judge",
     "Made",
     "NotRunError",
     "Numbers",
@@ -31,7 +32,6 @@ __all__ = [
     "PaperMethod",
     "Results",
     "Run",
-    "TableOf",
     "Verdict",
     "bars",
     "boxes",

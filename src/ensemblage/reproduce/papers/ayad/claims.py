@@ -1,13 +1,10 @@
 """What Ayad & Kamel 2010 say of their figures and methods."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
-from ensemblage.reproduce.papers import Judge, NotRunError, Results, Verdict, holds
+from ensemblage.reproduce.papers import NotRunError, Results, Verdict, holds
 from ensemblage.reproduce.papers.ayad import protocol
 
 
@@ -107,29 +104,3 @@ def has_property(name: str, results: Results) -> Verdict:
     """A property of Ada-cVote holds to 1e-9."""
     error = results.need(protocol.PROPERTIES, protocol.CASES["1"].name, name, "error").mean
     return holds(error < 1e-9, f"largest error {error:.1g}")
-
-
-CLAIMS: Mapping[str, Judge] = {
-    "ayad.f1.acv-k": partial(finds_k, "1", 2),
-    "ayad.f1.acv-ari": partial(is_high, "1", 0.88),
-    "ayad.f1.bv-ari": partial(bv_is_low, "1", 2),
-    "ayad.f1.bv-anmi": partial(anmi_is_high, "1"),
-    "ayad.f2.acv-k": partial(finds_k, "2", 5),
-    "ayad.f2.acv-ari": partial(is_high, "2", 0.98),
-    "ayad.f2.bv-ari": partial(bv_is_low, "2", 5),
-    "ayad.f3.acv-first": partial(acv_is_first, "3"),
-    "ayad.f3.orders": partial(orders_differ, "3"),
-    "ayad.f4.acv-first": partial(acv_is_first, "4"),
-    "ayad.f4.orders": partial(orders_differ, "4"),
-    "ayad.f5.acv-first": partial(acv_is_first, "5"),
-    "ayad.f5.orders": partial(orders_differ, "5"),
-    "ayad.f6.acv-first": partial(acv_is_first, "6"),
-    "ayad.f6.acv-each-b": partial(above_at_each_size, "6"),
-    "ayad.f7.acv-above": partial(ecoli, False),
-    "ayad.f7.acv-near": partial(ecoli, True),
-    "ayad.f7.acv-each-b": partial(above_at_each_size, "7"),
-    "ayad.s2.regression": partial(has_property, protocol.REGRESSION),
-    "ayad.s2.row-sums": partial(has_property, protocol.ROW_SUMS),
-    "ayad.s3.means": partial(has_property, protocol.MEANS),
-    "ayad.s3.order": partial(has_property, protocol.ORDER),
-}

@@ -1,7 +1,5 @@
 """What Ayad & Kamel 2010 measured (Sec. 4)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,15 +1,12 @@
 """The table and the figures of Ayad & Kamel 2010."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from ensemblage.plotting._axes import label_ticks, new_axes, without_frame
 from ensemblage.plotting._colors import PALETTE
-from ensemblage.reproduce.papers import Cell, FigureOf, Panel, Results, TableOf, boxes, lines, number, published
+from ensemblage.reproduce.papers import Cell, Panel, Results, boxes, lines, number, published
 from ensemblage.reproduce.papers.ayad import protocol
 
 
@@ -81,19 +78,3 @@ def given_panels(figure: str, results: Results) -> list[Panel]:
         if any(curves.values()):
             panels.append(lines(f"{measure_.upper()} over b", curves, ("members b", measure_.upper()), "Band: one sd."))
     return panels
-
-
-def _given(n: str, title: str, *sizes: str) -> FigureOf:
-    return FigureOf(n, title, dict.fromkeys((protocol.GIVEN, *sizes), ()), partial(given_panels, n))
-
-
-TABLES = (TableOf("1", "ARI of k-means with the true number of clusters", {protocol.BASE: ()}, table1),)
-FIGURES = (
-    FigureOf("1", "2D2K, k estimated", {protocol.ESTIMATED: ()}, partial(estimated_panels, "1")),
-    FigureOf("2", "8D5K, k estimated", {protocol.ESTIMATED: ()}, partial(estimated_panels, "2")),
-    _given("3", "Two Gauss, k = 2"),
-    _given("4", "Yahoo!, k = 6, members of 12 to 24 clusters"),
-    _given("5", "Yahoo!, k = 6, members of 24 clusters"),
-    _given("6", "Landsat, k = 6", protocol.SIZES, protocol.SIZES_ESTIMATED),
-    _given("7", "E. coli, k = 8", protocol.SIZES, protocol.SIZES_ESTIMATED),
-)

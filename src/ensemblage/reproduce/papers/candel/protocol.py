@@ -1,7 +1,5 @@
 """What Candel measured (Sec. 5)."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,12 +1,9 @@
 """Tables 2 to 7 of Candel: one row per data set, one column per method."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
-from functools import partial
 
-from ensemblage.reproduce.papers import Cell, Results, TableOf, number, ordered, published
+from ensemblage.reproduce.papers import Cell, Results, number, ordered, published
 from ensemblage.reproduce.papers.candel import protocol
 
 GROUPS = {"Best-NH": protocol.NON_HIERARCHICAL, "Best-H": protocol.HIERARCHICAL}
@@ -53,31 +50,3 @@ def _cell(name: str, column: str, value: str, metric: str, experiment: str, resu
 def _mean(results: Results, name: str, method: str, metric: str) -> float:
     found = results.estimate(protocol.EXPERIMENT, name, method, metric)
     return -math.inf if found is None else found.mean
-
-
-def _methods_table(n: str, file: str, title: str, metric: str, methods: tuple[str, ...]) -> TableOf:
-    cells = partial(table, f"table{n}_{file}", metric, ())
-    return TableOf(n, title, {protocol.EXPERIMENT: methods}, cells, digits=2 if metric == "nmi" else 1)
-
-
-def _comparison(n: str, title: str, metric: str, note: str) -> TableOf:
-    cells = partial(table, f"table{n}_{metric}_comparison", metric, ("KM refined", "H-KM by loss"))
-    return TableOf(
-        n, title, {protocol.EXPERIMENT: (), protocol.STANDARDISED: ()}, cells, note, digits=2 if metric == "nmi" else 1
-    )
-
-
-TABLES = (
-    _methods_table("2", "nmi_nonhierarchical", "NMI of the non-hierarchical methods", "nmi", protocol.NON_HIERARCHICAL),
-    _methods_table(
-        "3", "density_nonhierarchical", "Density of the non-hierarchical methods", "density", protocol.NON_HIERARCHICAL
-    ),
-    _methods_table("4", "nmi_hierarchical", "NMI of the hierarchical methods", "nmi", protocol.HIERARCHICAL),
-    _methods_table(
-        "5", "density_hierarchical", "Density of the hierarchical methods", "density", protocol.HIERARCHICAL
-    ),
-    _comparison("6", "NMI of KM and H-KM compared", "nmi", "Max and Mean are what the members reach themselves."),
-    _comparison(
-        "7", "Density of KM and H-KM compared", "density", "The paper's caption says NMI; its numbers are densities."
-    ),
-)

@@ -1,15 +1,11 @@
 """What Li & Liu 2018 say of their tables and figures."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 
 from ensemblage.generation import GreedyPartitions
-from ensemblage.reproduce.papers import Judge, NotRunError, Results, Verdict, holds
+from ensemblage.reproduce.papers import NotRunError, Results, Verdict, holds
 from ensemblage.reproduce.papers.li import protocol
 from ensemblage.reproduce.papers.li.tables import by_set, by_strategy
 
@@ -98,7 +94,7 @@ def neither_wins(results: Results) -> Verdict:
     _needed(results, protocol.GREEDY, protocol.RPS)
     pairs = [(found["greedy"], found["RPS"]) for found in by_strategy(results, "R_n").values()]
     greedy, random = sum(g > r for g, r in pairs), sum(r > g for g, r in pairs)
-    return holds(min(greedy, random) > 0, f"greedy on {greedy}, protocol.RPS on {random} sets")
+    return holds(min(greedy, random) > 0, f"greedy on {greedy}, RPS on {random} sets")
 
 
 def greedy_is_better(results: Results) -> Verdict:
@@ -108,7 +104,7 @@ def greedy_is_better(results: Results) -> Verdict:
         s: (_mean(results, protocol.GREEDY, "GKCC", s), _mean(results, protocol.RPS, "KCC++", s))
         for s in protocol.MEASURES
     }
-    told = ", ".join(f"{s} greedy {g:.3f}, protocol.RPS {r:.3f}" for s, (g, r) in means.items())
+    told = ", ".join(f"{s} greedy {g:.3f}, RPS {r:.3f}" for s, (g, r) in means.items())
     return holds(all(g > r for g, r in means.values()), told)
 
 
@@ -116,21 +112,3 @@ def sample_size(results: Results) -> Verdict:
     """Lemma 1."""
     tried = GreedyPartitions.n_candidates_for(0.95, 0.05)
     return holds(tried == 59, str(tried))
-
-
-V1, V2 = "alizadeh-2000-v1", "alizadeh-2000-v2"
-RANDOM_PLUS = (protocol.RPS, "KCC++")
-CLAIMS: Mapping[str, Judge] = {
-    "li.f3.lowest": lowest_loss,
-    "li.f3.gkcc-sd": gkcc_is_constant,
-    "li.f3.others-sd": others_vary,
-    "li.f4.first": gkcc_is_first,
-    "li.f4.gain-2": partial(gain, V2, (protocol.GREEDY, "KCC++"), (protocol.GREEDY, "GKCC"), 0.4),
-    "li.f5.neither": neither_wins,
-    "li.f5.gain-1": partial(gain, V1, (protocol.GREEDY, "GKCC"), RANDOM_PLUS, 0.3),
-    "li.f5.gain-2": partial(gain, V2, RANDOM_PLUS, (protocol.GREEDY, "GKCC"), 0.3),
-    "li.t4.order": order_of_means,
-    "li.t5.order": greedy_is_better,
-    "li.l1.sample": sample_size,
-    "li.s4.partitions": n_partitions,
-}

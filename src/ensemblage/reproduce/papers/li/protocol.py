@@ -1,7 +1,5 @@
 """What Li & Liu 2018 measured (Sec. 5)."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -1,10 +1,8 @@
 """Tables and figures of Li & Liu 2018: means over data sets, and data set by data set."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from ensemblage.reproduce.papers import Cell, FigureOf, Panel, Results, TableOf, bars, number, published
+from ensemblage.reproduce.papers import Cell, Panel, Results, bars, number, published
 from ensemblage.reproduce.papers.li import protocol
 
 
@@ -105,25 +103,3 @@ def strategy_panels(results: Results) -> list[Panel]:
         for measure, groups in found.items()
         if groups
     ]
-
-
-TABLES = (
-    TableOf(
-        "4",
-        "Mean over the data sets on greedy partitions",
-        {protocol.GREEDY: (), protocol.STANDARDISED: ()},
-        table4,
-        digits=4,
-    ),
-    TableOf("5", "Greedy against random partitions", {protocol.GREEDY: ("GKCC",), protocol.RPS: ()}, table5, digits=4),
-)
-FIGURES = (
-    FigureOf("3", "Loss on the binary matrix, and its spread over runs", {protocol.GREEDY: ()}, objective_panels),
-    FigureOf("4", "R_n and NMI by data set", {protocol.GREEDY: ()}, performance_panels),
-    FigureOf(
-        "5",
-        "Greedy against random partitions by data set",
-        {protocol.GREEDY: ("GKCC",), protocol.RPS: ()},
-        strategy_panels,
-    ),
-)

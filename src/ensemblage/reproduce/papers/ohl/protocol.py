@@ -1,7 +1,5 @@
 """What Ohl & Lindsten 2025 measured (Sec. 4, App. A and B)."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Callable

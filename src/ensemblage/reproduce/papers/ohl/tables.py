@@ -1,20 +1,15 @@
 """Tables 2 to 17 of Ohl & Lindsten 2025: means over the data sets of a suite."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from ensemblage.reproduce.papers import (
     Case,
     Cell,
     Estimate,
-    FigureOf,
     Panel,
     Results,
-    TableOf,
     estimate,
     lines,
     number,
@@ -80,38 +75,7 @@ def per_index(
     return found
 
 
-TITLES = {
-    "kendall": "Kendall's τ",
-    "pearson": "Pearson's correlation",
-    "ari": "ARI",
-    "regret_kendall": "Regret on Kendall's τ",
-    "regret_pearson": "Regret on Pearson's",
-    "regret_ari": "Regret on the ARI",
-}
-K = {"fixedk": "k = number of classes", "freek": "k free"}
-TABLES_PRINTED = (
-    *("2_kendall_fixedk", "3_regret_ari_fixedk", "4_kendall_freek", "5_regret_ari_freek", "8_kendall_fixedk"),
-    *("9_regret_kendall_fixedk", "10_kendall_freek", "11_regret_kendall_freek", "12_pearson_fixedk"),
-    *("13_regret_pearson_fixedk", "14_pearson_freek", "15_regret_pearson_freek", "16_regret_ari_freek"),
-    "17_regret_ari_fixedk",
-)
-
-
-def _table(file: str) -> TableOf:
-    """The table of a published file."""
-    n, what, k = file.split("_", 1)[0], file.split("_", 1)[1].rpartition("_")[0], file.rpartition("_")[2]
-    title = f"{TITLES[what]}, {K[k]}{', short' if int(n) <= 5 else ''}"
-    is_regret, fixed = what.startswith("regret_"), k == "fixedk"
-    cells = partial(table, f"table{file}", what.removeprefix("regret_"), is_regret, fixed)
-    return TableOf(n, title, {protocol.FIXED: (), protocol.TEN_STARTS: ()} if fixed else {protocol.FREE: ()}, cells)
-
-
-TABLES = tuple(_table(file) for file in TABLES_PRINTED)
-
-
 NAMES = {"kendall": "Kendall's τ", "pearson": "Pearson's correlation"}
-SIZES = {f"{T} members": {"T": T} for T in (5, 25, 50)}
-RHOS = {f"ρ_max = {rho}": {"rho": rho} for rho in (0.2, 0.5, 0.9)}
 
 
 def panels(
@@ -119,8 +83,8 @@ def panels(
     setting: str,
     groups: Mapping[str, Mapping[str, float]],
     axis: str,
+    statistic: str,
     results: Results,
-    statistic: str = "kendall",
 ) -> list[Panel]:
     """One panel per group, its title with the settings that its cases have: the mean of each index over one setting."""
     shown = []
@@ -145,8 +109,8 @@ def hub_panels(results: Results) -> list[Panel]:
     """Fig. 2, by the text and by the released code."""
     text, code = "conservation in [0.2, 0.9]", "conservation in [0, 1]"
     return [
-        *panels(protocol.HUBS, "alpha", {text: {}}, "α", results),
-        *panels(protocol.HUBS_OF_CODE, "alpha", {code: {}}, "α", results),
+        *panels(protocol.HUBS, "alpha", {text: {}}, "α", "kendall", results),
+        *panels(protocol.HUBS_OF_CODE, "alpha", {code: {}}, "α", "kendall", results),
     ]
 
 
@@ -165,29 +129,3 @@ def constraint_panels(results: Results) -> list[Panel]:
         if any(curves.values()):
             shown.append(lines(case.name, curves, ("objects of known class", "Kendall's τ"), "Mean over 50 draws."))
     return shown
-
-
-FIGURES = (
-    FigureOf(
-        *("1", "Kendall's τ over the largest conservation", {protocol.UNIFORM: ()}),
-        partial(panels, protocol.UNIFORM, "rho", SIZES, "ρ_max"),
-    ),
-    FigureOf(
-        *(
-            "2",
-            "Kendall's τ over the share of members at a bad hub",
-            {protocol.HUBS: (), protocol.HUBS_OF_CODE: ()},
-            hub_panels,
-        ),
-        note="The paper's text draws the conservation from [0.2, 0.9], its released code from [0, 1].",
-    ),
-    FigureOf("3", "Kendall's τ with constraints", {protocol.CONSTRAINED: ()}, constraint_panels),
-    FigureOf(
-        *("4", "Pearson's correlation over the number of members", {protocol.SCALING: ()}),
-        partial(panels, protocol.SCALING, "T", RHOS, "members", statistic="pearson"),
-    ),
-    FigureOf(
-        *("5", "Kendall's τ over the number of members", {protocol.SCALING: ()}),
-        partial(panels, protocol.SCALING, "T", RHOS, "members"),
-    ),
-)

@@ -1,7 +1,5 @@
 """What Sinorina, Hamilton & Zilles 2022 measured (Sec. 5)."""
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

@@ -1,17 +1,14 @@
 """Tables 2 to 5 of Sinorina, Hamilton & Zilles 2022."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from ensemblage.plotting._axes import new_axes, without_frame
 from ensemblage.plotting._colors import PALETTE
-from ensemblage.reproduce.papers import Cell, FigureOf, Panel, Results, TableOf, number, published
+from ensemblage.reproduce.papers import Cell, Panel, Results, number, published
 from ensemblage.reproduce.papers.sinorina import protocol
 
 FILES = {
@@ -60,19 +57,6 @@ def _cell(
     case, measure = case or row["dataset"], measure or READ_AS[row["metric"]]
     column = f"{row['method']}{', ' if told else ''}{told} {measure.upper()}"
     return results.cell(case, column, (experiment, case, row["method"], measure), number(row["value"]))
-
-
-def _table(n: str, title: str, setup: str, *also: str) -> TableOf:
-    note = "What the paper prints as AMI agrees with the geometric NMI and is compared with it; AMI stands beside it."
-    return TableOf(n, title, dict.fromkeys((setup, *also), ()), partial(table, setup), note)
-
-
-TABLES = (
-    _table("2", "1000 k-means of one K", protocol.SETUPS[0], protocol.CLASSES),
-    _table("3", "100 k-means, random K", protocol.SETUPS[1], protocol.ROWS_OF_CLASSES[protocol.SETUPS[1]]),
-    _table("4", "10 k-means, random K", protocol.SETUPS[2], protocol.ROWS_OF_CLASSES[protocol.SETUPS[2]]),
-    _table("5", "10 algorithms", protocol.SETUPS[3], protocol.SCALED),
-)
 
 
 def histogram_panels(results: Results) -> list[Panel]:
@@ -160,22 +144,3 @@ def _time_panel(setup: str, results: Results) -> Panel | None:
     return Panel(
         f"b = {protocol.SIZES[setup]}", ax, numbers, f"{told}NegMM takes {ratio:.0f} times as long on average."
     )
-
-
-FIGURES = (
-    FigureOf("2", "Associations of Jain with both thresholds", {protocol.HISTOGRAMS: ()}, histogram_panels),
-    FigureOf(
-        "3",
-        "Associations with 100 k-means",
-        {protocol.SETUPS[1]: (*protocol.COMPARED, protocol.HISTOGRAM)},
-        partial(chosen_panels, protocol.SETUPS[1], ("Seeds", "IS", "Jain", "Wine")),
-        note="The paper shows Seeds and IS; the others stand in where those are not at hand or not run.",
-    ),
-    FigureOf(
-        "4",
-        "Associations with 10 k-means",
-        {protocol.SETUPS[2]: (*protocol.COMPARED, protocol.HISTOGRAM)},
-        partial(chosen_panels, protocol.SETUPS[2], ("Jain", "R15")),
-    ),
-    FigureOf("5", "Run time of WAT over NegMM", {protocol.CUTS: ()}, time_panels),
-)

@@ -4,9 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from strategies import planted_labels
 
 from ensemblage import METHODS, plotting, report
+from ensemblage.cli import main
+from ensemblage.consensus import Method, _registry
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import (
     Candidates,
@@ -101,11 +104,8 @@ class Parity(BaseConsensus):
         return (Candidates("toy parameter", np.array([1.0, 2.0]), "toy score", np.array([0.5, 0.25])),)
 
 
-def test_a_new_method_of_known_kinds_is_explained_everywhere(toy_in_registry, tmp_path, monkeypatch):
-    from click.testing import CliRunner
-
-    from ensemblage.cli import main
-
+def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setitem(_registry._METHODS, "parity", Method(Parity, "no paper", "O(n)", ""))
     labels = planted_labels(n=40, p=5, k=2, noise=0.1, seed=0)[0]
     np.savetxt(tmp_path / "labels.csv", labels, fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
     result = CliRunner().invoke(

@@ -14,7 +14,8 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import Ensemble, KMeansConsensus, make_consensus
 from ensemblage.consensus import _lloyd
 from ensemblage.consensus._base import labelled_rows
-from ensemblage.consensus._utilities import UTILITIES, CategoryUtility
+from ensemblage.consensus._kcc import UTILITIES
+from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics import density, kmeans_loss
 

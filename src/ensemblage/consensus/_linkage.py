@@ -8,7 +8,7 @@ the two rows that are most similar. So no result depends on the order of the obj
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ class Evidence:
     @property
     def countable(self) -> bool:
         """Whether a similarity is a number of partitions over another."""
-        return not len(self.labels.flat) and bool((self.rows.weights == self.rows.weights[0]).all())
+        return not len(self.labels.flat) and self.rows.equally_weighted
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -135,9 +135,8 @@ def _tree_of_similarities(evidence: Evidence) -> tuple[NDArray[np.int64], NDArra
     m = len(evidence.rows)
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
-    run_in_slices(
-        spanning_tree_of_similarities, evidence.rows.codes[:], *evidence.tables(), *state, pairs, similarities
-    )
+    codes = evidence.rows.codes[:]
+    run_in_slices(spanning_tree_of_similarities, codes, *evidence.tables(), *state, pairs, similarities)
     return pairs, similarities
 
 
@@ -147,7 +146,12 @@ def average_linkage(evidence: Evidence) -> Merges:
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
     to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
     """
-    evidence = _finest_first(evidence)
+    # The partitions with the most clusters first: their labels tell most about a pair.
+    rows, labels = evidence.rows, evidence.labels
+    order = np.argsort(-rows.n_clusters, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
+    rows = replace(rows, codes=rows.codes.columns(order), offsets=offsets, weights=rows.weights[order])
+    evidence = replace(evidence, rows=rows, labels=labels._replace(starts=labels.starts[order]))
     codes, counts = evidence.rows.codes[:], evidence.rows.counts
     compared = Compared(*evidence.tables(), evidence.complete)
     clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
@@ -157,20 +161,12 @@ def average_linkage(evidence: Evidence) -> Merges:
     return _in_order(pairs, similarities)
 
 
-def _finest_first(evidence: Evidence) -> Evidence:
-    """The partitions with the most clusters first: their labels tell most about a pair."""
-    rows, labels = evidence.rows, evidence.labels
-    order = np.argsort(-rows.n_clusters, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
-    ordered = Rows(rows.codes.columns(order), rows.counts, offsets, rows.inverse, rows.weights[order])
-    return Evidence(ordered, LabelSimilarity(labels.flat, labels.starts[order]), evidence.threshold, evidence.n_jobs)
-
-
 def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:
     """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows."""
     if not evidence.countable:
         condensed = _condensed(evidence, np.float32, 1, max_bytes)
-        _fill_similarities(evidence, condensed)
+        codes, compared = evidence.rows.codes[:], (*evidence.tables(), evidence.least)
+        _over_rows(evidence, lambda rows: fill_similarities(codes, rows.start, rows.stop, *compared, condensed.matrix))
         return _chain(condensed, average=False)
     levels = evidence.levels()
     condensed = _condensed(evidence, np.min_scalar_type(len(levels.values)), 1, max_bytes)
@@ -189,7 +185,11 @@ def average_linkage_of_matrix(evidence: Evidence, max_bytes: int | str) -> Merge
     n_matrices = 1 if complete else 2
     if not evidence.countable:
         condensed = _condensed(evidence, np.float64, n_matrices, max_bytes)
-        _fill_sums(evidence, condensed)
+        codes, compared = evidence.rows.codes[:], (*evidence.tables(), evidence.least, condensed.sizes)
+        _over_rows(
+            evidence,
+            lambda rows: fill_sums(codes, rows.start, rows.stop, *compared, condensed.matrix, condensed.known),
+        )
         # The sum of the weights as the kernels make it, one after the other.
         return _chain(condensed, average=True, scale=float(np.cumsum(evidence.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
@@ -232,24 +232,6 @@ def _fill_levels(
     def fill(rows: slice) -> None:
         counter = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
         fill_levels(columns, missing, level, members, rows.start, rows.stop, counter, condensed.matrix, condensed.known)
-
-    _over_rows(evidence, fill)
-
-
-def _fill_similarities(evidence: Evidence, condensed: Condensed) -> None:
-    codes, tables = evidence.rows.codes[:], evidence.tables()
-
-    def fill(rows: slice) -> None:
-        fill_similarities(codes, rows.start, rows.stop, *tables, evidence.least, condensed.matrix)
-
-    _over_rows(evidence, fill)
-
-
-def _fill_sums(evidence: Evidence, condensed: Condensed) -> None:
-    codes, tables, members = evidence.rows.codes[:], evidence.tables(), condensed.sizes
-
-    def fill(rows: slice) -> None:
-        fill_sums(codes, rows.start, rows.stop, *tables, evidence.least, members, condensed.matrix, condensed.known)
 
     _over_rows(evidence, fill)
 
@@ -298,26 +280,17 @@ def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     Objects with equal rows merge first, at height 0; those that no partition labels last, at height 1.
     """
     n, m = len(rows.inverse), len(rows)
-    pairs, heights = _pairs_of_objects(merges, rows), np.ones(n - 1)
-    n_twins = int(rows.counts.sum()) - m
-    heights[:n_twins] = 0
-    heights[n_twins : n_twins + m - 1] = merges.heights
-    matrix = np.empty((n - 1, 4))
-    matrix[:, 2] = heights
-    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    run_in_slices(number_merges, pairs, *state, matrix)
-    return matrix
-
-
-def _pairs_of_objects(merges: Merges, rows: Rows) -> NDArray[np.int64]:
-    """(n - 1, 2) an object of either cluster: twins, then rows, then objects that no partition labels."""
-    n, m = len(rows.inverse), len(rows)
+    # An object of either cluster: twins, then rows, then objects that no partition labels.
     objects = np.argsort(rows.inverse, kind="stable")
     row = rows.inverse[objects]
     twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
-    unlabelled = objects[row == m]
-    pairs = np.empty((n - 1, 2), dtype=np.int64)
-    pairs[: len(twins), 0], pairs[: len(twins), 1] = objects[twins], objects[twins + 1]
-    pairs[len(twins) : len(twins) + m - 1] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
-    pairs[len(twins) + m - 1 :, 0], pairs[len(twins) + m - 1 :, 1] = objects[0], unlabelled
-    return pairs
+    of_rows = slice(len(twins), len(twins) + m - 1)
+    pairs, matrix = np.empty((n - 1, 2), dtype=np.int64), np.empty((n - 1, 4))
+    pairs[: len(twins)] = np.column_stack([objects[twins], objects[twins + 1]])
+    pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
+    pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row == m]
+    matrix[:, 2] = 1
+    matrix[: len(twins), 2], matrix[of_rows, 2] = 0, merges.heights
+    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    run_in_slices(number_merges, pairs, *state, matrix)
+    return matrix

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES, check_look_ups, whole_lanes
 from ensemblage.rows import blocks
@@ -21,6 +20,54 @@ MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
 
 _of_thread = threading.local()
+
+
+class Utility(Protocol):
+    """What seeding, Lloyd's iterations and `predict` ask for."""
+
+    bounded: ClassVar[bool]
+    """Whether distances are squared Euclidean between points, so that bounds on them may skip rows."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """(p + 1,) rows of partition j in `distances`; the last of them belongs to the missing entry."""
+
+    def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(k, d) centroids of the clusters with that profile."""
+
+    def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(d, k) table whose rows add up to a row's distance to every centroid, but for `base`."""
+
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        """(m,) part of each row's distance that is the same for every centroid and not in the table."""
+
+    def loss(self, profile: NDArray[np.int64]) -> float:
+        """Sum over the objects of the distance to their own centroid."""
+
+    def shifts(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k,) root of the distance that each centroid moved; only if `bounded`."""
+
+    def rounding(self) -> float:
+        """Bound of the float32 error of a row's distance; only if `bounded`."""
+
+
+def single_precision(table: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The table in float32, C-contiguous; infinite where it is too large, which `whole_lanes` refuses."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(table, dtype=np.float32)
+
+
+class State(NamedTuple):
+    """What an iteration changes, and `Utility.base`."""
+
+    base: Any
+    """(m,)"""
+    clusters: Any
+    """(m,) cluster of each distinct row."""
+    slack: Any
+    """(m,) how much farther the next centroid is at least."""
+    profile: NDArray[np.int64]
+    """(k, d) label counts per cluster."""
 
 
 class Start(NamedTuple):
@@ -129,8 +176,7 @@ def _scratch(n_rows: int) -> NDArray[np.float32]:
     """Room for a block's distances, the same for every block of a thread: new memory costs as much as filling it."""
     if not hasattr(_of_thread, "distances"):
         _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
-    room: NDArray[np.float32] = _of_thread.distances[:n_rows]
-    return room
+    return np.asarray(_of_thread.distances[:n_rows])
 
 
 def lloyd(
@@ -150,23 +196,23 @@ def lloyd(
     """
     bounds = bounds and utility.bounded
     codes = rows.codes
-    clusters, slack = codes.state(np.int32, -1), codes.state(np.float32, 0)
+    base, clusters, slack = base_of_rows(rows, utility, n_jobs), codes.state(np.int32, -1), codes.state(np.float32, 0)
+    state = State(base, clusters, slack, np.zeros_like(seeds))
     rounding = np.float32(utility.rounding() if bounds else -1)
-    profile = np.zeros_like(seeds)
-    base, centroids, loss, n_iter = base_of_rows(rows, utility, n_jobs), utility.centroids(seeds), np.inf, 0
+    centroids, loss, n_iter = utility.centroids(seeds), np.inf, 0
     drift = np.zeros(len(seeds), dtype=np.float32)
     while n_iter < max_iter:
         n_iter += 1
         table = utility.distances(centroids)
-        moved = _assign(rows, base, clusters, slack, profile, table, drift, rounding, n_jobs)
-        relocated = _fill_empty(rows, base, clusters, slack, profile, table, n_jobs)
-        before, loss = loss, utility.loss(profile)
+        moved = _assign(rows, state, table, drift, rounding, n_jobs)
+        relocated = _fill_empty(rows, state, table, n_jobs)
+        before, loss = loss, utility.loss(state.profile)
         if moved + len(relocated) == 0 or before - loss <= tol * loss:
             break
         if n_iter < max_iter:
-            previous, centroids = centroids, utility.centroids(profile)
+            previous, centroids = centroids, utility.centroids(state.profile)
             drift = _drift(utility.shifts(previous, centroids)) if bounds else drift
-    return Start(np.asarray(clusters), profile, centroids, relocated, loss, n_iter)
+    return Start(np.asarray(clusters), state.profile, centroids, relocated, loss, n_iter)
 
 
 class Centroids(NamedTuple):
@@ -215,18 +261,10 @@ def _drift(shifts: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def _assign(
-    rows: Rows,
-    base: NDArray[np.float32],
-    clusters: NDArray[np.int32],
-    slack: NDArray[np.float32],
-    profile: NDArray[np.int64],
-    table: NDArray[np.float32],
-    drift: NDArray[np.float32],
-    rounding: np.float32,
-    n_jobs: int | None,
+    rows: Rows, state: State, table: NDArray[np.float32], drift: Any, rounding: np.float32, n_jobs: int | None
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
-    offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table, np.inf)
+    offsets, shape, table = rows.offsets, state.profile.shape, whole_lanes(table, np.inf)
     check_look_ups(rows.codes, offsets, table)
 
     def step(codes: Any, base: Any, counts: Any, clusters: Any, slack: Any) -> tuple[int, NDArray[np.int64] | None]:
@@ -240,27 +278,20 @@ def _assign(
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
     size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
-    total, reads, writes = 0, [base, rows.counts], [clusters, slack]
+    total, reads, writes = 0, [state.base, rows.counts], [state.clusters, state.slack]
     for moved, change in rows.codes.map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
-            profile += change
+            np.add(state.profile, change, out=state.profile)
     return total
 
 
-def _fill_empty(
-    rows: Rows,
-    base: NDArray[np.float32],
-    clusters: NDArray[np.int32],
-    slack: NDArray[np.float32],
-    profile: NDArray[np.int64],
-    table: NDArray[np.float32],
-    n_jobs: int | None,
-) -> NDArray[np.intp]:
+def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: int | None) -> NDArray[np.intp]:
     """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more.
 
     Returns these rows.
     """
+    base, clusters, slack, profile = state
     empty = np.flatnonzero(~profile.any(axis=1))
     relocated = np.empty(len(empty), dtype=np.intp)
     if not len(empty):

@@ -22,8 +22,8 @@ from common import table
 from distributed import Client, LocalCluster
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
-from ensemblage._stored import _dask
 from ensemblage.metrics import density
+from ensemblage.rows import dask as dask_rows
 
 PARTS = 10
 METHODS = {
@@ -81,11 +81,11 @@ def cpu_of_workers(client):
 
 def warm_up(client):
     """Compile or load the kernels, here and there: distinct rows stay on the workers however few they are."""
-    held, _dask.HELD_BYTES = _dask.HELD_BYTES, 0
+    held, dask_rows.SMALL_BYTES = dask_rows.SMALL_BYTES, 0
     for method in METHODS.values():
         method(Ensemble(block(20_000, 0)))
         method(Ensemble.from_dask(np.array_split(block(20_000, 0), 2), client=client))
-    _dask.HELD_BYTES = held
+    dask_rows.SMALL_BYTES = held
 
 
 def compare(path, n, client, rounds):

@@ -24,9 +24,9 @@ from ensemblage import (
     SpectralEnsembleClustering,
 )
 from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._kcc import UTILITIES
 from ensemblage.consensus._lloyd import lloyd, seed_at_random
 from ensemblage.consensus._sec import AssociationUtility
-from ensemblage.consensus._utilities import UTILITIES
 
 K, STEPS = 20, 10
 KINDS = [*UTILITIES, "sec"]

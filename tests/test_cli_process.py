@@ -20,6 +20,7 @@ from ensemblage import Ensemble, _lock
 from ensemblage.cli import _analysis, main
 from ensemblage.cli._show import clusters_text
 from ensemblage.generation import RandomKPartitions, write_partitions
+from ensemblage.report._summary import SCHEMA
 
 FILES = Path(__file__).parent / "files"
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -401,7 +402,7 @@ def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
     assert names(folder_v1) == WRITTEN
     for name in ("labels.csv", "ensemble.npz"):
         assert (folder_v1 / name).read_bytes() == before[name]
-    assert json.loads((folder_v1 / "summary.json").read_text())["schema"] == 1
+    assert json.loads((folder_v1 / "summary.json").read_text())["schema"] == SCHEMA
     assert "finished by an earlier run" in succeed(*RUN_V1).stderr
 
 

@@ -16,6 +16,7 @@ SQUARES = np.empty(0, dtype=np.int64)
 
 def tables_of(labels, n_jobs=None):
     codes, counts, _ = Ensemble(labels).distinct
+    codes = codes[:]
     return contingency_tables(np.ascontiguousarray(codes.T), counts, Ensemble(labels).n_clusters, n_jobs)
 
 
@@ -50,6 +51,7 @@ def test_threads_do_not_matter(missing):
 def sums(labels, i, chosen, f=SQUARES):
     ensemble = Ensemble(labels)
     codes, counts, _ = ensemble.distinct
+    codes = codes[:]
     columns, k = np.ascontiguousarray(codes.T), ensemble.n_clusters
     return sums_with(columns[i], columns, counts, (int(k[i]), k), np.array(chosen), f)
 
@@ -96,7 +98,7 @@ def test_squared_label_counts(missing, k, small_table, small_blocks, monkeypatch
     clusters[:k] = np.arange(k)
     sizes = np.bincount(clusters[clusters >= 0], minlength=k)
     ensemble = Ensemble(labels)
-    squares, labelled = label_count_squares(ensemble.codes, clusters, sizes, ensemble.offsets)
+    squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
     for c in range(k):
         for t in range(4):
             z = labels[(clusters == c) & (labels[:, t] >= 0), t]
@@ -119,6 +121,7 @@ def test_pairs_across_blocks_are_counted_once(monkeypatch, missing, small_blocks
     monkeypatch.setattr(_pairs, "PAIR_BLOCK", 16)
     labels = random_labels(150, 4, 6, missing)
     codes, counts, _ = Ensemble(labels).distinct
+    codes = codes[:]
     histogram = pair_histogram(codes, counts, Ensemble(labels).n_clusters, complete=missing == 0)
     apart = (len(labels) ** 2 - (counts**2).sum()) // 2
     assert histogram.sum() == apart

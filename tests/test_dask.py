@@ -19,7 +19,7 @@ from ensemblage import (
     parallel_backend,
 )
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
-from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gathered
+from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gather
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [
@@ -39,7 +39,7 @@ def client():
 @pytest.fixture
 def on_workers(monkeypatch):
     """No distinct rows are few enough to come here; float sums have several blocks."""
-    monkeypatch.setattr("ensemblage._stored._dask.HELD_BYTES", 0)
+    monkeypatch.setattr("ensemblage.rows.dask.SMALL_BYTES", 0)
 
 
 def parts_of(labels, n_parts=5):
@@ -194,20 +194,20 @@ def test_no_client():
         Ensemble.from_dask([random_labels()], client=None)
 
 
-def given_out(monkeypatch):
+def submitted(monkeypatch):
     """Names of the functions that go to the workers."""
-    names, real = [], RemoteRows._given_out
+    names, real = [], RemoteRows._submit
 
-    def noted(self, work, reads, writes, function, *arguments):
-        names.append(function.__qualname__)
-        return real(self, work, reads, writes, function, *arguments)
+    def noted(self, work, *arrays):
+        names.append(work.args[0].__qualname__)
+        return real(self, work, *arrays)
 
-    monkeypatch.setattr(RemoteRows, "_given_out", noted)
+    monkeypatch.setattr(RemoteRows, "_submit", noted)
     return names
 
 
 def test_parallel_backend(client, monkeypatch):
-    E, names = Ensemble(random_labels(40_000, 6, 12, 0.1)), given_out(monkeypatch)
+    E, names = Ensemble(random_labels(40_000, 6, 12, 0.1)), submitted(monkeypatch)
     for model in (KMeansConsensus(3, n_init=1, max_iter=4, random_state=0), CumulativeVoting(4)):
         expected = clone(model).fit(E)
         assert not names
@@ -233,7 +233,7 @@ def test_parallel_backend_sends_rows_once(client, monkeypatch):
 
 
 def test_what_parallel_backend_leaves_here(client, monkeypatch):
-    names = given_out(monkeypatch)
+    names = submitted(monkeypatch)
     few, many = Ensemble(random_labels(3_000, 4, 9)), Ensemble(random_labels(20_000, 6, 9, 0.1))
     with parallel_backend(client=client):
         KMeansConsensus(3, random_state=0).fit(few)
@@ -251,14 +251,14 @@ def test_lost_workers_are_told_in_one_sentence():
     rule = r"^Workers of the Dask cluster must stay while they hold label rows\. Got \w+: .*\. Fit again, with [^.]*\.$"
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
-        given_out = RemoteRows._given_out
+        submit = RemoteRows._submit
 
         def dying(self, *arguments):
             client.submit(os._exit, 1, retries=0, pure=False)
-            return given_out(self, *arguments)
+            return submit(self, *arguments)
 
         with pytest.MonkeyPatch.context() as patch, parallel_backend(client=client):
-            patch.setattr(RemoteRows, "_given_out", dying)
+            patch.setattr(RemoteRows, "_submit", dying)
             with pytest.raises(RuntimeError, match=rule):
                 KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(labels)
 
@@ -272,10 +272,10 @@ def test_what_dask_says_of_lost_workers(name):
             raise error
 
     with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
-        gathered(Client(), [])
+        gather(Client(), [])
     error = ZeroDivisionError("of a task")
     with pytest.raises(ZeroDivisionError, match="of a task"):
-        gathered(Client(), [])
+        gather(Client(), [])
 
 
 @pytest.mark.parametrize("client", [5, [], object(), distributed.Client])
@@ -298,16 +298,16 @@ def test_a_lost_worker_costs_its_blocks(on_workers):
         workers_before = client.run(os.getpid)
         assert len(E.distinct.counts) > 30_000
         lose = iter([False, False, True])
-        given_out = RemoteRows._given_out
+        submit = RemoteRows._submit
 
         def sometimes(self, *arguments):
             if next(lose, False):
                 workers = list(client.scheduler_info()["workers"])
                 client.submit(os._exit, 1, workers=workers[:1], retries=0, pure=False)
-            return given_out(self, *arguments)
+            return submit(self, *arguments)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(RemoteRows, "_given_out", sometimes)
+            patch.setattr(RemoteRows, "_submit", sometimes)
             found = KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(E)
         assert set(client.run(os.getpid).values()) != set(workers_before.values())
     np.testing.assert_array_equal(found.labels_, expected.labels_)

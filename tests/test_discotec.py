@@ -12,7 +12,7 @@ from strategies import label_matrices, labels_and_clustering, planted_labels, ra
 
 from ensemblage import Discotec, Ensemble
 from ensemblage.counting import _pair_sums
-from ensemblage.ranking import _pair_means
+from ensemblage.ranking import _discotec, _pair_means
 
 DISTANCES = ["binary", "tv", "kl", "hellinger"]
 SIX_OBJECTS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5]]).T
@@ -193,13 +193,13 @@ def test_wide_sums_beyond_64_bits():
     rows = _pair_means.Judged.members(ensemble)
     # A million times as many of each object: the shares stay the same.
     many = rows._replace(counts=rows.counts * 1_000_000)
-    association = _pair_means.Association.of(ensemble)
-    large = _pair_means.Association(
+    association = _discotec.ConsensusMatrix.of(ensemble)
+    large = _discotec.ConsensusMatrix(
         association.n_objects * 10**6, 4, association.joined * 10**12, association.labelled * 10**12
     )
     for distance in DISTANCES:
-        expected = _pair_means.exact_means(rows, association, distance)
-        assert_allclose(_pair_means.exact_means(many, large, distance), expected, atol=1e-8)
+        expected = _discotec.exact_means(rows, association, distance)
+        assert_allclose(_discotec.exact_means(many, large, distance), expected, atol=1e-8)
 
 
 def test_pickle_and_a_consensus_beside_the_members():

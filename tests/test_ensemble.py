@@ -19,8 +19,8 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, datasets, make_consensus, metrics
 from ensemblage._ensemble import as_ensemble
-from ensemblage.counting import _distinct
-from ensemblage.counting._distinct import distinct_rows, words_of_columns
+from ensemblage.rows import distinct as distinct_module
+from ensemblage.rows.distinct import distinct_rows, words_of_columns
 
 
 def labels_of(ensemble):
@@ -690,7 +690,7 @@ def test_distinct_rows(codes):
 @pytest.mark.parametrize("longest", [1, 4096])
 def test_order_of_rows_that_begin_alike(longest, monkeypatch):
     """Runs of the same first word, short enough to be sorted by themselves and too long for it."""
-    monkeypatch.setattr(_distinct, "LONGEST_RUN", longest)
+    monkeypatch.setattr(distinct_module, "LONGEST_RUN", longest)
     codes = np.random.default_rng(0).integers(0, 100, (3000, 20)).astype(np.uint8)
     codes[:, :9] //= 90
     codes[:1000, :9] = 0

@@ -361,7 +361,7 @@ def test_singular_vectors(labels, k):
     k = min(table.shape[1], int((sigma > 1e-4).sum()))
     if len(sigma) > k and sigma[k - 1] - sigma[k] < 1e-3:
         return  # the leading space is not unique
-    ours = np.array([table[row + rows.offsets[:-1]].sum(axis=0) for row in rows.codes])[
+    ours = np.array([table[row + rows.offsets[:-1]].sum(axis=0) for row in rows.codes[:]])[
         rows.inverse[rows.inverse < len(rows)]
     ]
     ours /= np.sqrt(H.sum(axis=1))[:, None]
@@ -411,8 +411,8 @@ def share_joined(labels, weights=None):
 def test_association_graph(labels, threshold, weighted):
     weights = np.arange(1, labels.shape[1] + 1.0) if weighted else None
     rows = rows_of(labels, weights)
-    codes = np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int))
-    graph = association_graph(rows.codes, rows, threshold, 0).toarray()
+    codes = np.where(rows.codes[:] == rows.n_clusters, -1, rows.codes[:].astype(int))
+    graph = association_graph(rows.codes[:], rows, threshold, 0).toarray()
     joined, labelled = naive.joined_and_labelled(codes, weights)
     strong = joined > (threshold + 1e-12) * labelled
     assert_allclose(graph, np.where(strong, share_joined(codes, weights), 0))
@@ -423,9 +423,9 @@ def test_neighbours_are_the_most_similar(missing, weighted):
     labels = random_labels(n=60, p=9, k=3, missing=missing, seed=1)
     weights = np.random.default_rng(0).random(9) if weighted else None
     rows = rows_of(labels, weights)
-    codes = np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int))
+    codes = np.where(rows.codes[:] == rows.n_clusters, -1, rows.codes[:].astype(int))
     whole = share_joined(codes, weights)
-    graph = association_graph(rows.codes, rows, 0.0, 7).toarray()
+    graph = association_graph(rows.codes[:], rows, 0.0, 7).toarray()
     assert_array_equal(graph, graph.T)
     assert_allclose(graph[graph > 0], whole[graph > 0])
     for i, row in enumerate(whole):
@@ -454,13 +454,13 @@ def test_the_threshold_is_a_co_association_whatever_is_missing():
     labels, _ = planted_labels(n=300, p=20, k=3, noise=0.2, missing=0.5, seed=0)
     rows = rows_of(labels)
     tau = weak_association_threshold(labels)
-    association = naive.coassociation(np.where(rows.codes == rows.n_clusters, -1, rows.codes.astype(int)))
+    association = naive.coassociation(np.where(rows.codes[:] == rows.n_clusters, -1, rows.codes[:].astype(int)))
     np.fill_diagonal(association, 0)
     for weights in (None, np.full(20, 0.7)):
         model = CSPA(3, association_threshold="kmeans", n_neighbors=None, weights=weights, random_state=0).fit(labels)
         assert model.threshold_ == tau
         assert model.n_edges_ == np.count_nonzero(np.triu(association) > tau + 1e-12) > 10_000
-    graph = association_graph(rows.codes, rows, tau, 5).toarray()
+    graph = association_graph(rows.codes[:], rows, tau, 5).toarray()
     assert (association[graph > 0] > tau).all()
     weak = CSPA(3, association_threshold=0.05, random_state=0).fit(labels)
     assert weak.threshold_ == 0.05

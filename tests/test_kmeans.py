@@ -14,7 +14,8 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import Ensemble, KMeansConsensus, make_consensus
 from ensemblage.consensus import _lloyd
 from ensemblage.consensus._base import labelled_rows
-from ensemblage.consensus._utilities import UTILITIES, CategoryUtility
+from ensemblage.consensus._kcc import UTILITIES
+from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics import density, kmeans_loss
 
@@ -61,8 +62,8 @@ def test_utility_of_a_partition_with_a_missing_label():
     clusters = np.array([0, 0, 1, 1, 1, 0])
     counts = np.ones(6, dtype=int)
     ensemble = Ensemble(labels)
-    profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, 2)
-    one = label_profile(ensemble.codes, 0 * clusters, counts, ensemble.offsets, 1)
+    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, 2)
+    one = label_profile(ensemble.rows, 0 * clusters, counts, ensemble.offsets, 1)
     assert (model.loss(one) - model.loss(profile)) / 6 == pytest.approx(0.40)
     assert naive.kcc_utility(np.maximum(labels - 1, -1), clusters, "category") == pytest.approx(0.40)
 
@@ -93,7 +94,8 @@ def test_distances_and_loss(utility, missing):
     clusters = (np.arange(len(rows)) % 3)[rows.inverse]
     model, profile = UTILITIES[utility].of(rows), profile_of(rows, clusters)
     table = model.distances(model.centroids(profile))
-    found = model.base(rows.codes)[rows.inverse, None] + table[Ensemble(labels).codes + rows.offsets[:-1]].sum(axis=1)
+    base = model.base(rows.codes[:])
+    found = base[rows.inverse, None] + table[Ensemble(labels).codes + rows.offsets[:-1]].sum(axis=1)
     expected = naive.kcc_distances(labels, clusters, utility)
     assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
     assert model.loss(profile) == pytest.approx(expected[np.arange(len(labels)), clusters].sum())

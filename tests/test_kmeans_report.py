@@ -8,7 +8,7 @@ from strategies import planted_labels, random_labels
 
 from ensemblage import BisectingKMeansConsensus, KMeansConsensus, plotting, report
 from ensemblage.metrics import kmeans_loss
-from ensemblage.report._kmeans import kmeans_section, losses_of
+from ensemblage.report._evidence import evidence_sections
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +19,12 @@ def labels():
 def test_tree_in_the_report(labels, tmp_path):
     model = BisectingKMeansConsensus(6, random_state=0).fit(labels)
     summary = json.loads(json.dumps(report.summarize(labels, model)))
-    losses = losses_of(summary["figures"]["splits"])
+    (splits,) = model.evidence(labels)
+    losses = splits.losses
     assert losses == pytest.approx([kmeans_loss(labels, model.labels_at(k)) for k in range(1, 7)])
-    section = kmeans_section(summary)
+    (section,) = evidence_sections(summary)
     assert [len(table.rows) for table in section.tables] == [5]
-    assert f"6 clusters leave {100 * losses[-1] / losses[0]:.0f}%" in section.pictures[0].sentences[0]
+    assert f"6 clusters leave {100 * losses[-1] / losses[0]:.0f}%" in section.pictures[0].sentences[1]
     page = report.build(summary, path=tmp_path / "page.html")
     assert "What each split took away" in page.read_text(encoding="utf-8")
 
@@ -31,16 +32,16 @@ def test_tree_in_the_report(labels, tmp_path):
 def test_climb_in_the_report():
     labels = random_labels(n=80, p=6, k=4, seed=1)
     model = KMeansConsensus(6, refine="density", random_state=0).fit(labels)
-    section = kmeans_section(report.summarize(labels, model))
+    (section,) = evidence_sections(report.summarize(labels, model))
     rounds = len(model.density_trace_) - 1
     assert f"in {rounds} round{'s' * (rounds > 1)}." in section.sentences[0]
     model.density_trace_ = model.density_trace_[-1:]
-    section = kmeans_section(report.summarize(labels, model))
+    (section,) = evidence_sections(report.summarize(labels, model))
     assert section.sentences[0].startswith("No single move raises the density")
 
 
 def test_other_methods_have_no_such_section(labels):
-    assert kmeans_section(report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))) is None
+    assert not evidence_sections(report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels)))
 
 
 def test_curve_of_the_losses():

@@ -35,7 +35,7 @@ def confidence(labels, clustering, weights=None, n_jobs=None):
     """confidence_of_rows on whole objects, as if every row were distinct."""
     ensemble = Ensemble(labels)
     ones = np.ones(len(labels), dtype=np.int64)
-    return confidence_of_rows(ensemble.codes, ones, clustering, None, ensemble.offsets, weights, n_jobs)
+    return confidence_of_rows(ensemble.rows, ones, clustering, None, ensemble.offsets, weights, n_jobs)
 
 
 # ---- Worked numbers ----

@@ -7,7 +7,7 @@ import pytest
 from strategies import planted_labels
 
 from ensemblage import HBGF, NegMM, plotting, report
-from ensemblage.report._negmm import search_section, search_shown
+from ensemblage.report._evidence import evidence_sections
 
 
 @pytest.fixture(scope="module")
@@ -18,31 +18,33 @@ def labels():
 def test_search_in_the_report(labels, tmp_path):
     model = NegMM(3, random_state=0).fit(labels)
     summary = json.loads(json.dumps(report.summarize(labels, model)))
-    section = search_section(summary)
-    assert f"{len(model.candidates_)} thresholds left different graphs" in section.sentences[0]
-    assert f"up to {model.threshold_:.3g}" in section.sentences[0]
+    (section,) = evidence_sections(summary)
+    assert section.sentences[0].startswith(f"{len(model.candidates_)} values for the threshold on the co-associations")
+    assert f"The best was {model.threshold_:.3f} (MM index {model.mm_index_:.3f})" in section.sentences[0]
     page = report.build(summary, path=tmp_path / "page.html")
-    assert "The thresholds that were tried" in page.read_text(encoding="utf-8")
+    assert "The values that were tried" in page.read_text(encoding="utf-8")
 
 
 def test_single_threshold(labels):
     model = NegMM(3, threshold=0.2, random_state=0).fit(labels)
-    (sentence,) = search_section(report.summarize(labels, model)).sentences
-    assert sentence.startswith("Co-associations up to 0.200 were taken out.")
+    (section,) = evidence_sections(report.summarize(labels, model))
+    assert section.sentences == [f"The threshold on the co-associations was 0.200 (MM index {model.mm_index_:.3f})."]
+    assert not section.pictures
 
 
 def test_nothing_can_be_judged():
     labels = np.column_stack([[0, 0, 1, 1], [0, 0, 1, 2]])
     model = NegMM(2, random_state=0).fit(labels)
     assert model.mm_index_ == np.inf
-    section = search_section(report.summarize(labels, model))
-    assert "the smallest threshold was kept: 0" in section.sentences[0]
+    (section,) = evidence_sections(report.summarize(labels, model))
+    assert "none could be judged" in section.sentences[0]
+    assert "The smallest was kept, 0" in section.sentences[0]
 
 
 def test_other_methods_have_no_such_section(labels):
     model = HBGF(3, random_state=0).fit(labels)
-    assert search_shown(model) is None
-    assert search_section(report.summarize(labels, model)) is None
+    assert model.evidence(labels) == ()
+    assert evidence_sections(report.summarize(labels, model)) == []
 
 
 def test_figure_marks_the_least_index():

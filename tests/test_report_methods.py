@@ -23,6 +23,7 @@ from ensemblage import (
     KMeansConsensus,
     NegMM,
     RandomKPartitions,
+    SpectralEnsembleClustering,
     make_consensus,
     report,
 )
@@ -183,28 +184,33 @@ def test_weights_count_inside_an_estimator_on_features():
     voting = ConsensusClustering(generator=RandomKPartitions(P), consensus="acv", random_state=0).fit(X)
     assert numbers_of(voting.ensemble_, voting)["choice"]["found"]
     greedy = GreedyKMeansConsensus(3, n_candidates=3, refine="density", random_state=0).fit(X)
-    assert numbers_of(greedy.ensemble_, greedy)["figures"]["climb"] == greedy.consensus_.density_trace_
+    assert numbers_of(greedy.ensemble_, greedy)["evidence"][0]["values"] == greedy.consensus_.density_trace_
 
 
 def test_the_evidence_shown_is_that_of_the_methods_own_kind():
     ensemble = ensemble_of()
-    shown = {
-        EvidenceAccumulation(3, association_threshold=0.3): {"evidence"},
-        CSPA(3, association_threshold=0.3, random_state=0, partitioner="spectral"): set(),
-        NegMM(3, random_state=0): {"search"},
-        BisectingKMeansConsensus(3, random_state=0): {"splits"},
-        KMeansConsensus(3, refine="density", random_state=0): {"climb"},
-        CumulativeVoting(3): {"voting"},
-        BipartiteVoting(3): {"voting"},
+    voting = ["Lifetimes", "Dendrogram", "Memberships"]
+    expected = {
+        EvidenceAccumulation(3, association_threshold=0.3): ["Dendrogram", "Lifetimes", "PairCounts"],
+        CSPA(3, association_threshold=0.3, random_state=0, partitioner="spectral"): [],
+        NegMM(3, random_state=0): ["Candidates"],
+        BisectingKMeansConsensus(3, random_state=0): ["Splits"],
+        KMeansConsensus(3, refine="density", random_state=0): ["Trace"],
+        CumulativeVoting(3): voting,
+        BipartiteVoting(3): voting,
+        SpectralEnsembleClustering(3, random_state=0): ["Cut"],
     }
-    kinds = {"evidence", "search", "splits", "climb", "voting"}
-    for model, expected in shown.items():
+    for model, kinds in expected.items():
         summary = numbers_of(ensemble, model.fit(ensemble))
-        assert {kind for kind in kinds if summary["figures"][kind] is not None} == expected
-        assert (summary["choice"] is not None) == bool(expected & {"evidence", "voting"})
-    assert numbers_of(ensemble, EvidenceAccumulation(3).fit(ensemble))["figures"]["evidence"]["threshold"] is None
+        assert [record["kind"] for record in summary["evidence"]] == kinds
+        assert (summary["choice"] is not None) == ("Lifetimes" in kinds)
+    pairs = numbers_of(ensemble, EvidenceAccumulation(3).fit(ensemble))["evidence"][2]
+    assert pairs["threshold"] is None
     weighted = EvidenceAccumulation(3, weights=WEIGHTS).fit(ensemble)
-    assert numbers_of(ensemble, weighted)["figures"]["evidence"]["associations"] is None
+    assert [record["kind"] for record in numbers_of(ensemble, weighted)["evidence"]] == ["Dendrogram", "Lifetimes"]
+    weighted = EvidenceAccumulation(3, weights=WEIGHTS, association_threshold=0.3).fit(ensemble)
+    pairs = numbers_of(ensemble, weighted)["evidence"][2]
+    assert (pairs["counts"], pairs["threshold"]) == ([], 0.3)
 
 
 def test_nothing_is_fitted_again_unasked_and_the_page_says_how_often(monkeypatch):
@@ -232,7 +238,7 @@ def test_very_many_clusters_are_drawn_in_part():
     summary = numbers_of(labels, model)
     assert len(summary["clusters"]) == 1_150
     assert len(summary["figures"]["matrix"]["clusters"]) <= 600
-    assert summary["figures"]["evidence"]["merges"] == []
+    assert "Dendrogram" not in [record["kind"] for record in summary["evidence"]]
     assert summary["clusters"][0]["nearest"] is None
     html = report.render(summary)
     assert "The first 200 of the 1,150 clusters are drawn." in html

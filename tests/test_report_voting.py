@@ -9,7 +9,7 @@ from test_report import Page
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, KMeansConsensus, report
 from ensemblage.metrics import membership_entropy
-from ensemblage.report._voting import how_clear
+from ensemblage.report._choice import how_clear
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +26,14 @@ def test_summary_and_page(labels, make):
     summary = json.loads(report._build.to_json(report.summarize(labels, model, features=points)))
     assert dict(map(tuple, summary["choice"]["lifetimes"])) == pytest.approx(model.lifetimes_)
     assert not summary["choice"]["found"]
-    shown = summary["figures"]["voting"]
-    assert all(len(row) == 3 for row in shown["percent"])
-    assert shown["cluster_of_reference"] == model.clusters_of_reference_.tolist()
-    entropies = sorted(h for h in shown["entropy"] if h is not None)
+    shown = {record["kind"]: record for record in summary["evidence"]}
+    assert all(len(row) == 3 for row in shown["Memberships"]["membership"])
+    assert shown["Dendrogram"]["clusters"] == model.clusters_of_reference_.tolist()
+    drawn = summary["figures"]["points"]["entropy"]
+    entropies = sorted(h for h in drawn if h is not None)
     expected = membership_entropy(model.membership_)
     assert entropies == pytest.approx(sorted(expected[~np.isnan(expected)]), abs=6e-4)
-    assert shown["entropy"].count(None) == 1
+    assert drawn.count(None) == 1
     html = report.render(summary)
     Page(html)
     for title in ("How long each number lives", "Which clusters are the same", "Where the votes are undecided"):
@@ -48,7 +49,7 @@ def test_the_number_that_was_found(labels):
     assert summary["choice"]["found"]
     assert summary["choice"]["lifetimes"][0][0] == model.n_clusters_
     assert "The longest was taken" in report.render(summary)
-    assert summary["figures"]["voting"]["entropy"] is None
+    assert "Where the votes are undecided" not in report.render(summary)  # there are no features
     summary = report.summarize(labels, model, n_refits=25)
     halves = summary["choice"]["halves"]
     assert len(halves) == 25
@@ -71,7 +72,8 @@ def test_halves_of_few_partitions_say_nothing(labels):
 
 def test_other_methods_say_nothing_of_votes(labels):
     summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))
-    assert summary["choice"] is summary["figures"]["voting"] is None
+    assert summary["choice"] is None
+    assert summary["evidence"] == []
     assert "How many clusters" not in report.render(summary)
 
 

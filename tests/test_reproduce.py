@@ -19,10 +19,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import toy_paper
 from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
+from ensemblage.consensus import METHODS, make_consensus
+from ensemblage.consensus._registry import PUBLISHED
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce import (
     PAPERS,
@@ -33,31 +34,40 @@ from ensemblage.reproduce import (
     _store,
     load_paper,
     reproduce,
-    sinorina,
     status,
 )
-from ensemblage.reproduce._claims import HOLDS
+from ensemblage.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
+from ensemblage.reproduce._claims import HOLDS, UNTESTED
 from ensemblage.reproduce._experiment import Run
 from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.reproduce._published import published
-from ensemblage.reproduce._results import Estimate, Results, estimate
+from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Progress, complete_rows
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
-from ensemblage.reproduce._tables import DIFFERS, UNKNOWN, WITHIN, Cell, plot, to_csv, to_markdown
+from ensemblage.reproduce._tables import plot, to_csv, to_markdown
+from ensemblage.reproduce.papers import sinorina
+from ensemblage.reproduce.papers.sinorina import protocol as sinorina_protocol
+from ensemblage.reproduce.papers.sinorina.tables import table as sinorina_table
 
 TESTS = Path(__file__).parent
+TOY = TESTS / "toy"
+toy_paper = load_paper(TOY)
+toy_module = sys.modules[toy_paper.package]
 KILLED = """
-import sys
-sys.path.insert(0, {tests!r})
-import toy_paper
 from pathlib import Path
-from ensemblage.reproduce import _reproduce
-_reproduce.load_paper = lambda name: toy_paper.PAPER
-_reproduce.PAPERS = ("ayad",)
-_reproduce.reproduce(_reproduce.Request(("ayad",), Path({output!r}), n_jobs=1), print)
+from ensemblage.reproduce import Request, reproduce
+reproduce(Request((Path({toy!r}),), Path({output!r}), n_jobs=1), print)
 """
 
 
+FIRST_PROTOCOLS = {
+    "ayad": "9695783c43618406",
+    "candel": "90c21af964243479",
+    "li": "e287df2efc27f3a7",
+    "ohl": "db5813fc5f95073d",
+    "sinorina": "729a277c07af2b6c",
+}
+"""Of the first experiment, case and method of each paper."""
 HOLDER = """
 import sqlite3, sys
 file = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -84,9 +94,7 @@ class NoFit:
 
 @pytest.fixture
 def toy(monkeypatch, tmp_path):
-    """The toy instead of the papers; returns the log of what was done."""
-    monkeypatch.setattr(_reproduce, "load_paper", lambda name: toy_paper.PAPER)
-    monkeypatch.setattr(_reproduce, "PAPERS", ("ayad",))
+    """Where the toy writes; returns the log of what was done."""
     log = tmp_path / "log"
     log.touch()
     monkeypatch.setenv("TOY_LOG", str(log))
@@ -94,7 +102,7 @@ def toy(monkeypatch, tmp_path):
 
 
 def run(folder, told=None, **settings):
-    return reproduce(Request(("ayad",), folder, n_jobs=1, **settings), (told if told is not None else []).append)
+    return reproduce(Request((TOY,), folder, n_jobs=1, **settings), (told if told is not None else []).append)
 
 
 def rows_of(path):
@@ -112,7 +120,7 @@ def test_everything_is_done_once_and_shown(toy, tmp_path):
     assert "consensus method no-such-method is not available in this version" in told
     run(tmp_path / "out")
     assert toy() == done
-    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "ayad" / "table9.csv")}
+    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "toy" / "table9.csv")}
     assert cells["easy", "KM"]["verdict"] == WITHIN
     assert cells["hard", "KM"]["verdict"] == DIFFERS
     assert cells["easy", "future"]["why_not"] == "not available"
@@ -125,7 +133,7 @@ def test_everything_is_done_once_and_shown(toy, tmp_path):
     assert "&lt;i&gt;easy" in text
     assert "<i>easy" not in text
     assert "src=" not in text
-    assert {p.name for p in (tmp_path / "out" / "ayad").iterdir()} >= {
+    assert {p.name for p in (tmp_path / "out" / "toy").iterdir()} >= {
         "table9.md",
         "table9.svg",
         "figure1.svg",
@@ -147,7 +155,7 @@ def test_a_failure_is_kept_and_tried_again_only_when_asked(toy, tmp_path):
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_a_killed_run_goes_on(toy, tmp_path):
     output = tmp_path / "out"
-    code = KILLED.format(tests=str(TESTS), output=str(output))
+    code = KILLED.format(toy=str(TOY), output=str(output))
     process = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "TOY_SLEEP": "0.1"}, stdout=subprocess.PIPE
     )
@@ -174,8 +182,8 @@ def test_threads_and_order_change_nothing(toy, tmp_path):
     pages = []
     for n_jobs in (1, 3):
         folder = tmp_path / str(n_jobs)
-        reproduce(Request(("ayad",), folder, n_jobs=n_jobs), print)
-        pages.append((folder / "ayad" / "table9.csv").read_bytes())
+        reproduce(Request((TOY,), folder, n_jobs=n_jobs), print)
+        pages.append((folder / "toy" / "table9.csv").read_bytes())
     assert pages[0] == pages[1]
 
 
@@ -189,7 +197,7 @@ def test_quick_runs_are_a_part_of_the_full_ones(toy, tmp_path):
 def test_a_table_or_figure_needs_only_its_methods(toy, tmp_path):
     run(tmp_path / "out", table="10")
     assert {line.split()[2] for line in toy() if line.startswith("measure")} == {"KM"}
-    with pytest.raises(ValueError, match=r"--table must be one .* of ayad\. Got 3\. There is table 9, 10\."):
+    with pytest.raises(ValueError, match=r"--table must be one .* of toy\. Got 3\. There is table 9, 10\."):
         run(tmp_path / "out", table="3")
     with pytest.raises(ValueError, match=r"--figure .* There is figure 1\."):
         run(tmp_path / "out", figure="x")
@@ -199,7 +207,7 @@ def test_a_method_of_the_user_is_a_column(toy, tmp_path, monkeypatch):
     monkeypatch.setattr(consensus, "EvenOdd", EvenOdd, raising=False)
     name = "ensemblage.consensus:EvenOdd"
     run(tmp_path / "out", method=name, quick=True)
-    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "ayad" / "table9.csv")}
+    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "toy" / "table9.csv")}
     assert float(cells["easy", name]["ours"]) == 2.0
 
 
@@ -271,12 +279,12 @@ def test_a_folder_in_use(toy, tmp_path):
 
 
 def test_status(toy, tmp_path):
-    request = Request(("ayad",), tmp_path / "out", n_jobs=1, quick=True)
+    request = Request((TOY,), tmp_path / "out", n_jobs=1, quick=True)
     with pytest.raises(ValueError, match=r"must hold results\.sqlite"):
         status(request)
     run(tmp_path / "out", runs=1)
     assert status(request) == [("toy", "2", "6", "0")]
-    assert status(Request(("ayad",), tmp_path / "out")) == [("toy", "4", "36", "1")]
+    assert status(Request((TOY,), tmp_path / "out")) == [("toy", "4", "36", "1")]
 
 
 def test_store_gives_back_what_it_was_given(tmp_path):
@@ -306,7 +314,7 @@ def test_an_edited_protocol_is_measured_anew_and_the_old_results_are_kept_aside(
     told = []
     run(tmp_path / "out", told, table="10")
     before = toy()
-    paper = toy_paper.PAPER
+    paper = toy_paper
     (experiment,) = paper.experiments
 
     def measure(run, method):
@@ -314,7 +322,7 @@ def test_an_edited_protocol_is_measured_anew_and_the_old_results_are_kept_aside(
 
     def use(**changes):
         changed = replace(paper, experiments=(replace(experiment, **changes),))
-        monkeypatch.setattr(_reproduce, "load_paper", lambda name: changed)
+        monkeypatch.setattr(toy_module, "PAPER", changed)
         told.clear()
         run(tmp_path / "out", told, table="10")
         return [line for line in told if "aside" in line or "to do" in line]
@@ -322,7 +330,7 @@ def test_an_edited_protocol_is_measured_anew_and_the_old_results_are_kept_aside(
     assert use() == ["8 results are there, 0 to do"]
     edited = ["8 results of an earlier protocol are kept aside", "0 results are there, 8 to do"]
     assert use(measure=measure) == edited
-    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "ayad" / "table10.csv")}
+    cells = {(row["row"], row["column"]): row for row in rows_of(tmp_path / "out" / "toy" / "table10.csv")}
     assert float(cells["easy", "KM"]["ours"]) == 40.0
     assert toy() == before  # the ensembles were there
     settings = tuple(replace(case, settings={**case.settings, "more": 1}) for case in experiment.cases)
@@ -331,12 +339,12 @@ def test_an_edited_protocol_is_measured_anew_and_the_old_results_are_kept_aside(
     assert use(noise_is_cluster=True)[1] == "0 results are there, 8 to do"
     # The old ones are still there.
     assert use()[1] == "8 results are there, 0 to do"
-    assert status(Request(("ayad",), tmp_path / "out"))[0][1] == "8"
+    assert status(Request((TOY,), tmp_path / "out"))[0][1] == "8"
 
 
 def test_the_protocol_is_the_code_without_its_comments(tmp_path, monkeypatch):
-    experiment, case = toy_paper.PAPER.experiments[0], toy_paper.CASES[0]
-    source = inspect.getsource(toy_paper)
+    experiment, case = toy_paper.experiments[0], toy_module.CASES[0]
+    source = inspect.getsource(toy_module)
     codes = {}
     for name, text in (
         ("same", source.replace("def make(", "# A comment.\n\ndef make(").replace('"""A paper', '"""Another paper')),
@@ -352,7 +360,7 @@ def test_the_protocol_is_the_code_without_its_comments(tmp_path, monkeypatch):
 
 
 def test_the_code_of_a_users_method_is_part_of_the_protocol(tmp_path, monkeypatch):
-    experiment, case = toy_paper.PAPER.experiments[0], toy_paper.CASES[0]
+    experiment, case = toy_paper.experiments[0], toy_module.CASES[0]
     monkeypatch.syspath_prepend(tmp_path)
     found = []
     for body in ("1", "2"):
@@ -450,7 +458,7 @@ def test_noise(values, published_value, verdict):
 
 
 def test_the_overview_counts_published_numbers_only():
-    table = toy_paper.PAPER.tables[0]
+    table = toy_paper.tables[0]
     ours = Estimate(1.0, 0.1, 4)
     cells = [
         Cell("a", "X", ours, 1.0, published_n=4),
@@ -458,8 +466,8 @@ def test_the_overview_counts_published_numbers_only():
         Cell("a", "Y, otherwise", None, 1.0, is_alternative=True),
         Cell("a", "Z", None),
     ]
-    results = Results({experiment.name: experiment for experiment in toy_paper.PAPER.experiments}, {})
-    outcome = _page.Outcome(toy_paper.PAPER, results, [(table, cells)], [], [])
+    results = Results({experiment.name: experiment for experiment in toy_paper.experiments}, {})
+    outcome = _page.Outcome(toy_paper, results, [(table, cells)], [], [])
     overview = _page._overview([outcome]).tables[0]
     assert overview.rows[0][2:] == ["1", "0", "0", "1"]
     assert overview.note == ""
@@ -504,7 +512,7 @@ def test_the_plot_leaves_other_readings_out():
         ("ayad", TypeError, r"request of reproduce must be a Request\. Got 'ayad'"),
         (Request("ayad", Path("x")), ValueError, r"papers of a Request must be names of papers\. Got 'ayad'"),
         (Request((), Path("x")), ValueError, r"papers of a Request must be names of papers\. Got \(\)"),
-        (Request(("x",), Path("x")), ValueError, r"A paper must be one of 'candel', .* Got 'x'"),
+        (Request(("x",), Path("x")), ValueError, r"A paper must be one of 'ayad', .* Got 'x'"),
         (Request(("ayad",), "x"), TypeError, r"output of a Request must be a pathlib\.Path\. Got 'x'"),
         (Request(("ayad",), Path("x"), data=5), TypeError, r"data of a Request must be a pathlib\.Path\. Got 5"),
         (Request(("ayad",), Path("x"), runs=0), ValueError, r"runs of a Request must be a whole number ≥ 1\. Got 0"),
@@ -543,17 +551,19 @@ def test_papers_without_results_have_their_published_cells(name):
     paper = load_paper(name)
     results = Results({experiment.name: experiment for experiment in paper.experiments}, {})
     for table in paper.tables:
-        cells = table.cells(results)
+        cells = table.draw(results)
         assert sum(cell.published is not None for cell in cells if not cell.is_alternative) > 0
         assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
         assert all(cell.ours is None and cell.why_not for cell in cells)
         assert set(table.needs) <= set(results.experiments)
     for figure in paper.figures:
-        assert figure.panels(results) == []
+        assert figure.draw(results) == []
         assert set(figure.needs) <= set(results.experiments)
-    if paper.claims:
-        verdicts = paper.claims(results)
-        assert sorted(verdicts) == list(range(len(published(f"{name}_claims"))))
+    rows = published(paper.package, "claims")
+    ids = [row["id"] for row in rows]
+    assert len(set(ids)) == len(ids) == len(paper.judge(results))
+    assert all(id_.startswith(f"{name}.") for id_ in ids)
+    assert all(bool(row["untested"]) != bool(row["function"]) for row in rows)
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -567,17 +577,17 @@ def test_experiments_name_each_case_once_and_quick_ones_are_among_them(name):
 
 def test_every_published_cell_has_its_place():
     """A cell of the papers' tables that no table shows would be lost in silence."""
-    for name, prefix in (("candel", "candel_table[2-7]"), ("sinorina", "sinorina_table[2-5]"), ("ohl", "ohl_table*k")):
+    for name, prefix in (("candel", "table[2-7]"), ("sinorina", "table[2-5]"), ("ohl", "table*k")):
         paper = load_paper(name)
         results = Results({experiment.name: experiment for experiment in paper.experiments}, {})
-        shown = sum(len([c for c in t.cells(results) if not c.is_alternative]) for t in paper.tables)
-        folder = Path(_reproduce.__file__).parent / "published"
+        shown = sum(len([c for c in t.draw(results) if not c.is_alternative]) for t in paper.tables)
+        folder = Path(_reproduce.__file__).parent / "papers" / name / "published"
         files = [f for f in folder.glob(f"{prefix}*.csv") if "datasets" not in f.name]
-        lines = sum(len(published(f.stem)) for f in files)
+        lines = sum(len(published(paper.package, f.stem)) for f in files)
         own = sum(
             c.published is None and c.column in ("KM refined", "H-KM by loss")
             for t in paper.tables
-            for c in t.cells(results)
+            for c in t.draw(results)
         )
         assert shown - own == lines, name
 
@@ -585,17 +595,17 @@ def test_every_published_cell_has_its_place():
 def test_sinorinas_amis_are_read_as_geometric_nmi():
     truth = np.repeat([0, 1], 50)
     fine = np.arange(100) // 5
-    scores = sinorina.own_scores(truth, fine)
+    scores = sinorina_protocol.own_scores(truth, fine)
     # H(truth) = ln 2 is all shared; H(fine) = ln 20.
     assert scores["nmi"] == pytest.approx(math.sqrt(math.log(2) / math.log(20)))
     assert scores["ami"] < scores["nmi"] - 0.05
     data = Dataset("made", np.zeros((100, 1)), truth, "made")
     labels = np.column_stack([fine, truth, np.arange(100) % 3])
-    members = sinorina.scores_of_members(Run(sinorina.PLAIN_GLASS, data, Ensemble(labels), {}, 0))
+    members = sinorina_protocol.scores_of_members(Run(sinorina_protocol.PLAIN_GLASS, data, Ensemble(labels), {}, 0))
     for name, mean in members.items():
-        assert mean == pytest.approx(np.mean([sinorina.own_scores(truth, z)[name] for z in labels.T]))
+        assert mean == pytest.approx(np.mean([sinorina_protocol.own_scores(truth, z)[name] for z in labels.T]))
     results = Results({experiment.name: experiment for experiment in sinorina.PAPER.experiments}, {})
-    cells = {(c.row, c.column): c for c in sinorina.table(sinorina.SETUPS[1], results)}
+    cells = {(c.row, c.column): c for c in sinorina_table(sinorina_protocol.SETUPS[1], results)}
     assert cells["Jain", "AvgBase NMI"].published == cells["Jain", "AvgBase AMI"].published == 0.46
     assert not cells["Jain", "AvgBase NMI"].is_alternative
     assert cells["Jain", "AvgBase AMI"].is_alternative
@@ -609,20 +619,23 @@ def test_sinorinas_claims_are_judged_by_the_measure_they_name():
         return [Result({"ari": ari, "nmi": nmi}, None, 1.0)]
 
     scores = {"NegMM": (0.7, 0.7), "NegMM-WAT(K)": (0.5, 0.69), "NegMM-WAT(GMM)": (0.8, 0.6)}
-    found = {(sinorina.SCALED, "Iris", m): run_of(*pair) for m, pair in scores.items()}
-    found |= {(sinorina.SCALED, "Glass", m): run_of(*pair) for m, pair in scores.items()}
+    found = {(sinorina_protocol.SCALED, "Iris", m): run_of(*pair) for m, pair in scores.items()}
+    found |= {(sinorina_protocol.SCALED, "Glass", m): run_of(*pair) for m, pair in scores.items()}
     results = Results({experiment.name: experiment for experiment in sinorina.PAPER.experiments}, found)
-    verdicts = sinorina.PAPER.claims(results)
-    assert [verdicts[i].verdict for i in (40, 41, 42)] == [HOLDS] * 3
-    assert verdicts[40].ours == "1 comparison"
+    claims = {claim.id: claim for claim in sinorina.PAPER.judge(results)}
+    assert [claims[f"sinorina.t5.{name}"].verdict for name in ("iris-ari", "iris-ami", "glass")] == [HOLDS] * 3
+    assert claims["sinorina.t5.iris-ari"].ours == "1 comparison"
 
 
 def test_sinorinas_glass_has_its_id_sorted_by_class():
     glass = Dataset("glass", np.zeros((4, 1)), np.array([1, 0, 1, 0]), "made")
-    with_id = sinorina.features_of(sinorina.SETUPS[0], sinorina.GLASS, glass)
+    with_id = sinorina_protocol.features_of(sinorina_protocol.SETUPS[0], sinorina_protocol.GLASS, glass)
     np.testing.assert_array_equal(with_id[:, 0], [3, 1, 4, 2])
-    assert sinorina.features_of(sinorina.SETUPS[0], sinorina.PLAIN_GLASS, glass).shape == (4, 1)
-    scaled = sinorina.features_of(sinorina.SCALED, sinorina.GLASS, glass)
+    assert sinorina_protocol.features_of(sinorina_protocol.SETUPS[0], sinorina_protocol.PLAIN_GLASS, glass).shape == (
+        4,
+        1,
+    )
+    scaled = sinorina_protocol.features_of(sinorina_protocol.SCALED, sinorina_protocol.GLASS, glass)
     np.testing.assert_allclose(scaled[:, 0].std(), 1)
 
 
@@ -632,7 +645,7 @@ def invoke(*arguments):
 
 def test_command_line_errors_are_one_sentence(tmp_path):
     for arguments, told in (
-        (["nobody"], "PAPER must be one of candel, ayad, sinorina, li, ohl, all. Got nobody."),
+        (["nobody"], "PAPER must be one of ayad, candel, li, ohl, sinorina, all. Got nobody."),
         (["all", "--table", "2"], "--table and --figure must go with one paper."),
         (["candel", "--table", "99"], "There is table 2, 3, 4, 5, 6, 7."),
         (["candel", "--method", "no:thing"], "--method must be package.module:Class"),
@@ -719,3 +732,85 @@ def test_a_tiny_run_of_a_paper(tmp_path):
     assert "Figure 2" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     shown = invoke(*asked, "--status")
     assert "ohl/hubs                   88  88       0" in shown.output
+
+
+def test_another_paper_is_its_folder_and_nothing_else(tmp_path):
+    folder = tmp_path / "another"
+    shutil.copytree(TOY, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    page = reproduce(Request((folder, "ohl"), tmp_path / "out", figure="1", n_jobs=1, quick=True, runs=1), print)
+    assert "A toy &amp; its &lt;paper&gt;" in page.read_text(encoding="utf-8")
+    claims = {row["id"]: row["verdict"] for row in rows_of(tmp_path / "out" / "another" / "claims.csv")}
+    assert claims["toy.f1.right"] == HOLDS
+    assert claims["toy.f1.there"] == claims["toy.s1.time"] == UNTESTED
+    assert load_paper(sys.modules["ensemblage.reproduce.papers.another"]).name == "another"
+    assert "another" not in PAPERS
+
+
+def test_a_folder_that_is_no_paper(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"must be a folder with __init__\.py .*empty has no __init__\.py"):
+        load_paper(tmp_path / "empty")
+    (tmp_path / "candel").mkdir()
+    with pytest.raises(ValueError, match=r"candel is the name of another"):
+        load_paper(tmp_path / "candel")
+    with pytest.raises(ValueError, match=r"Paper named PAPER\. ensemblage\.consensus has none"):
+        load_paper(consensus)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_reproduce_uses_the_published_settings(name, monkeypatch):
+    """What a paper's method is fitted with: the published settings, under what the paper changes."""
+    ensemble = Ensemble(np.arange(24).reshape(12, 2) % 3)
+    used = [
+        (method, {**METHODS[name].parameters, **PUBLISHED[name], **method.changes})
+        for paper in PAPERS
+        for experiment in load_paper(paper).experiments
+        for method in experiment.consensus.values()
+        if method.name == name
+    ]
+    assert any(not method.changes or name == "mcla" for method, _ in used)
+    fitted = []
+    monkeypatch.setattr(METHODS[name].estimator, "fit", lambda self, ensemble: fitted.append(self) or self)
+    for method, settings in used:
+        Run(toy_module.CASES[0], None, ensemble, {}, 0, {"M": method}).fit("M", 2)
+        parameters = fitted[-1].get_params()
+        assert {key: parameters[key] for key in settings} == settings
+    made = make_consensus(name, 2, published=True).get_params()
+    assert {key: made[key] for key in PUBLISHED[name]} == dict(PUBLISHED[name])
+
+
+def test_published_settings_are_those_of_candels_tables():
+    """What differs from the defaults; a parameter of the caller is above it."""
+    differ = {}
+    for name, settings in PUBLISHED.items():
+        defaults = make_consensus(name, 2).get_params()
+        if any(defaults[key] != value for key, value in settings.items()):
+            differ[name] = dict(settings)
+    assert differ == {
+        "h-km": {"split_rule": "size"},
+        "sec": {"init": "random"},
+        "ecc": {"init": "random"},
+        "mcla": {"vertex_weights": "equal"},
+        "cspa": {"distinct": False, "recursive": False},
+        "kcc": {"n_init": 1, "init": "random"},
+    }
+    assert make_consensus("mcla", 2, published=True, vertex_weights="size").vertex_weights == "size"
+    with pytest.raises(ValueError, match=r"published=True needs a method .*: km, h-km, .*\. Got hbgf\. Leave"):
+        make_consensus("hbgf", 2, published=True)
+    with pytest.raises(ValueError, match=r"published of make_consensus must be True or False\. Got 'yes'"):
+        make_consensus("km", 2, published="yes")
+
+
+def test_settings_of_methods_are_part_of_the_protocol(monkeypatch):
+    (experiment, *_), (case, *_) = load_paper("candel").experiments, load_paper("candel").experiments[0].cases
+    before = protocol_of(experiment, case, "KM")
+    changed = {**experiment.consensus, "KM": replace(experiment.consensus["KM"], changes={"n_init": 3})}
+    assert protocol_of(replace(experiment, consensus=changed), case, "KM") != before
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the fingerprint of code depends on Python's version")
+def test_protocols_are_those_of_the_results_that_are_kept():
+    """An identifier changes only with what is measured: then this is to be changed, too, and results are made anew."""
+    first = {name: load_paper(name).experiments[0] for name in PAPERS}
+    found = {name: protocol_of(e, e.cases[0], e.methods[0]) for name, e in first.items()}
+    assert found == FIRST_PROTOCOLS

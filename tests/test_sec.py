@@ -23,7 +23,7 @@ def utility_and_profile(labels, clusters, weights=None):
     ensemble = Ensemble(labels)
     rows = labelled_rows(ensemble, np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float))
     counts = np.ones(len(ensemble), dtype=int)
-    profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, clusters.max() + 1)
+    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, clusters.max() + 1)
     return AssociationUtility.of(rows), profile
 
 

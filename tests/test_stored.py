@@ -25,8 +25,6 @@ from ensemblage import (
     make_consensus,
 )
 from ensemblage._lock import LOCK
-from ensemblage._stored import _ensemble
-from ensemblage._stored._distinct import distinct_rows_on_disk
 from ensemblage._validation import check_bytes
 from ensemblage.cli import main
 from ensemblage.metrics import (
@@ -44,15 +42,17 @@ from ensemblage.metrics import (
     pac,
     weak_association_threshold,
 )
+from ensemblage.rows import disk
+from ensemblage.rows.distinct import merge_runs
+from ensemblage.rows.memory import MemoryRows
 
 
 @pytest.fixture
 def small_room(monkeypatch, small_blocks):
     """Little memory: blocks of few rows, distinct rows in many runs, and none of them small enough to be held."""
-    real = distinct_rows_on_disk
-    monkeypatch.setattr(_ensemble, "distinct_rows_on_disk", lambda *a, **kw: real(*a[:3], 23, **kw))
-    monkeypatch.setattr(_ensemble, "HELD", 10**9)
-    monkeypatch.setattr(_ensemble, "BATCH_ROWS", 13)
+    monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
+    monkeypatch.setattr(disk, "SMALL_PART", 10**9)
+    monkeypatch.setattr("ensemblage._out_of_core.BATCH_ROWS", 13)
 
 
 def stored(labels, folder, **options):
@@ -82,7 +82,8 @@ def test_any_integers_in_any_order(tmp_path, small_room, dtype, order):
 @given(label_matrices(max_objects=40), st.integers(1, 50), st.integers(1, 4))
 def test_distinct_rows_of_any_size_of_runs(tmp_path_factory, labels, rows_at_once, n_jobs):
     E = stored(labels, tmp_path_factory.mktemp("d"))
-    found = distinct_rows_on_disk(E.codes, E.n_clusters + 1, E.scratch, rows_at_once, n_jobs)
+    runs = disk.StoredRuns(E.rows, E.n_clusters + 1, E.rows.scratch, rows_at_once, n_jobs)
+    found = merge_runs(runs, len(labels))
     for a, b in zip(found, Ensemble(labels).distinct, strict=True):
         np.testing.assert_array_equal(a[:], b)
 
@@ -107,7 +108,7 @@ def test_metrics(tmp_path, small_room, missing, metric):
     labels, truth = planted_labels(150, 6, 4, 0.3, missing, seed=3)
     truth[:5] = -1
     E = stored(labels, tmp_path)
-    assert not isinstance(E.distinct.codes, np.ndarray)
+    assert not isinstance(E.distinct.codes, MemoryRows)
     np.testing.assert_array_equal(METRICS[metric](E, truth), METRICS[metric](Ensemble(labels), truth))
 
 
@@ -146,7 +147,7 @@ def test_consensus(tmp_path, small_room, missing, name, n_jobs):
     expected = make_consensus(name.split()[0], 4, **METHODS[name]).fit(labels)
     E = stored(labels, tmp_path)
     found = model.set_params(n_jobs=n_jobs).fit(E)
-    assert not isinstance(E.distinct.codes, np.ndarray)
+    assert not isinstance(E.distinct.codes, MemoryRows)
     for attribute in ("labels_", "confidence_"):
         a, b = getattr(found, attribute), getattr(expected, attribute)
         np.testing.assert_array_equal(a, b)
@@ -221,7 +222,7 @@ def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
 
 def test_few_distinct_rows_are_held_in_memory(tmp_path):
     E = stored(random_labels(60, 4), tmp_path)
-    assert isinstance(E.distinct.codes, np.ndarray)
+    assert isinstance(E.distinct.codes, MemoryRows)
     model = EvidenceAccumulation(3).fit(E)
     np.testing.assert_array_equal(model.labels_, EvidenceAccumulation(3).fit(random_labels(60, 4)).labels_)
 
@@ -255,7 +256,7 @@ REFUSED = {
     "association_counts must hold .*Use density or Discotec": association_counts,
     "for consensus_cdf, pac and delta_area, must hold .*Use density": pac,
     "weak_association_threshold must hold .*Use a max_pairs below": weak_association_threshold,
-    "max_pairs of Discotec must be below": lambda E: Discotec().fit(E),
+    "Discotec must hold .*Use a max_pairs below 1,431": lambda E: Discotec().fit(E),
 }
 
 
@@ -427,13 +428,13 @@ def test_a_full_disk(tmp_path, monkeypatch):
     def full(file, array):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("ensemblage._stored._coding.write_array", full)
+    monkeypatch.setattr("ensemblage._out_of_core.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())
     monkeypatch.undo()
     E = Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
-    monkeypatch.setattr("ensemblage._stored._distinct.write_array", full)
+    monkeypatch.setattr("ensemblage.rows.disk.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
     assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, "codes"]

@@ -16,8 +16,7 @@ from strategies import random_labels
 
 from ensemblage import Ensemble, _once
 from ensemblage._once import once
-from ensemblage._stored import _distinct
-from ensemblage._stored import _ensemble as stored_ensemble
+from ensemblage.rows import disk
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -87,16 +86,15 @@ def test_an_error_is_not_kept():
 @pytest.fixture
 def slow_writing(monkeypatch):
     """Rows are written slowly: two threads that wrote the same file would meet."""
-    real = _distinct.write_array
+    real = disk.write_array
 
     def write(file, array):
         time.sleep(0.02)
         real(file, array)
 
-    monkeypatch.setattr(_distinct, "write_array", write)
-    monkeypatch.setattr(stored_ensemble, "HELD", 10**9)
-    real_rows = _distinct.distinct_rows_on_disk
-    monkeypatch.setattr(stored_ensemble, "distinct_rows_on_disk", lambda *a, **kw: real_rows(*a[:3], 23, **kw))
+    monkeypatch.setattr(disk, "write_array", write)
+    monkeypatch.setattr(disk, "SMALL_PART", 10**9)
+    monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
 
 
 def test_two_threads_ask_a_stored_ensemble(tmp_path, slow_writing):
@@ -123,13 +121,13 @@ def test_two_processes_may_find_the_rows_at_the_same_time(tmp_path, slow_writing
 def test_only_a_full_disk_is_said_to_be_full(tmp_path, monkeypatch):
     np.save(tmp_path / "labels.npy", random_labels())
     E = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
-    before = sorted(path.name for path in E.scratch.path.iterdir())
+    before = sorted(path.name for path in E.rows.scratch.path.iterdir())
 
     def fails(number):
         def write(*_):
             raise OSError(number, os.strerror(number), "a file")
 
-        monkeypatch.setattr(_distinct, "write_array", write)
+        monkeypatch.setattr(disk, "write_array", write)
 
     fails(errno.EIO)
     with pytest.raises(OSError, match=os.strerror(errno.EIO)) as caught:
@@ -139,7 +137,7 @@ def test_only_a_full_disk_is_said_to_be_full(tmp_path, monkeypatch):
         fails(number)
         with pytest.raises(ValueError, match="must have room for the coded labels. Got " + os.strerror(number)):
             _ = E.distinct
-    assert sorted(path.name for path in E.scratch.path.iterdir()) == before
+    assert sorted(path.name for path in E.rows.scratch.path.iterdir()) == before
 
 
 # ---- Fork ----
@@ -206,15 +204,15 @@ INSIDE = """
 
 @needs_fork
 def test_fork_while_a_thread_finds_the_distinct_rows():
-    code = "import ensemblage._ensemble as module\nE = Ensemble(labels)\n" + textwrap.dedent(INSIDE)
+    code = "import ensemblage.rows.memory as module\nE = Ensemble(labels)\n" + textwrap.dedent(INSIDE)
     assert run(code.replace("MODULE", "module").replace("FUNCTION", "distinct_rows")) == ["0", "True", "True"]
 
 
 @needs_fork
 def test_fork_while_a_thread_finds_the_distinct_rows_on_disk():
     code = """
-    import ensemblage._stored._ensemble as stored, ensemblage._stored._distinct as module
-    stored.HELD = 10**9
+    import ensemblage.rows.disk as module
+    module.SMALL_PART = 10**9
     folder = tempfile.mkdtemp()
     np.save(folder + "/labels.npy", labels)
     E = Ensemble.open(folder + "/labels.npy", scratch=folder)

@@ -11,7 +11,7 @@ from strategies import planted_labels, random_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
 from ensemblage.metrics import weak_association_threshold
-from ensemblage.metrics._threshold import (
+from ensemblage.metrics._wat import (
     Histogram,
     association_histogram,
     fit_mixture,

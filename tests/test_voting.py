@@ -15,19 +15,13 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
+from ensemblage.consensus._ada_cvote import ada_cvote, least_squares_losses
+from ensemblage.consensus._aggregation import AggregatedPartition, order_by_entropy, relabelling_losses, sum_labels
 from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._bvote import bvote, matching_losses
 from ensemblage.consensus._content import refined_colours
-from ensemblage.consensus._js_linkage import average_linkage, cut_by_merges, js_divergences
-from ensemblage.consensus._vote_order import ballot
-from ensemblage.consensus._votes import (
-    Votes,
-    all_tables,
-    bipartite_losses,
-    bipartite_votes,
-    cumulative_losses,
-    cumulative_votes,
-    sum_labels,
-)
+from ensemblage.consensus._js_alink import average_linkage, cut_by_merges, js_divergences
+from ensemblage.counting._contingency import tables_of_rows
 from ensemblage.datasets import make_2d2k, make_8d5k
 from ensemblage.kernels._votes import log_of, whole
 
@@ -49,7 +43,7 @@ def method(request):
 def rows_of(labels, weights=None):
     ensemble = Ensemble(labels)
     rows = labelled_rows(ensemble, np.ones(labels.shape[1]) if weights is None else np.asarray(weights, float))
-    return rows, ballot(rows, ensemble)
+    return rows, order_by_entropy(rows, ensemble)
 
 
 def largest(labels):
@@ -72,12 +66,12 @@ complete = label_matrices(max_partitions=5, missing=False).filter(lambda labels:
 
 def test_worked_example_cumulative():
     rows, order = rows_of(EXAMPLE)
-    votes = cumulative_votes(rows, order, adaptive=True, by_divergence=False)
+    votes = ada_cvote(rows, order, adaptive=True, by_divergence=False)
     W = np.array([[0.5, 0.5, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3]])
     assert_array_equal(votes.order, [0, 1])
-    assert_allclose(votes.table[6:8], W, atol=1e-15)
+    assert_allclose(votes.W[6:8], W, atol=1e-15)
     second_alone = replace(votes, order=np.array([1]))
-    assert_allclose(second_alone.means(Ensemble(EXAMPLE).codes), W[EXAMPLE[:, 1]], atol=1e-15)
+    assert_allclose(second_alone.rows_of(Ensemble(EXAMPLE).codes), W[EXAMPLE[:, 1]], atol=1e-15)
 
 
 def reference_alone(labels):
@@ -85,13 +79,16 @@ def reference_alone(labels):
     rows, order = rows_of(labels)
     table = np.zeros((rows.offsets[-1], len(order.labels[0])))
     table[: len(order.labels[0])] = np.eye(len(order.labels[0]))
-    return rows, order, Votes(table, np.array([0]), rows.weights, rows.offsets)
+    return rows, order, AggregatedPartition(table, np.array([0]), rows.weights, rows.offsets)
 
 
 def test_worked_example_losses():
     rows, order, reference = reference_alone(EXAMPLE)
     sums = sum_labels(rows, reference)
-    cumulative, bipartite = cumulative_losses(sums, order, rows.offsets), bipartite_losses(sums, order, rows.offsets)
+    cumulative, bipartite = (
+        relabelling_losses(sums, order, rows.offsets, least_squares_losses),
+        relabelling_losses(sums, order, rows.offsets, matching_losses),
+    )
     assert_allclose(cumulative.mse, [0, 0.6], atol=1e-12)
     assert_allclose(bipartite.mse, [0, 1.2], atol=1e-12)
     assert_allclose(cumulative.error_rate, [0, 0.6], atol=1e-12)
@@ -101,13 +98,11 @@ def test_worked_example_losses():
 @given(several, st.randoms(use_true_random=False))
 def test_cumulative_losses_never_exceed_bipartite_ones(labels, random):
     rows, order = rows_of(labels)
-    votes = cumulative_votes(rows, order, adaptive=random.random() < 0.5, by_divergence=False)
+    votes = ada_cvote(rows, order, adaptive=random.random() < 0.5, by_divergence=False)
     for aggregate in (votes, reference_alone(labels)[2]):
         sums = sum_labels(rows, aggregate)
-        cumulative, bipartite = (
-            cumulative_losses(sums, order, rows.offsets),
-            bipartite_losses(sums, order, rows.offsets),
-        )
+        cumulative = relabelling_losses(sums, order, rows.offsets, least_squares_losses)
+        bipartite = relabelling_losses(sums, order, rows.offsets, matching_losses)
         comparable = ~np.isnan(cumulative.mse)
         assert (cumulative.mse <= bipartite.mse + 1e-12)[comparable].all()
         assert (cumulative.error_rate <= bipartite.error_rate + 1e-12)[comparable].all()
@@ -132,11 +127,11 @@ def test_losses_against_their_definition(method, missing):
 def test_aggregate_against_its_definition(missing, adaptive, weights):
     labels = twins(random_labels(n=40, p=5, k=6, missing=missing, seed=5), 80)
     rows, order = rows_of(labels, weights)
-    votes = cumulative_votes(rows, order, adaptive, by_divergence=False)
+    votes = ada_cvote(rows, order, adaptive, by_divergence=False)
     expected = naive.cumulative_aggregate(labels, votes.order, None if weights is None else np.array(weights), adaptive)
     known = (labels >= 0).any(axis=1)
     assert_allclose(
-        votes.means(Ensemble(labels).codes)[known], expected[known][:, order.labels[votes.order[0]]], atol=1e-12
+        votes.rows_of(Ensemble(labels).codes)[known], expected[known][:, order.labels[votes.order[0]]], atol=1e-12
     )
 
 
@@ -227,7 +222,7 @@ def test_reference_has_enough_clusters():
     assert_array_equal(CumulativeVoting(4, order="given").fit(labels).order_, [1, 0])
 
 
-def test_divergence_picks_the_nearest_votes():
+def test_divergence_picks_the_least_divergent_partition():
     labels = random_labels(n=60, p=6, k=4, seed=3)
     order = CumulativeVoting(2, order="divergence").fit(labels).order_
 
@@ -245,10 +240,10 @@ def test_bipartite_against_its_definition():
     labels = planted_labels(n=40, p=4, k=3, noise=0.3, seed=1)[0]
     labels[:4, 0] = 3
     rows, order = rows_of(labels)
-    ballots = all_tables(rows, order)
+    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters)
     for passes in ([0, 1, 2, 3], [3, 1, 0, 2]):
-        votes = bipartite_votes(ballots, np.array(passes), rows.offsets)
-        U, V = votes.means(Ensemble(labels).codes), naive.bipartite_aggregate(labels, passes, 4)
+        votes = bvote(rows, order, tables, np.array(passes))
+        U, V = votes.rows_of(Ensemble(labels).codes), naive.bipartite_aggregate(labels, passes, 4)
         assert_allclose(U[:, np.lexsort(np.round(U, 9))], V[:, np.lexsort(np.round(V, 9))], atol=1e-12)
 
 
@@ -461,13 +456,14 @@ def test_equal_clusters_are_numbered_by_their_first_objects(method):
 
 
 def test_threads_and_blocks_do_not_matter(method, monkeypatch):
-    from ensemblage.consensus import _votes
+    from ensemblage.consensus import _aggregation, _js_alink
     from ensemblage.rows import blocks
 
     labels = planted_labels(n=400, p=6, k=5, noise=0.4, missing=0.1, seed=3)[0]
     one = method(3, n_jobs=1).fit(labels)
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(_votes, "_ROWS_AT_ONCE", 40)
+    for module in (_aggregation, _js_alink):
+        monkeypatch.setattr(module, "ROWS_AT_ONCE", 40)
     monkeypatch.setattr(blocks, "LEAST_ROWS", 11)
     other = method(3, n_jobs=2).fit(labels)
     for name in ("labels_", "aggregate_", "membership_", "linkage_matrix_"):

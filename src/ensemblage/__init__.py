@@ -38,6 +38,7 @@ _HOME = {
     "AverageAgreement": "ensemblage.ranking",
     "Discotec": "ensemblage.ranking",
     "InternalIndex": "ensemblage.ranking",
+    "SelectMembers": "ensemblage.ranking",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,28 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._index import check_slice, is_integer, partition_index, row_index
 from ensemblage._once import once
 from ensemblage._validation import shown
-from ensemblage.counting._distinct import distinct_rows
 from ensemblage.files._formats import load_labels, save_labels
 from ensemblage.labels._checks import check_each_labelled, check_labelled, check_missing, check_names
 from ensemblage.labels._coding import CodedColumns, Coding
 from ensemblage.labels._decoding import decode, one_hot
 from ensemblage.labels._matrices import code_labels, code_partitions
 from ensemblage.labels._numbers import drop_unused_labels
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.distinct import DistinctRows
+from ensemblage.rows.memory import MemoryRows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-
-class DistinctRows(NamedTuple):
-    """The distinct label rows of an ensemble, in lexicographic order of their codes."""
-
-    codes: Any
-    """(m, p) codes of the distinct rows, an array in memory or `LabelRows`."""
-    counts: NDArray[np.int64]
-    """(m,) number of objects with that row."""
-    inverse: NDArray[Any]
-    """(n,) the distinct row of each object."""
 
 
 class Ensemble:
@@ -113,7 +102,7 @@ class Ensemble:
             check_each_labelled(self.categories, self._names)
 
     def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
-        self.codes = coded.codes
+        self.rows, self.codes = coded.codes, coded.codes.unwrap()
         self.categories = coded.categories
         self.missing = missing
         self.n_clusters = np.array([len(c) for c in coded.categories], dtype=np.int64)
@@ -121,7 +110,7 @@ class Ensemble:
         for array in (self.codes, self.n_clusters, self.offsets, *self.categories):
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
-        p = self.codes.shape[1]
+        p = self.rows.shape[1]
         default = coded.names or [f"partition_{j}" for j in range(p)]
         self._names = tuple(check_names(default if names is None else names, p))
         check_labelled(self.categories, self._names)
@@ -132,9 +121,14 @@ class Ensemble:
         return list(self._names)
 
     @classmethod
-    def _of(cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None) -> Ensemble:
+    def _of(
+        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, *, is_new: bool = False
+    ) -> Ensemble:
+        """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
         self._set(coded, names, missing)
+        if is_new:
+            check_each_labelled(self.categories, self._names)
         return self
 
     @classmethod
@@ -159,34 +153,31 @@ class Ensemble:
                 f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
             )
         missing = check_missing(missing)
-        ensemble = cls._of(code_partitions(partitions, missing), missing, names)
-        check_each_labelled(ensemble.categories, ensemble._names)
-        return ensemble
+        return cls._of(code_partitions(partitions, missing), missing, names, is_new=True)
 
     @property
     def shape(self) -> tuple[int, int]:
         """(n_objects, n_partitions)."""
-        n, p = self.codes.shape
-        return n, p
+        return self.rows.shape
 
     @property
     def coded(self) -> CodedColumns:
         """Codes, categories and names, as the functions that code labels give them."""
-        return CodedColumns(self.codes, self.categories, self.names)
+        return CodedColumns(self.rows, self.categories, self.names)
 
     @once
     def distinct(self) -> DistinctRows:
         """The distinct label rows, how many objects have each, and each object's place among them."""
-        return DistinctRows(*distinct_rows(self.codes, self.n_clusters + 1))
+        return self.rows.distinct(self.n_clusters + 1)
 
     @once
     def n_missing(self) -> int:
         """Number of missing entries."""
-        absent = self.n_clusters.astype(self.codes.dtype)
-        return sum(as_rows(self.codes).map(lambda codes: int(np.count_nonzero(codes == absent))))
+        absent = self.n_clusters.astype(self.rows.dtype)
+        return sum(self.rows.map(lambda codes: int(np.count_nonzero(codes == absent))))
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.rows)
 
     def __repr__(self) -> str:
         n, p = self.shape
@@ -210,13 +201,16 @@ class Ensemble:
         if isinstance(rows, tuple) or rows is None:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
         if isinstance(rows, slice):
-            codes = self.codes[check_slice(rows, "rows")]
+            codes = self.rows[check_slice(rows, "rows")]
         elif is_integer(rows):
             (row,) = row_index([rows], len(self))
-            return decode(self.coded._replace(codes=self.codes[row][None]), self.missing)[0]
+            return decode(self._coded_rows(self.rows[row][None]), self.missing)[0]
         else:
-            codes = self.codes[row_index(rows, len(self))]
-        return Ensemble._of(drop_unused_labels(self.coded._replace(codes=codes)), self.missing)
+            codes = self.rows[row_index(rows, len(self))]
+        return Ensemble._of(drop_unused_labels(self._coded_rows(codes)), self.missing)
+
+    def _coded_rows(self, codes: NDArray[Any]) -> CodedColumns:
+        return CodedColumns(MemoryRows(codes), self.categories, self.names)
 
     def select(self, partitions: ArrayLike) -> Ensemble:
         """The ensemble of some of the partitions.
@@ -230,11 +224,7 @@ class Ensemble:
         Ensemble
             Partitions in the order given.
         """
-        return self._with(self.coded.select(partition_index(partitions, self._names)), self.missing)
-
-    def _with(self, coded: CodedColumns, missing: int | None) -> Ensemble:
-        """Other columns of the same objects, kept where these are."""
-        return Ensemble._of(coded, missing)
+        return self._of(self.coded.select(partition_index(partitions, self._names)), self.missing)
 
     def append_partitions(self, other: Ensemble) -> Ensemble:
         """The partitions of both; those of the other ensemble, of the same objects, come last."""
@@ -243,8 +233,8 @@ class Ensemble:
                 f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
                 "Make one of them."
             )
-        codes = as_rows(self.codes).with_columns(other.codes)
-        return self._with(CodedColumns(codes, self.categories + other.categories, None), None)
+        codes = self.rows.with_columns(other.rows)
+        return self._of(CodedColumns(codes, self.categories + other.categories, None), None)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
@@ -269,7 +259,7 @@ class Ensemble:
             Codes, of the dtype of `codes`.
         """
         new = labels.coded if isinstance(labels, Ensemble) else code_labels(labels, self.missing)
-        return Coding(self.categories, self.missing).encode(new)
+        return Coding(self.categories, self.missing).encode(new).unwrap()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
@@ -357,7 +347,7 @@ class Ensemble:
         >>> E[[0, 2]].n_clusters
         array([2, 1])
         """
-        from ensemblage._stored._ensemble import open_ensemble
+        from ensemblage._out_of_core import open_ensemble
 
         return open_ensemble(path, names, missing, memory, scratch)
 
@@ -392,7 +382,7 @@ class Ensemble:
         Workers hold the codes, n p bytes while every partition has at most 255 clusters, their distinct rows, and 16
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
-        from ensemblage._stored._dask import ensemble_on_cluster
+        from ensemblage._out_of_core import ensemble_on_cluster
 
         return ensemble_on_cluster(parts, client, names, missing)
 

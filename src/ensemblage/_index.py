@@ -14,24 +14,45 @@ from ensemblage._validation import shown
 
 def row_index(rows: Any, n_rows: int) -> NDArray[np.intp]:
     """Numbers from 0 of the rows that a mask or an index array means; a negative number counts from the end."""
-    index = _array(rows)
-    if index.dtype == bool and index.shape == (n_rows,):
+    return _numbers(rows, _array(rows), n_rows, "Rows", "an integer", "Use select(partitions) for partitions.")
+
+
+def partition_index(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
+    """Numbers from 0 of the partitions, one or more, that names, a slice, a mask or integers mean."""
+    if isinstance(partitions, slice):
+        index = np.arange(len(names))[check_slice(partitions, "partitions")]
+    else:
+        chosen = np.atleast_1d(_array(partitions))
+        if chosen.dtype.kind in "UOT" and chosen.ndim == 1:
+            index = _named(chosen.tolist(), names)
+        else:
+            advice = "Name one or more of them."
+            index = _numbers(partitions, chosen, len(names), "Partitions to select", "names", advice)
+    if len(index) == 0:
+        raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
+    return index
+
+
+def _numbers(given: Any, index: NDArray[Any], n: int, subject: str, others: str, advice: str) -> NDArray[np.intp]:
+    """Numbers from 0 to n - 1 that ``index``, of ``given``, means: a mask or integers; errors name ``others`` too."""
+    if index.dtype == bool and index.shape == (n,):
         return np.flatnonzero(index)
     if index.shape == (0,):
         return np.empty(0, dtype=np.intp)
     if index.ndim != 1 or index.dtype.kind not in "iu":
         raise IndexError(
-            f"Rows must be an integer, a slice, a mask of {n_rows:,} truth values or a list of integers. "
-            f"Got {shown(rows)}. Use select(partitions) for partitions."
+            f"{subject} must be {others}, a slice, a mask of {n:,} truth values or a list of integers. "
+            f"Got {shown(given)}. {advice}"
         )
     lowest, highest = int(index.min()), int(index.max())
-    if not -n_rows <= lowest <= highest < n_rows:
+    if not -n <= lowest <= highest < n:
+        outside = lowest if lowest < -n else highest
         raise IndexError(
-            f"Rows must be from {-n_rows} to {n_rows - 1}. Got {lowest if lowest < -n_rows else highest}, which is out "
-            "of bounds. Name rows that are there."
+            f"{subject} must be from {-n} to {n - 1}. Got {outside}, which is out of bounds. "
+            f"Name {subject.split()[0].lower()} that are there."
         )
     index = index.astype(np.intp)
-    return np.where(index < 0, index + n_rows, index)
+    return np.where(index < 0, index + n, index)
 
 
 def _array(given: Any) -> NDArray[Any]:
@@ -39,35 +60,6 @@ def _array(given: Any) -> NDArray[Any]:
         return np.asarray(given)
     except ValueError:  # lists of unequal length
         return np.array(given, dtype=object)
-
-
-def partition_index(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
-    """Numbers from 0 of the partitions, one or more, that names, a slice, a mask or integers mean."""
-    index = _partition_numbers(partitions, names)
-    if len(index) == 0:
-        raise ValueError("Partitions to select must be at least one. Got none. Name one or more of them.")
-    return index
-
-
-def _partition_numbers(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
-    p = len(names)
-    if isinstance(partitions, slice):
-        return np.arange(p)[check_slice(partitions, "partitions")]
-    chosen = np.atleast_1d(_array(partitions))
-    if chosen.dtype.kind in "UOT" and chosen.ndim == 1:
-        return _named(chosen.tolist(), names)
-    is_mask = chosen.dtype == bool and chosen.shape == (p,)
-    if chosen.size and not is_mask and (chosen.ndim != 1 or chosen.dtype.kind not in "iu"):
-        raise IndexError(
-            f"Partitions to select must be names, a slice, a mask of {p} truth values or a list of integers. "
-            f"Got {shown(partitions)}. Name one or more of them."
-        )
-    if chosen.size and not is_mask and not -p <= int(chosen.min()) <= int(chosen.max()) < p:
-        raise IndexError(
-            f"Partitions to select must be from {-p} to {p - 1}. Got {shown(partitions)}, which is out of bounds. "
-            "Name partitions that are there."
-        )
-    return np.arange(p)[chosen] if chosen.size else np.arange(0)
 
 
 def _named(chosen: Sequence[Any], names: Sequence[str]) -> NDArray[np.intp]:

@@ -107,8 +107,8 @@ def _flush() -> None:
 def _leave(message: str, code: int) -> NoReturn:
     """Exit at once: a usual exit takes the memory away under base clusterings that still run in other threads."""
     _ignore_signals()
-    if "ensemblage._stored._scratch" in sys.modules:
-        from ensemblage._stored._scratch import remove_all_scratch
+    if "ensemblage.rows.scratch" in sys.modules:
+        from ensemblage.rows.scratch import remove_all_scratch
 
         remove_all_scratch()
     say(one_line(message))

@@ -208,7 +208,7 @@ def read_summary(path: Path) -> dict[str, Any]:
             f"{SUMMARY} must be of a schema that this version knows, at most {SCHEMA}. Got {schema} in {path}. "
             "Use the version of ensemblage that wrote it, or a newer one."
         )
-    return summary
+    return {"schema": schema, **summary}
 
 
 def _are_dicts(*values: Any) -> bool:

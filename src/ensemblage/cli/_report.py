@@ -105,4 +105,4 @@ def _rows(table: Table, members: Members) -> NDArray[np.intp]:
 
 def _confidence(ensemble: Ensemble, clusters: NDArray[np.int64]) -> NDArray[np.float64]:
     counts = np.ones(len(ensemble), dtype=np.int64)
-    return confidence_of_rows(ensemble.codes, counts, clusters, None, ensemble.offsets)
+    return confidence_of_rows(ensemble.rows, counts, clusters, None, ensemble.offsets)

@@ -33,6 +33,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked(summary))
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
+    yield from _evidence(summary.get("evidence", ()))
     confidence, between = _number(consensus["mean_confidence"]), _number(consensus["between"])
     yield "confidence", f"{confidence} within clusters, {between} between them"
     for name, score in (summary["truth"] or {}).items():
@@ -57,11 +58,21 @@ def _asked(summary: Mapping[str, Any]) -> int | None:
 
 def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple[str, str]]:
     """How clear the number of clusters is that was found, and the others that could be asked for."""
-    from ensemblage.report._voting import how_clear
+    from ensemblage.report._choice import how_clear
 
     if choice and choice["found"]:
         yield "choice", how_clear(choice, n_clusters)
         yield "instead", _alternatives(choice["lifetimes"][1:])
+
+
+def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
+    """What the method found on its way, by the kind of its records."""
+    from ensemblage.consensus.evidence import evidence_from_dict
+    from ensemblage.report._evidence import in_words
+
+    for record in records:
+        for sentence in in_words(evidence_from_dict(record)):
+            yield "evidence", sentence
 
 
 def _alternatives(lifetimes: Sequence[tuple[int, float]]) -> str:

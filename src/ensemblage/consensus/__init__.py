@@ -1,20 +1,21 @@
 """Consensus functions: label matrix to one clustering."""
 
+from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
+from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._choose_k import KChoice, KRow, choose_k
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
-from ensemblage.consensus._greedy import GreedyKMeansConsensus
+from ensemblage.consensus._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
-from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._registry import METHODS, Method, make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
-from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 __all__ = [
     "CSPA",

@@ -7,26 +7,27 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_flags, check_weights, check_whole
+from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
-from ensemblage.rows.memory import as_rows
-from ensemblage.rows.protocol import map_rows
+from ensemblage.rows.protocol import LabelRows, map_rows
 
 
 @dataclass(frozen=True)
 class Rows:
     """The distinct label rows that at least one partition labels, in lexicographic order."""
 
-    codes: Any
-    """(m, p), an array or `LabelRows`: `as_rows` and a few rows at a time work in either case."""
+    codes: LabelRows
+    """(m, p); ``codes[:]`` is an array for the methods that hold all rows."""
     counts: NDArray[np.int64]
     """(m,) objects with that row."""
     offsets: NDArray[np.int64]
@@ -46,11 +47,31 @@ class Rows:
         """(d,) rows of the labels in a table over labels, without those of the missing entries."""
         return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
 
-    def label_counts(self) -> NDArray[np.int64]:
-        """(d,) objects with each label."""
-        clusters = np.zeros(len(self), dtype=np.int32)
-        profile = label_profile(self.codes, clusters, self.counts, self.offsets, 1, 1)
-        return np.asarray(profile[0, self.labels])
+    @property
+    def equally_weighted(self) -> bool:
+        return bool((self.weights == self.weights[0]).all())
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(p + 1,) first column of each partition in the binary matrix H, and d."""
+        return np.concatenate([[0], np.cumsum(self.n_clusters)])
+
+    def binary_matrix(self, entries: Any = 1.0) -> csr_array:
+        """H, (m, d): an entry, of shape (m, p), where a partition gives a row that label; else 0."""
+        labelled = self.codes[:] < self.n_clusters
+        columns = (self.codes[:] + self.starts[:-1])[labelled]
+        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        shape = (len(self), int(self.n_clusters.sum()))
+        return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
+
+    def of_partition(self, j: int) -> slice:
+        """The rows of partition j's labels in a table over labels, without that of the missing entry."""
+        return slice(self.offsets[j], self.offsets[j + 1] - 1)
+
+    def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """(offsets[p],) objects with each label."""
+        everything = self.codes.state(np.int32, 0)
+        return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -71,7 +92,7 @@ def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
     m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
-    return Rows(as_rows(codes).first(m), counts[:m], ensemble.offsets, inverse, weights)
+    return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights)
 
 
 def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
@@ -81,7 +102,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     order = order[: int(distinct.counts.sum())]
     inverse = np.full(len(ensemble), len(order), dtype=np.int64)
     inverse[order] = np.arange(len(order))
-    codes, counts = as_rows(ensemble.codes).take(order), np.ones(len(order), dtype=np.int64)
+    codes, counts = ensemble.rows.take(order), np.ones(len(order), dtype=np.int64)
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
@@ -125,15 +146,48 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         rows = self._make_rows(ensemble, weights)
-        codes, why = as_rows(rows.codes), self._holds_rows()
+        why = self._holds_rows()
         if why:
             instead = "KMeansConsensus or CumulativeVoting, which do not"
-            codes.in_memory(type(self).__name__, instead, because=f": it {why}")
+            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
         else:
-            rows = replace(rows, codes=codes.on_workers())
+            rows = replace(rows, codes=rows.codes.on_workers())
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self
+
+    def evidence(self, X: Any, objects: Any = None) -> tuple[Evidence, ...]:
+        """What the method found on its way, as records of a few kinds: `report` and `plotting.evidence` go by them.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            The label matrix that was fitted.
+        objects : array-like of int, optional
+            Objects whose soft memberships are told, by methods that have some. Default: all.
+
+        Returns
+        -------
+        tuple of Evidence
+            Empty for a method that goes no way worth telling.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+
+        Examples
+        --------
+        >>> from ensemblage import EvidenceAccumulation
+        >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
+        >>> [type(record).__name__ for record in EvidenceAccumulation().fit(labels).evidence(labels)]
+        ['Dendrogram', 'Lifetimes', 'PairCounts']
+        """
+        check_is_fitted(self)
+        return self._evidence(as_ensemble(X), np.arange(len(self.labels_)) if objects is None else np.asarray(objects))
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return ()
 
     def _holds_rows(self) -> str:
         """Why the method does not work on rows that lie on disk; empty if it does."""
@@ -179,7 +233,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             )
         return k
 
-    def _encode(self, X: Any) -> Any:
+    def _encode(self, X: Any) -> LabelRows:
         check_is_fitted(self)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)

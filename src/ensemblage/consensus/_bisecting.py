@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from math import isqrt
 from typing import Any, NamedTuple
 
@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, check_choice, check_number, check_whole, weight_unit
-from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._lloyd import Centroids, Start, lloyd, nearest_centroids, seed_at_random, seed_far_apart
+from ensemblage._validation import check_choice, check_whole, weight_unit
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._lloyd import Centroids, nearest_centroids
+from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import cluster_densities
-from ensemblage.consensus._utilities import CategoryUtility
-from ensemblage.rows.memory import as_rows
+from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.rows.threads import parallel_map, thread_count
 
 
@@ -64,7 +65,8 @@ def gain_of(part: Part, bisection: Bisection, n_objects: int) -> float:
     return (after - part.size * part.density) / n_objects
 
 
-class BisectingKMeansConsensus(BaseConsensus):
+@dataclass(eq=False, repr=False)
+class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     """Consensus by bisecting k-means on the binary matrix H (H-KM): a tree of clusters, grown from the top.
 
     From one cluster of everything on, one cluster at a time is split in two by k-means, until there are as many as
@@ -147,38 +149,31 @@ class BisectingKMeansConsensus(BaseConsensus):
     [(0, 6, 0.4), (1, 3, -0.06)]
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        split_rule: str = "loss",
-        init: str = "k-means++",
-        n_init: int = 3,
-        max_iter: int = 100,
-        tol: float = 0.0,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.split_rule = split_rule
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    split_rule: str = "loss"
+    init: str = "k-means++"
+    n_init: int = 3
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    def _holds_rows(self) -> str:
-        return ""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self.split_rule, "split_rule of BisectingKMeansConsensus", ["loss", "size", "density", "gain"])
+        check_choice(self.init, "init of BisectingKMeansConsensus", ["k-means++", "random"])
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         self._check_parameters()
-        k = self._how_many(rows)
+        most = min(isqrt(int(rows.counts.sum())), len(rows))
+        k = most if self.n_clusters is None else self._check_n_clusters(len(rows))
         self._utility = CategoryUtility.of(rows, self.n_jobs)
         leaves = self._grow(rows, k)
-        self._warn_if_fewer(len(leaves), k)
+        if len(leaves) < k:
+            text = f"Only {len(leaves)} of {k} clusters were made: the members of each have the same labels."
+            warnings.warn(text, ConvergenceWarning, stacklevel=3)
         clusters = np.empty(len(rows), dtype=np.int32)
         for c, part in enumerate(leaves.values()):
             clusters[part.rows] = c
@@ -187,94 +182,66 @@ class BisectingKMeansConsensus(BaseConsensus):
         self.objective_ = float(sum(part.loss for part in leaves.values())) * weight_unit(self.weights)
         return clusters
 
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
-        check_choice(self.split_rule, f"split_rule of {name}", ["loss", "size", "density", "gain"])
-        check_choice(self.init, f"init of {name}", ["k-means++", "random"])
-        check_whole(self.n_init, f"n_init of {name}", 1, MOST_TASKS)
-        check_whole(self.max_iter, f"max_iter of {name}", 1)
-        check_number(self.tol, f"tol of {name}", least=0)
-
-    def _how_many(self, rows: Rows) -> int:
-        if self.n_clusters is None:
-            return min(isqrt(int(rows.counts.sum())), len(rows))
-        return self._check_n_clusters(len(rows))
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        if not self.splits_:
+            return ()
+        _, size, loss, loss_after, gain = np.array(self.splits_, dtype=np.float64).T
+        return (Splits(size.astype(np.int64), loss, loss_after, gain),)
 
     def _grow(self, rows: Rows, k: int) -> dict[int, Part]:
         """Split the best part until there are k; the parts that were not split, by number."""
         (seed,) = task_seeds(self.random_state, 1)
         parts = {0: self._part(rows, np.arange(len(rows)), self._utility.counts, int(seed))}
-        ready: dict[int, Bisection] = {}
+        bisections: dict[int, Bisection] = {}
         self.splits_: list[Split] = []
         self._split_centroids: list[Centroids] = []
         self.n_iter_ = 0
-        n_objects = parts[0].size
+        n_objects, unit = parts[0].size, weight_unit(self.weights)
+        # The part with the least is split next; of equal ones the one that was made first.
+        rank = {"size": lambda i: -parts[i].size, "density": lambda i: parts[i].density}
         while len(parts) < k:
-            waiting = sorted((node for node in parts if parts[node].loss > 0), key=lambda node: self._rank(parts[node]))
-            if not waiting:
+            splittable = [i for i in parts if parts[i].loss > 0]
+            if not splittable:
                 break
-            self._split_ahead(rows, parts, waiting, ready, k - len(parts))
+            splittable.sort(key=rank.get(self.split_rule, lambda i: -parts[i].loss))
+            self._bisect_ahead(rows, parts, splittable, bisections, k - len(parts))
             if self.split_rule == "gain":
-                waiting.sort(key=lambda node: -gain_of(parts[node], ready[node], n_objects))
-            node = waiting[0]
-            self._record(node, parts.pop(node), ready.pop(node), n_objects, parts)
+                splittable.sort(key=lambda i: -gain_of(parts[i], bisections[i], n_objects))
+            best, t = splittable[0], len(self.splits_)
+            part, bisection = parts.pop(best), bisections.pop(best)
+            parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
+            loss_after, gain = sum(half.loss for half in bisection.halves), gain_of(part, bisection, n_objects)
+            self.splits_.append(Split(best, part.size, part.loss * unit, loss_after * unit, gain))
+            self._split_centroids.append(bisection.centroids)
+            self.n_iter_ += bisection.n_iter
         return parts
 
-    def _rank(self, part: Part) -> float:
-        """The part with the least is split next; ties: the one that was made first."""
-        return {"size": -part.size, "density": part.density}.get(self.split_rule, -part.loss)
-
-    def _split_ahead(
-        self, rows: Rows, parts: dict[int, Part], waiting: list[int], ready: dict[int, Bisection], n_left: int
+    def _bisect_ahead(
+        self, rows: Rows, parts: dict[int, Part], splittable: list[int], bisections: dict[int, Bisection], n_left: int
     ) -> None:
-        """Split what is needed next, and what will most likely be, one part per thread."""
-        n_ahead = len(waiting) if self.split_rule == "gain" else min(thread_count(self.n_jobs), n_left)
-        todo = [node for node in waiting[:n_ahead] if node not in ready]
-        if self.split_rule == "gain" or waiting[0] in todo:
-            bisections = parallel_map(lambda node: self._bisect(rows, parts[node]), todo, self.n_jobs)
-            ready.update(zip(todo, bisections, strict=True))
-
-    def _record(self, node: int, part: Part, bisection: Bisection, n_objects: int, parts: dict[int, Part]) -> None:
-        t, unit = len(self.splits_), weight_unit(self.weights)
-        parts[2 * t + 1], parts[2 * t + 2] = bisection.halves
-        loss_after = sum(half.loss for half in bisection.halves)
-        gain = gain_of(part, bisection, n_objects)
-        self.splits_.append(Split(node, part.size, part.loss * unit, loss_after * unit, gain))
-        self._split_centroids.append(bisection.centroids)
-        self.n_iter_ += bisection.n_iter
+        """Bisect what is needed next, and what will most likely be, one part per thread."""
+        n_ahead = len(splittable) if self.split_rule == "gain" else min(thread_count(self.n_jobs), n_left)
+        todo = [i for i in splittable[:n_ahead] if i not in bisections]
+        if self.split_rule == "gain" or splittable[0] in todo:
+            found = parallel_map(lambda i: self._bisect(rows, parts[i]), todo, self.n_jobs)
+            bisections.update(zip(todo, found, strict=True))
 
     def _bisect(self, rows: Rows, part: Part) -> Bisection:
         """Split one part by k-means; depends on nothing but the part."""
         inside = part.rows
-        own = (
-            rows
-            if len(inside) == len(rows)
-            else replace(rows, codes=as_rows(rows.codes).take(inside), counts=rows.counts[inside])
-        )
-        utility = CategoryUtility.of(own, self.n_jobs)
+        if len(inside) < len(rows):
+            rows = replace(rows, codes=rows.codes.take(inside), counts=rows.counts[inside])
+        utility = CategoryUtility.of(rows, self.n_jobs)
         *starts, left, right = task_seeds(part.seed, self.n_init + 2).tolist()
-        best = min((self._start(own, utility, seed) for seed in starts), key=lambda start: start.loss)
+        best = min((self._start(rows, utility, 2, seed) for seed in starts), key=lambda start: start.loss)
         halves = [
             self._part(rows, inside[best.clusters == c], best.profile[c], seed) for c, seed in enumerate((left, right))
         ]
-        return Bisection((halves[0], halves[1]), Centroids.of(best, own), best.n_iter)
-
-    def _start(self, rows: Rows, utility: CategoryUtility, seed: int) -> Start:
-        random = np.random.RandomState(seed)
-        if self.init == "random":
-            seeds = seed_at_random(rows, 2, random)
-        else:
-            seeds = seed_far_apart(rows, utility, 2, random, self.n_jobs)
-        return lloyd(rows, utility, seeds, self.max_iter, self.tol, self.n_jobs)
+        return Bisection((halves[0], halves[1]), Centroids.of(best, rows), best.n_iter)
 
     def _part(self, rows: Rows, inside: NDArray[np.intp], profile: NDArray[np.int64], seed: int) -> Part:
         sizes, densities = cluster_densities(profile[None], rows.offsets, rows.weights)
         return Part(inside, int(sizes[0]), float(densities[0]), self._utility.loss(profile[None]), seed)
-
-    def _warn_if_fewer(self, n_found: int, k: int) -> None:
-        if n_found < k:
-            text = f"Only {n_found} of {k} clusters were made: the members of each have the same labels."
-            warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def labels_at(self, n_clusters: int) -> NDArray[np.int32]:
         """The clustering that the tree had with fewer clusters.
@@ -300,15 +267,11 @@ class BisectingKMeansConsensus(BaseConsensus):
         """
         check_is_fitted(self)
         k = check_whole(n_clusters, "n_clusters of labels_at", 1, self.n_clusters_)
-        parent = {}
-        for t, split in enumerate(self.splits_[k - 1 :], start=k - 1):
-            parent[2 * t + 1] = parent[2 * t + 2] = split.parent
-        ancestors = np.array([_root(leaf, parent) for leaf in self._leaves.tolist()])
+        ancestors = self._leaves.copy()
+        for t in range(len(self.splits_) - 1, k - 2, -1):  # undo the last splits
+            ancestors[np.isin(ancestors, (2 * t + 1, 2 * t + 2))] = self.splits_[t].parent
         clusters = np.unique(ancestors, return_inverse=True)[1]
-        return self._renumbered(clusters)
-
-    def _renumbered(self, clusters: NDArray[np.intp]) -> NDArray[np.int32]:
-        """Public labels of clusters of leaves: by decreasing size, ties by the first label row."""
+        # By decreasing size, ties by the first label row.
         leaf_sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(clusters))[self._number]
         sizes = np.bincount(clusters, weights=leaf_sizes)
         first = np.full(len(sizes), np.iinfo(np.int64).max)
@@ -334,7 +297,7 @@ class BisectingKMeansConsensus(BaseConsensus):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = as_rows(self._encode(X))
+        codes = self._encode(X)
         missing = np.diff(self._utility.offsets) - 1
         nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
         node = np.where(nothing, np.int64(-1), 0)
@@ -344,9 +307,3 @@ class BisectingKMeansConsensus(BaseConsensus):
         number = np.full(2 * len(self.splits_) + 2, -1, dtype=np.int32)
         number[self._leaves] = self._number
         return number[node]
-
-
-def _root(node: int, parent: dict[int, int]) -> int:
-    while node in parent:
-        node = parent[node]
-    return node

@@ -142,10 +142,15 @@ def choose_k(
     seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
 
     def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
-        return {k: _resampled(features, k, n_partitions, fraction, estimator, n_jobs, seed) for k in ks}
+        settings = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs, "random_state": seed}
+        generators = {k: ResampledPartitions(n_partitions, n_clusters=k, **settings) for k in ks}
+        return {k: Ensemble(generator.fit_transform(features)) for k, generator in generators.items()}
+
+    def pac_by_k(ensembles: dict[int, Ensemble]) -> dict[int, float]:
+        return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
 
     found = ensembles_of(data, seed)
-    references = [_pacs(ensembles_of(shuffled(data, reference, s), s)) for s in reference_seeds]
+    references = [pac_by_k(ensembles_of(shuffled(data, reference, s), s)) for s in reference_seeds]
     return summarize_choice(found, references)
 
 
@@ -158,7 +163,7 @@ def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[i
     table = []
     for k in ks:
         ambiguous = pac_of(*distributions[k])
-        compared = _compared(ambiguous, np.array([r[k] for r in references]))
+        compared = _compared(ambiguous, np.array([r[k] for r in references])) if references else (None,) * 4
         table.append(KRow(k, ambiguous, areas[k], growth[k], *compared))
     return KChoice(_best(table, len(references)), table, ensembles)
 
@@ -170,52 +175,31 @@ def _best(table: list[KRow], n_references: int) -> int:
     return max(table, key=lambda row: -row.pac if row.rcsi is None else row.rcsi).k
 
 
-def _compared(
-    ambiguous: float, references: NDArray[np.float64]
-) -> tuple[float, float, float, float] | tuple[None, None, None, None]:
+def _compared(ambiguous: float, references: NDArray[np.float64]) -> tuple[float, float, float, float]:
     """Mean of the references, RCSI and both p-values."""
-    if not len(references):
-        return None, None, None, None
     rcsi = float(np.log10(np.maximum(references, STABLE)).mean() - np.log10(max(ambiguous, STABLE)))
-    p_value = (1 + np.count_nonzero(references <= ambiguous)) / (1 + len(references))
-    return float(references.mean()), rcsi, float(p_value), _beta_p_value(ambiguous, references)
-
-
-def _beta_p_value(ambiguous: float, references: NDArray[np.float64]) -> float:
-    mean, variance = float(references.mean()), float(references.var(ddof=1)) if len(references) > 1 else 0.0
+    n_as_stable, n = np.count_nonzero(references <= ambiguous), len(references)
+    mean, variance = float(references.mean()), float(references.var(ddof=1)) if n > 1 else 0.0
     if variance <= 0 or variance >= mean * (1 - mean):
-        return float(np.mean(references <= ambiguous))
-    spread = mean * (1 - mean) / variance - 1
-    return float(beta.cdf(ambiguous, mean * spread, (1 - mean) * spread))
+        p_value_beta = float(np.mean(references <= ambiguous))
+    else:
+        spread = mean * (1 - mean) / variance - 1
+        p_value_beta = float(beta.cdf(ambiguous, mean * spread, (1 - mean) * spread))
+    return mean, rcsi, float((1 + n_as_stable) / (1 + n)), p_value_beta
 
 
 def shuffled(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np.float64]:
     """Data like these without clusters: every feature, or every principal component, in an order of its own."""
     random = check_random_state(seed)
+
+    def columns_shuffled(data: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.column_stack([random.permutation(column) for column in data.T])
+
     if reference == "features":
-        return columns_shuffled(data, random)
+        return columns_shuffled(data)
     centre = data.mean(axis=0)
     left, scales, right = np.linalg.svd(data - centre, full_matrices=False)
-    around: NDArray[np.float64] = columns_shuffled(left * scales, random) @ right
-    around += centre
-    return around
-
-
-def columns_shuffled(data: NDArray[np.float64], random: np.random.RandomState) -> NDArray[np.float64]:
-    return np.column_stack([random.permutation(column) for column in data.T])
-
-
-def _pacs(ensembles: dict[int, Ensemble]) -> dict[int, float]:
-    return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
-
-
-def _resampled(
-    features: NDArray[np.float64], k: int, n_partitions: int, fraction: float, estimator: Any, n_jobs: Any, seed: int
-) -> Ensemble:
-    generator = ResampledPartitions(
-        n_partitions, n_clusters=k, fraction=fraction, estimator=estimator, n_jobs=n_jobs, random_state=seed
-    )
-    return Ensemble(generator.fit_transform(features))
+    return np.asarray(columns_shuffled(left * scales) @ right + centre)
 
 
 def _checked_range(k_range: Iterable[int]) -> list[int]:

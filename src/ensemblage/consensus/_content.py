@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._refinement import add_row_colours, mix
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
 
 
 class Content(NamedTuple):
@@ -34,11 +33,21 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
     if len(np.unique(colours[rows.labels])) == len(rows.labels):
         clusters, firsts = np.zeros_like(of_partitions), np.zeros_like(colours)
     else:
-        first = _first_objects(rows)
+        first = np.full(len(rows) + 1, len(rows.inverse), dtype=np.uint64)  # object of each row
+        for block in row_blocks(len(rows.inverse)):
+            np.minimum.at(first, rows.inverse[block], np.arange(block.start, block.stop, dtype=np.uint64))
+        first = first[:-1]
         marks = mix(first + np.uint64(1))  # none is 0, which would count for nothing
         clusters = _colours_of_partitions(rows, _sums_over_rows(rows, np.zeros_like(colours), marks, n_jobs))
-        of_blocks = as_rows(rows.codes).map(_firsts_of_labels, rows.offsets, reads=[first], n_jobs=n_jobs)
-        firsts = np.minimum.reduce(of_blocks)
+        offsets = rows.offsets
+
+        def firsts_of_labels(codes: Any, first: NDArray[np.uint64]) -> NDArray[np.uint64]:
+            firsts = np.full(offsets[-1], np.iinfo(np.uint64).max, dtype=np.uint64)
+            for j, column in enumerate(codes.T):
+                np.minimum.at(firsts, offsets[j] + column, first)
+            return firsts
+
+        firsts = np.minimum.reduce(rows.codes.map(firsts_of_labels, reads=[first], n_jobs=n_jobs))
     partitions = list(zip(of_partitions.tolist(), clusters.tolist(), strict=True))
     return Content(partitions, np.column_stack([colours, firsts]))
 
@@ -72,26 +81,10 @@ def _sums_over_rows(
     rows: Rows, colours: NDArray[np.uint64], marks: NDArray[np.uint64], n_jobs: int | None
 ) -> NDArray[np.uint64]:
     """(offsets[p],) sums of the colours of each label's objects: of their labels' ``colours`` and their row's mark."""
-    reads, shape = [rows.counts, marks], (int(rows.offsets[-1]),)
-    (sums,) = as_rows(rows.codes).add(_add_row_colours, [shape], rows.offsets, colours, reads=reads, n_jobs=n_jobs)
+    offsets = rows.offsets
+
+    def add(codes: Any, counts: Any, marks: Any, sums: Any) -> None:
+        add_row_colours(codes, counts, marks, offsets, colours, sums)
+
+    (sums,) = rows.codes.add(add, [(int(offsets[-1]),)], reads=[rows.counts, marks], n_jobs=n_jobs)
     return sums.view(np.uint64)
-
-
-def _add_row_colours(codes: Any, counts: Any, marks: Any, sums: Any, offsets: Any, colours: Any) -> None:
-    add_row_colours(codes, counts, marks, offsets, colours, sums)
-
-
-def _first_objects(rows: Rows) -> NDArray[np.uint64]:
-    """(m,) first object of each row."""
-    n = len(rows.inverse)
-    first = np.full(len(rows) + 1, n, dtype=np.uint64)
-    for block in row_blocks(n):
-        np.minimum.at(first, rows.inverse[block], np.arange(block.start, block.stop, dtype=np.uint64))
-    return first[:-1]
-
-
-def _firsts_of_labels(codes: Any, first: NDArray[np.uint64], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    firsts = np.full(offsets[-1], np.iinfo(np.uint64).max, dtype=np.uint64)
-    for j, column in enumerate(codes.T):
-        np.minimum.at(firsts, offsets[j] + column, first)
-    return firsts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from threading import Lock
 from typing import Any
 
@@ -12,12 +13,12 @@ from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import check_choice, check_whole
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
-from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, metis_bytes, without_gaps
+from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, metis_bytes
 from ensemblage.kernels._neighbours import find_neighbours
-from ensemblage.metrics._threshold import weak_association_threshold
+from ensemblage.metrics._wat import association_threshold
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -30,6 +31,7 @@ BLOCK = 64
 """Rows whose neighbours are found at once."""
 
 
+@dataclass(eq=False, repr=False)
 class CSPA(ObjectGraph):
     """Cut of the graph whose edges are the co-associations, into parts of like size.
 
@@ -114,52 +116,37 @@ class CSPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "metis",
-        n_neighbors: Any = "auto",
-        association_threshold: str | float | None = None,
-        distinct: bool = True,
-        recursive: bool = True,
-        imbalance: float | None = None,
-        n_init: int = 4,
-        max_bytes: int | str = MAX_BYTES,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.n_neighbors = n_neighbors
-        self.association_threshold = association_threshold
-        self.distinct = distinct
-        self.recursive = recursive
-        self.imbalance = imbalance
-        self.n_init = n_init
-        self.max_bytes = max_bytes
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "metis"
+    n_neighbors: Any = "auto"
+    association_threshold: str | float | None = None
+    distinct: bool = True
+    recursive: bool = True
+    imbalance: float | None = None
+    n_init: int = 4
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every object with every other"
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = self._check_n_clusters(len(rows))
+    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
-        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if self.association_threshold is None else 0)
-        threshold = self._threshold(rows, ensemble)
-        if threshold is not None:
+        given, threshold = self.association_threshold, 0.0
+        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if given is None else 0)
+        self.__dict__.pop("threshold_", None)  # of an earlier fit
+        if given is not None:
+            plain, subject = rows.equally_weighted, "association_threshold of CSPA"
+            threshold = association_threshold(given, subject, ensemble, self.random_state, plain=plain)
             self.threshold_ = threshold
-        elif hasattr(self, "threshold_"):
-            del self.threshold_
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
         codes, counts = rows.codes[order], rows.counts[order]
         graph = association_graph(
-            codes, rows, threshold or 0.0, n_neighbors, self.n_jobs, lambda found: self._check_size(rows, k, found)
+            codes, rows, threshold, n_neighbors, self.n_jobs, lambda found: self._check_size(rows, k, found)
         )
         self.n_edges_ = graph.nnz // 2
         self._check_size(rows, k, graph.nnz)
@@ -171,7 +158,7 @@ class CSPA(ObjectGraph):
         itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
         parts = np.empty(len(rows), dtype=np.int64)
         parts[order] = cutter.cut(graph, counts, k, itself)
-        return without_gaps(parts)
+        return parts
 
     def _most_neighbors(self, m: int) -> int:
         """0 for all."""
@@ -182,46 +169,25 @@ class CSPA(ObjectGraph):
             return 0 if m <= MOST_COMPLETE else NEIGHBORS
         return min(check_whole(self.n_neighbors, "n_neighbors of CSPA", 1), m)
 
-    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
-        given = self.association_threshold
-        if given is None:
-            return None
-        if not isinstance(given, str):
-            return check_number(given, "association_threshold of CSPA", least=0, below=1)
-        check_choice(given, "association_threshold of CSPA, if it is a word,", ["kmeans", "gmm"])
-        if (rows.weights != rows.weights[0]).any():
-            raise ValueError(
-                f"association_threshold of CSPA must be a number where weights are unequal. Got {given!r}. "
-                "Give a number."
-            )
-        return weak_association_threshold(ensemble, given, random_state=self.random_state)
-
     def _check_size(self, rows: Rows, k: int, n_entries: int) -> None:
         """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it."""
-        m, n_threads = len(rows), thread_count(self.n_jobs)
-        cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral_bytes(m, n_entries, k)
-        n_bytes = OVERHEAD + graph_bytes(rows, n_threads) + max(48 * n_entries, cut)
+        m, p = rows.codes.shape
+        # What `association_graph` has beside its edges, and the fit for each row and object.
+        of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
+        of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
+        # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
+        spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k)
+        cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral
         fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
         advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
-        check_fits(n_bytes, self.max_bytes, "CSPA", f"at least {n_entries // 2:,} edges of {m:,} label rows", advice)
-
-
-def graph_bytes(rows: Rows, n_threads: int) -> int:
-    """Bytes of what `association_graph` has beside its edges, and the fit for each row and object."""
-    m, p = rows.codes.shape
-    of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
-    return int(of_rows + n_threads * m * (16 + 12 * BLOCK))
-
-
-def spectral_bytes(m: int, n_entries: int, k: int) -> int:
-    """Bytes of a graph, of its copy with the diagonal, and of the normalised cut of another copy."""
-    return 36 * (n_entries + 2 * m) + cut_bytes(m, k)
+        what = f"at least {n_entries // 2:,} edges of {m:,} label rows"
+        check_fits(int(OVERHEAD + of_rows + max(48 * n_entries, cut)), self.max_bytes, "CSPA", what, advice)
 
 
 def fewest_entries(rows: Rows, n_neighbors: int) -> int:
     """Entries that the graph has at least: of each partition the pairs of rows that it joins; the largest number."""
     fewest = 0
-    for column, k in zip(rows.codes.T, rows.n_clusters, strict=True):
+    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
         sizes = np.bincount(column, minlength=k)[:k]
         others = np.maximum(sizes - 1, 0) if n_neighbors == 0 else np.clip(sizes - 1, 0, n_neighbors)
         fewest = max(fewest, int((sizes * others).sum()))
@@ -245,7 +211,7 @@ def association_graph(
     m, p = codes.shape
     complete = not (codes == rows.n_clusters).any()
     columns, absent = np.ascontiguousarray(codes.T), rows.n_clusters[: 0 if complete else p].astype(codes.dtype)
-    plain = (rows.weights == rows.weights[0]).all()
+    plain = rows.equally_weighted
     weights = None if plain else rows.weights
     dtype = np.min_scalar_type(p) if plain else np.float64
     total = float(p if plain else rows.weights.sum())
@@ -268,21 +234,14 @@ def association_graph(
         return np.diff(ends, prepend=0), neighbours[:n_found].copy(), links[:n_found].copy()
 
     found = parallel_map(find, row_blocks(m, rows_of_slice(m * (8 + p), BLOCK)), n_jobs)
-    graph = _joined(found, n_entries, total)
-    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))
-
-
-def _joined(found: list[Any], n_entries: int, total: float) -> csr_array:
-    """The graph from the neighbours of each block of rows, whose list is emptied."""
     places = np.int32 if n_entries < 2**31 else np.int64
     degrees = np.concatenate([block[0] for block in found])
     indices, data, stop = np.empty(n_entries, dtype=places), np.empty(n_entries), n_entries
-    while found:
+    while found:  # the memory of a block is free when it is copied
         _, neighbours, links = found.pop()
         start = stop - len(links)
         indices[start:stop], data[start:stop] = neighbours, links / total
         stop = start
-    indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
-    graph = csr_array((data, indices, indptr), shape=(len(degrees), len(degrees)))
+    graph = csr_array((data, indices, np.concatenate([[0], np.cumsum(degrees)]).astype(places)), shape=(m, m))
     graph.sort_indices()
-    return graph
+    return graph if n_neighbors == 0 else csr_array(graph.maximum(graph.T))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,13 @@ from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import check_bytes, check_choice, check_number
+from ensemblage._validation import check_bytes, check_choice
+from ensemblage.consensus import evidence as records
 from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES
+from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes
 from ensemblage.consensus._linkage import (
     Evidence,
-    Merges,
     average_linkage,
     average_linkage_of_matrix,
     complete_linkage,
@@ -23,12 +24,11 @@ from ensemblage.consensus._linkage import (
     linkage_matrix,
     single_linkage,
 )
-from ensemblage.metrics._threshold import weak_association_threshold
-
-_LINKAGES = ("single", "average", "complete")
-_METHODS = ("kmeans", "gmm")
+from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._wat import SPLITS, association_threshold, histogram_of
 
 
+@dataclass(eq=False, repr=False)
 class EvidenceAccumulation(BaseConsensus):
     """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
 
@@ -126,30 +126,15 @@ class EvidenceAccumulation(BaseConsensus):
     array([0.  , 0.  , 0.33, 0.33, 0.89])
     """
 
-    linkage_matrix_: NDArray[np.float64]
-    lifetimes_: dict[int, float]
-    threshold_: float
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        linkage: str = "average",
-        similarity: str = "coassociation",
-        association_threshold: str | float | None = None,
-        max_bytes: int | str = MAX_BYTES,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.similarity = similarity
-        self.association_threshold = association_threshold
-        self.max_bytes = max_bytes
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    linkage: str = "average"
+    similarity: str = "coassociation"
+    association_threshold: str | float | None = None
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"
@@ -157,19 +142,27 @@ class EvidenceAccumulation(BaseConsensus):
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         self._check_parameters()
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
-        threshold = self._threshold(rows, ensemble)
-        if threshold is not None:
-            self.threshold_ = threshold
-        elif hasattr(self, "threshold_"):
-            del self.threshold_
-        self._check_similarities(rows)
-        labels = SIMILARITIES[self.similarity](rows)
-        merges = self._merges(Evidence(rows, labels, threshold, self.n_jobs))
+        evidence = Evidence(rows, no_similarity(rows), self._threshold(rows, ensemble), self.n_jobs)
+        if self.similarity != "coassociation":
+            d = int(rows.n_clusters.sum())
+            needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
+            advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
+            check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
+            evidence = replace(evidence, labels=SIMILARITIES[self.similarity](rows))
+        if self.linkage == "single":
+            merges = single_linkage(evidence)
+        elif self.linkage == "average" and evidence.threshold is None:
+            merges = average_linkage(evidence)
+        else:
+            by_matrix = average_linkage_of_matrix if self.linkage == "average" else complete_linkage
+            merges = by_matrix(evidence, self.max_bytes)
         self.linkage_matrix_ = linkage_matrix(merges, rows)
         # Where rows have several objects, k = number of rows is no clustering into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        return cut(merges, k or _longest(lives, len(rows)))
+        # The number that lives longest, the larger one on ties.
+        longest = len(rows) if len(rows) < 3 else max(lives, key=lambda k: lives[k])
+        return cut(merges, k or longest)
 
     def _check_parameters(self) -> None:
         if isinstance(self.linkage, str) and self.linkage == "ward":
@@ -178,46 +171,52 @@ class EvidenceAccumulation(BaseConsensus):
                 "takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary "
                 "matrix."
             )
-        check_choice(self.linkage, "linkage of EvidenceAccumulation", _LINKAGES)
+        check_choice(self.linkage, "linkage of EvidenceAccumulation", ["single", "average", "complete"])
         check_choice(self.similarity, "similarity of EvidenceAccumulation", list(SIMILARITIES))
         check_bytes(self.max_bytes, "max_bytes of EvidenceAccumulation")
 
-    def _check_similarities(self, rows: Rows) -> None:
-        """Raise if the similarities of the labels would not fit into ``max_bytes``."""
-        d = int(rows.n_clusters.sum())
-        needed = OVERHEAD + MATRICES[self.similarity] * 8 * d * d
-        advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
-        if MATRICES[self.similarity]:
-            check_fits(needed, self.max_bytes, "EvidenceAccumulation", f"the similarities of {d:,} clusters", advice)
-
     def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
-        given = self.association_threshold
+        given, subject = self.association_threshold, "association_threshold of EvidenceAccumulation"
+        self.__dict__.pop("threshold_", None)  # of an earlier fit
         if given is None:
             return None
-        if not isinstance(given, str):
-            rule = "association_threshold of EvidenceAccumulation, if it is neither 'kmeans' nor 'gmm',"
-            return check_number(given, rule, least=0, below=1)
-        check_choice(given, "association_threshold of EvidenceAccumulation, if it is a word,", _METHODS)
-        self._check_plain(rows, given)
-        return weak_association_threshold(ensemble, given, random_state=self.random_state)
+        plain = self.similarity == "coassociation" and rows.equally_weighted
+        self.threshold_ = association_threshold(given, subject, ensemble, self.random_state, plain=plain)
+        return self.threshold_
 
-    def _check_plain(self, rows: Rows, given: str) -> None:
-        if self.similarity != "coassociation" or (rows.weights != rows.weights[0]).any():
-            raise ValueError(
-                "association_threshold of EvidenceAccumulation must be a number where the similarity is not the plain "
-                f"co-association. Got {given!r} with similarity={self.similarity!r} or unequal weights. Give a number."
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[records.Evidence, ...]:
+        found: list[records.Evidence] = []
+        threshold = None if self.association_threshold is None else self.threshold_
+        if len(self.linkage_matrix_):
+            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
+            found.append(
+                records.Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity")
             )
+        if self.lifetimes_:
+            found.append(records.Lifetimes(self.lifetimes_, self.n_clusters))
+        plain = self.similarity == "coassociation" and (self.weights is None or np.ptp(self.weights) == 0)
+        if plain and len(self.labels_) > 1:
+            found.append(pair_counts(ensemble, threshold))
+        elif threshold is not None:
+            found.append(records.PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
+        return tuple(found)
 
-    def _merges(self, evidence: Evidence) -> Merges:
-        if self.linkage == "single":
-            return single_linkage(evidence)
-        if self.linkage == "complete":
-            return complete_linkage(evidence, self.max_bytes)
-        if evidence.threshold is not None:
-            return average_linkage_of_matrix(evidence, self.max_bytes)
-        return average_linkage(evidence)
+
+MOST_COUNTED = 4_096
+"""Objects whose pairs are counted for `PairCounts`: a random sample of more."""
 
 
-def _longest(lives: dict[int, float], n_rows: int) -> int:
-    """The number that lives longest, the larger one on ties."""
-    return n_rows if n_rows < 3 else max(lives, key=lambda k: lives[k])
+def pair_counts(ensemble: Ensemble, threshold: float | None) -> records.PairCounts:
+    """Pairs of objects by the nearest multiple of 1 / p, and where they fall into two groups."""
+    n = len(ensemble)
+    if n > MOST_COUNTED:
+        ensemble = ensemble[np.sort(np.random.RandomState(0).choice(n, MOST_COUNTED, replace=False))]
+    table = association_counts(ensemble)
+    p, counts = len(table) - 1, table
+    if table.ndim == 2:
+        joined = np.arange(p + 1)
+        places = np.rint(p * joined[:, None] / np.maximum(joined, 1)).astype(np.int64)
+        counts = np.zeros(p + 1, dtype=np.int64)
+        np.add.at(counts, np.minimum(places, p), table)
+    parted_at = {name: float(split(histogram_of(table))) for name, split in SPLITS.items()}
+    return records.PairCounts(counts, parted_at, threshold, len(ensemble))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ def _can_predict(self: ConsensusClustering) -> bool:
     return hasattr(self._consensus(0), "predict")
 
 
+@dataclass(eq=False, repr=False)
 class ConsensusClustering(ClusterMixin, BaseEstimator):
     """Cluster features by the consensus of many clusterings.
 
@@ -67,20 +69,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ((150,), (150, 50))
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        generator: Any = None,
-        consensus: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.generator = generator
-        self.consensus = consensus
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    generator: Any = None
+    consensus: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Generate an ensemble from features and find its consensus.
@@ -102,15 +96,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             )
         generator = RandomKPartitions() if self.generator is None else clone(self.generator)
         self.generator_ = self._with_defaults(generator, seeds[0])
-        labels = np.asarray(self.generator_.fit_transform(X))
-        self.ensemble_ = Ensemble(labels, names=[str(name) for name in self.generator_.get_feature_names_out()])
+        self.ensemble_ = ensemble_of(self.generator_, X)
         self.n_features_in_ = self.generator_.n_features_in_
         if hasattr(self.generator_, "feature_names_in_"):
             self.feature_names_in_ = self.generator_.feature_names_in_
         self.consensus_ = self._consensus(seeds[1]).fit(self.ensemble_)
-        self.labels_ = self.consensus_.labels_
-        self.confidence_ = self.consensus_.confidence_
-        self.n_clusters_ = self.consensus_.n_clusters_
+        for name in ("labels_", "confidence_", "n_clusters_"):
+            setattr(self, name, getattr(self.consensus_, name))
         return self
 
     def _consensus(self, seed: int) -> Any:
@@ -154,8 +146,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        clusters: NDArray[np.int32] = self.consensus_.predict(np.asarray(self.generator_.transform(X)))
-        return clusters
+        return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))
+
+
+def ensemble_of(generator: Any, X: Any) -> Ensemble:
+    """The partitions that a generator makes, by its names for them."""
+    labels = np.asarray(generator.fit_transform(X))
+    return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
 
 
 def _is_estimator(given: Any, method: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
-from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, check_enough_labels, without_gaps
+from ensemblage.consensus._partition_graph import Cutter, ObjectGraph
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.kernels._embed import embed_rows, move_points
 from ensemblage.rows.blocks import SUM_ROWS
@@ -26,6 +27,7 @@ SMALLEST = 1e-10
 MOST_STEPS = 100
 
 
+@dataclass(eq=False, repr=False)
 class HBGF(ObjectGraph):
     """Hybrid bipartite graph: objects are joined to their clusters, and both are cut together.
 
@@ -92,77 +94,45 @@ class HBGF(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "spectral",
-        recursive: bool = True,
-        imbalance: float | None = None,
-        distinct: bool = True,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.recursive = recursive
-        self.imbalance = imbalance
-        self.distinct = distinct
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "spectral"
+    recursive: bool = True
+    imbalance: float | None = None
+    distinct: bool = True
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = self._check_n_clusters(len(rows))
+    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
-        check_enough_labels(k, rows, "HBGF")
+        self._check_enough_labels(rows, k)
         if cutter.partitioner == "spectral":
-            with one_native_thread():
-                edge_weights, random = np.repeat(rows.weights, rows.n_clusters), np.random.RandomState(cutter.seed)
-                return without_gaps(spectral_clusters(rows, edge_weights, k, random, self.n_jobs))
-        return without_gaps(self._cut(rows, k, cutter))
-
-    def _cut(self, rows: Rows, k: int, cutter: Cutter) -> NDArray[np.int64]:
-        """Parts of the objects in the graph of objects and clusters."""
-        H = incidence(rows, rows.counts[:, None] * rows.weights)
+            return spectral_clusters(rows, np.repeat(rows.weights, rows.n_clusters), k, cutter.seed, self.n_jobs)
+        H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
         m, d = H.shape
         graph = csr_array(block_array([[None, H], [H.T, None]]))
-        sizes = np.concatenate([rows.counts, np.ones(d, dtype=np.int64)])
-        return cutter.by_metis(graph, sizes, k)[:m]
-
-
-def incidence(rows: Rows, entries: NDArray[np.float64]) -> csr_array:
-    """Rows by clusters, with ``entries`` of shape (m, p) where a partition labels a row."""
-    labelled = rows.codes < rows.n_clusters
-    columns = (rows.codes + (rows.offsets[:-1] - np.arange(len(rows.n_clusters))))[labelled]
-    indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-    shape = (len(rows), int(rows.n_clusters.sum()))
-    return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
+        return cutter.by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
 
 
 def spectral_clusters(
-    rows: Rows,
-    edge_weights: NDArray[np.float64],
-    n_clusters: int,
-    random: np.random.RandomState,
-    n_jobs: int | None = None,
+    rows: Rows, edge_weights: NDArray[np.float64], n_clusters: int, seed: int, n_jobs: int | None = None
 ) -> NDArray[np.int64]:
     """K-means of rows and clusters as points on the sphere, from nearly orthogonal seeds.
 
     ``edge_weights`` are those of the clusters as hyperedges, (d,).
     """
-    table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
-    points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
-
-    def embed(codes: Any, points: Any) -> None:
-        embed_rows(codes, rows.offsets, table, points)
-
-    map_rows(embed, [rows.codes, points], n_jobs=n_jobs)
-    points = np.concatenate([points, of_clusters.astype(np.float32)])
-    counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
-    seeds = orthogonal_rows(points, counts, n_clusters, random)
-    return kmeans_of_points(points, counts, seeds, n_jobs)[: len(rows)]
+    random, offsets = np.random.RandomState(seed), rows.offsets
+    with one_native_thread():
+        table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
+        points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
+        map_rows(
+            lambda codes, points: embed_rows(codes, offsets, table, points), [rows.codes[:], points], n_jobs=n_jobs
+        )
+        points = np.concatenate([points, of_clusters.astype(np.float32)])
+        counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
+        seeds = orthogonal_rows(points, counts, n_clusters, random)
+        return kmeans_of_points(points, counts, seeds, n_jobs)[: len(rows)]
 
 
 def label_coordinates(
@@ -177,10 +147,10 @@ def label_coordinates(
     every = np.zeros(rows.offsets[-1])
     every[rows.labels] = edge_weights
     degrees = np.zeros(len(rows))
-    for offset, column in zip(rows.offsets, rows.codes.T, strict=False):
+    for offset, column in zip(rows.offsets, rows.codes[:].T, strict=False):
         degrees += every[offset + column]
     share = rows.counts / np.where(degrees > 0, degrees, 1)
-    scale = np.sqrt(edge_weights / rows.label_counts())
+    scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
     k = min(n_clusters, len(scale))
     squares, V = leading_eigenvectors(_products(rows, share, scale), k, random)
     used = squares > SMALLEST * squares.max()
@@ -193,13 +163,13 @@ def label_coordinates(
 
 def _products(rows: Rows, share: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:
     """M' M, (d, d): an array, or an operator where that would be large."""
-    H = incidence(rows, np.sqrt(share)[:, None]) if len(scale) > MOST_DENSE else None
-    if H is not None:
+    if len(scale) > MOST_DENSE:
+        H = rows.binary_matrix(np.sqrt(share)[:, None])
         return LinearOperator((len(scale), len(scale)), lambda x: scale * (H.T @ (H @ (scale * x.ravel()))))
-    tables = contingency_tables(np.ascontiguousarray(rows.codes.T), share, rows.n_clusters, 1)
-    starts = np.concatenate([[0], np.cumsum(rows.n_clusters)])
+    tables = contingency_tables(np.ascontiguousarray(rows.codes[:].T), share, rows.n_clusters, 1)
+    starts = rows.starts
     products = np.zeros((len(scale), len(scale)))
-    for j, column in enumerate(rows.codes.T):
+    for j, column in enumerate(rows.codes[:].T):
         block = slice(starts[j], starts[j + 1])
         sums = np.bincount(column, weights=share, minlength=rows.n_clusters[j])[: rows.n_clusters[j]]
         products[block, block] = np.diag(sums)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,10 @@ from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
-from ensemblage.consensus._partition_graph import ObjectGraph, check_enough_labels, needed, whole_weights, without_gaps
-from ensemblage.rows.threads import one_native_thread
+from ensemblage.consensus._partition_graph import ObjectGraph, needed, whole_weights
 
 
+@dataclass(eq=False, repr=False)
 class HGPA(ObjectGraph):
     """Partition of the hypergraph whose hyperedges are the clusters of all partitions.
 
@@ -81,47 +82,32 @@ class HGPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "mtkahypar",
-        edge_weights: str = "equal",
-        objective: str = "cut",
-        imbalance: float = 0.05,
-        distinct: bool = True,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.edge_weights = edge_weights
-        self.objective = objective
-        self.imbalance = imbalance
-        self.distinct = distinct
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "mtkahypar"
+    edge_weights: str = "equal"
+    objective: str = "cut"
+    imbalance: float = 0.05
+    distinct: bool = True
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = self._check_n_clusters(len(rows))
+    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         check_choice(self.partitioner, "partitioner of HGPA", ["mtkahypar", "spectral"])
         check_choice(self.edge_weights, "edge_weights of HGPA", ["equal", "size"])
         check_choice(self.objective, "objective of HGPA", ["cut", "km1"])
         check_number(self.imbalance, "imbalance of HGPA", above=0)
-        check_enough_labels(k, rows, "HGPA")
+        self._check_enough_labels(rows, k)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         edge_weights = np.repeat(rows.weights, rows.n_clusters)
         if self.edge_weights == "size":
-            edge_weights = edge_weights * rows.label_counts()
-        if self.partitioner == "mtkahypar":
-            return without_gaps(self._cut(rows, edge_weights, k, seed))
-        with one_native_thread():
-            random = np.random.RandomState(seed)
-            return without_gaps(spectral_clusters(rows, edge_weights, k, random, self.n_jobs))
+            edge_weights = edge_weights * rows.label_sizes()[rows.labels]
+        if self.partitioner == "spectral":
+            return spectral_clusters(rows, edge_weights, k, seed, self.n_jobs)
+        return self._by_mtkahypar(rows, edge_weights, k, seed)
 
-    def _cut(self, rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
+    def _by_mtkahypar(self, rows: Rows, edge_weights: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
         """Parts by Mt-KaHyPar, as it stands in its documentation."""
         mtkahypar = needed("mtkahypar", "HGPA", "pip install ensemblage[hypergraph]")
         if k == 1:
@@ -142,7 +128,7 @@ class HGPA(ObjectGraph):
 def hyperedges(rows: Rows) -> list[NDArray[np.intp]]:
     """The rows of each cluster of each partition."""
     edges: list[NDArray[np.intp]] = []
-    for column, k in zip(rows.codes.T, rows.n_clusters, strict=True):
+    for column, k in zip(rows.codes[:].T, rows.n_clusters, strict=True):
         order = np.argsort(column, kind="stable")
         edges += np.split(order, np.searchsorted(column[order], np.arange(1, k + 1)))[:k]
     return edges

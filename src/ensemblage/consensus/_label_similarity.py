@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from ensemblage.consensus._base import Rows
 
@@ -53,8 +52,7 @@ def cts(rows: Rows) -> LabelSimilarity:
     """
     jaccard = cluster_jaccard(rows)
     shared = np.zeros_like(jaccard)
-    bounds = np.concatenate([[0], np.cumsum(rows.n_clusters)])
-    for start, stop in pairwise(bounds):
+    for start, stop in pairwise(rows.starts):
         for u in range(start, stop):
             shared[u, start:stop] = np.minimum(jaccard[u], jaccard[start:stop]).sum(axis=1)
     np.fill_diagonal(shared, 0)
@@ -63,20 +61,12 @@ def cts(rows: Rows) -> LabelSimilarity:
 
 def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
     """(d, d) Jaccard similarity of the clusters of all partitions as sets of objects; 0 on the diagonal."""
-    p = rows.codes.shape[1]
-    labelled = rows.codes < rows.n_clusters
-    columns = (rows.codes + (rows.offsets[:-1] - np.arange(p)))[labelled]
-    ends = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-    shape = (len(rows), int(rows.n_clusters.sum()))
-    ones = csr_array((np.ones(len(columns)), columns, ends), shape=shape)
-    weighted = csr_array((np.repeat(rows.counts.astype(np.float64), np.diff(ends)), columns, ends), shape=shape)
-    both = (ones.T @ weighted).toarray()
+    both = (rows.binary_matrix().T @ rows.binary_matrix(rows.counts[:, None].astype(np.float64))).toarray()
     sizes = np.diagonal(both).copy()
     either = sizes[:, None] + sizes - both
     np.fill_diagonal(both, 0)
     # A label may occur only in objects that were left out.
-    jaccard: NDArray[np.float64] = np.divide(both, either, out=np.zeros_like(both), where=either > 0)
-    return jaccard
+    return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
 
 
 def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:
@@ -91,8 +81,7 @@ def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.
 
 
 def _blocks(rows: Rows, similarity: NDArray[np.float64]) -> LabelSimilarity:
-    bounds = np.concatenate([[0], np.cumsum(rows.n_clusters)])
-    blocks = [similarity[a:b, a:b].copy() for a, b in pairwise(bounds)]
+    blocks = [similarity[a:b, a:b].copy() for a, b in pairwise(rows.starts)]
     for block in blocks:
         np.fill_diagonal(block, 1)
     starts = np.concatenate([[0], np.cumsum([block.size for block in blocks])])[:-1]

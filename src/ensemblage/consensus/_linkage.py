@@ -8,7 +8,7 @@ the two rows that are most similar. So no result depends on the order of the obj
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,12 +55,12 @@ class Evidence:
 
     @property
     def complete(self) -> bool:
-        return not (self.rows.codes == self.rows.n_clusters).any()
+        return not (self.rows.codes[:] == self.rows.n_clusters).any()
 
     @property
     def countable(self) -> bool:
         """Whether a similarity is a number of partitions over another."""
-        return not len(self.labels.flat) and bool((self.rows.weights == self.rows.weights[0]).all())
+        return not len(self.labels.flat) and self.rows.equally_weighted
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -125,7 +125,7 @@ def _tree_of_counts(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.f
     keys = np.full(m, np.iinfo(key).max, dtype=key)
     counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
-    columns, rank = evidence.rows.codes.T.copy(order="C"), most - levels.of_counts
+    columns, rank = evidence.rows.codes[:].T.copy(order="C"), most - levels.of_counts
     state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
     run_in_slices(spanning_tree_of_counts, columns, evidence.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
@@ -135,7 +135,8 @@ def _tree_of_similarities(evidence: Evidence) -> tuple[NDArray[np.int64], NDArra
     m = len(evidence.rows)
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
-    run_in_slices(spanning_tree_of_similarities, evidence.rows.codes, evidence.compared(), *state, pairs, similarities)
+    codes = evidence.rows.codes[:]
+    run_in_slices(spanning_tree_of_similarities, codes, evidence.compared(), *state, pairs, similarities)
     return pairs, similarities
 
 
@@ -145,8 +146,13 @@ def average_linkage(evidence: Evidence) -> Merges:
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
     to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
     """
-    evidence = _finest_first(evidence)
-    codes, counts = evidence.rows.codes, evidence.rows.counts
+    # The partitions with the most clusters first: their labels tell most about a pair.
+    rows, labels = evidence.rows, evidence.labels
+    order = np.argsort(-rows.n_clusters, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
+    rows = replace(rows, codes=rows.codes.columns(order), offsets=offsets, weights=rows.weights[order])
+    evidence = replace(evidence, rows=rows, labels=labels._replace(starts=labels.starts[order]))
+    codes, counts = evidence.rows.codes[:], evidence.rows.counts
     compared = evidence.compared()
     clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
     joined = np.empty(BLOCK, dtype=np.min_scalar_type(codes.shape[1]))
@@ -154,15 +160,6 @@ def average_linkage(evidence: Evidence) -> Merges:
     state = (clusters, Chain.of(len(codes)), Nearest.of(len(codes)), joined)
     run_in_slices(average_chain, compared, *state, pairs, similarities)
     return _in_order(pairs, similarities)
-
-
-def _finest_first(evidence: Evidence) -> Evidence:
-    """The partitions with the most clusters first: their labels tell most about a pair."""
-    rows, labels = evidence.rows, evidence.labels
-    order = np.argsort(-rows.n_clusters, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
-    ordered = Rows(rows.codes[:, order], rows.counts, offsets, rows.inverse, rows.weights[order])
-    return Evidence(ordered, LabelSimilarity(labels.flat, labels.starts[order]), evidence.threshold, evidence.n_jobs)
 
 
 def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:
@@ -205,7 +202,7 @@ PER_OBJECT = 80
 
 def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
     """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
-    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes
+    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes[:]
     entries = m * (m - 1) // 2
     of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
     of_labels = 16 * int(evidence.rows.offsets[-1]) * min(thread_count(evidence.n_jobs), m)
@@ -225,7 +222,7 @@ def _fill_levels(
     """``level`` of the counts of each pair, 0 up to the threshold."""
     levels = evidence.levels()
     level = np.where(levels.values[levels.of_counts] <= evidence.least, 0, level)
-    columns, missing = evidence.rows.codes.T.copy(order="C"), evidence.missing()
+    columns, missing = evidence.rows.codes[:].T.copy(order="C"), evidence.missing()
 
     def fill(rows: slice) -> None:
         counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
@@ -237,7 +234,7 @@ def _fill_levels(
 
 def _fill_similarities(evidence: Evidence, members: NDArray[np.float64], condensed: Condensed) -> None:
     """Sums over the pairs of ``members``, or similarities if there are none; 0 up to the threshold."""
-    codes, compared = evidence.rows.codes, tuple(evidence.compared())
+    codes, compared = evidence.rows.codes[:], tuple(evidence.compared())
 
     def fill(rows: slice) -> None:
         matrices = condensed.matrix, condensed.known
@@ -291,26 +288,17 @@ def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     Objects with equal rows merge first, at height 0; those that no partition labels last, at height 1.
     """
     n, m = len(rows.inverse), len(rows)
-    pairs, heights = _pairs_of_objects(merges, rows), np.ones(n - 1)
-    n_twins = int(rows.counts.sum()) - m
-    heights[:n_twins] = 0
-    heights[n_twins : n_twins + m - 1] = merges.heights
-    matrix = np.empty((n - 1, 4))
-    matrix[:, 2] = heights
-    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
-    run_in_slices(number_merges, pairs, *state, matrix)
-    return matrix
-
-
-def _pairs_of_objects(merges: Merges, rows: Rows) -> NDArray[np.int64]:
-    """(n - 1, 2) an object of either cluster: twins, then rows, then objects that no partition labels."""
-    n, m = len(rows.inverse), len(rows)
+    # An object of either cluster: twins, then rows, then objects that no partition labels.
     objects = np.argsort(rows.inverse, kind="stable")
     row = rows.inverse[objects]
     twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
-    unlabelled = objects[row == m]
-    pairs = np.empty((n - 1, 2), dtype=np.int64)
-    pairs[: len(twins), 0], pairs[: len(twins), 1] = objects[twins], objects[twins + 1]
-    pairs[len(twins) : len(twins) + m - 1] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
-    pairs[len(twins) + m - 1 :, 0], pairs[len(twins) + m - 1 :, 1] = objects[0], unlabelled
-    return pairs
+    of_rows = slice(len(twins), len(twins) + m - 1)
+    pairs, matrix = np.empty((n - 1, 2), dtype=np.int64), np.empty((n - 1, 4))
+    pairs[: len(twins)] = np.column_stack([objects[twins], objects[twins + 1]])
+    pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
+    pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row == m]
+    matrix[:, 2] = 1
+    matrix[: len(twins), 2], matrix[of_rows, 2] = 0, merges.heights
+    state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    run_in_slices(number_merges, pairs, *state, matrix)
+    return matrix

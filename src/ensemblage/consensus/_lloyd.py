@@ -3,25 +3,72 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
-from ensemblage.consensus._utilities import Utility
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import thread_count
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
 
 _of_thread = threading.local()
+
+
+class Utility(Protocol):
+    """What seeding, Lloyd's iterations and `predict` ask for."""
+
+    bounded: ClassVar[bool]
+    """Whether distances are squared Euclidean between points, so that bounds on them may skip rows."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """(p + 1,) rows of partition j in `distances`; the last of them belongs to the missing entry."""
+
+    def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(k, d) centroids of the clusters with that profile."""
+
+    def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(d, k) table whose rows add up to a row's distance to every centroid, but for `base`."""
+
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        """(m,) part of each row's distance that is the same for every centroid and not in the table."""
+
+    def loss(self, profile: NDArray[np.int64]) -> float:
+        """Sum over the objects of the distance to their own centroid."""
+
+    def shifts(self, before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k,) root of the distance that each centroid moved; only if `bounded`."""
+
+    def rounding(self) -> float:
+        """Bound of the float32 error of a row's distance; only if `bounded`."""
+
+
+def single_precision(table: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The table in float32, C-contiguous; infinite where it is too large, which `whole_lanes` refuses."""
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(table, dtype=np.float32)
+
+
+class State(NamedTuple):
+    """What an iteration changes, and `Utility.base`."""
+
+    base: Any
+    """(m,)"""
+    clusters: Any
+    """(m,) cluster of each distinct row."""
+    slack: Any
+    """(m,) how much farther the next centroid is at least."""
+    profile: NDArray[np.int64]
+    """(k, d) label counts per cluster."""
 
 
 class Start(NamedTuple):
@@ -60,7 +107,7 @@ def seed_far_apart(
     """
     n_candidates = min(2 + int(np.log(n_clusters)), LANES)
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
-    nearest = as_rows(rows.codes).state(np.float32, np.inf)
+    nearest = rows.codes.state(np.float32, np.inf)
     base = base_of_rows(rows, utility, n_jobs)
     _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
     while len(chosen) < n_clusters:
@@ -75,7 +122,7 @@ def seed_far_apart(
 
 def base_of_rows(rows: Rows, utility: Utility, n_jobs: int | None) -> Any:
     """(m,) the utility's `base` of every row."""
-    codes = as_rows(rows.codes)
+    codes = rows.codes
     base = codes.state(np.float32, 0)
 
     def fill(codes: Any, base: Any) -> None:
@@ -90,7 +137,7 @@ def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray
     ends, last = np.cumsum(totals), int(np.flatnonzero(totals)[-1])
     chosen = np.minimum(np.searchsorted(ends, shares * ends[-1], side="right"), last)
     inside = [row_blocks(len(rows), SUM_ROWS)[block] for block in chosen]
-    drawn, distances = [], as_rows(rows.codes).slices(nearest, inside)
+    drawn, distances = [], rows.codes.slices(nearest, inside)
     for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * rows.counts[part]
         place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
@@ -110,7 +157,7 @@ def _best_candidate(
     lanes = np.resize(candidates, LANES)
     table = whole_lanes(utility.distances(utility.centroids(profile_of_rows(rows, lanes))), np.inf)
     check_look_ups(rows.codes, rows.offsets, table)
-    codes, offsets = as_rows(rows.codes), rows.offsets
+    codes, offsets = rows.codes, rows.offsets
     distances = [codes.state(np.float32, 0) for _ in candidates]
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
@@ -130,8 +177,7 @@ def _scratch(n_rows: int) -> NDArray[np.float32]:
     """Room for a block's distances, the same for every block of a thread: new memory costs as much as filling it."""
     if not hasattr(_of_thread, "distances"):
         _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
-    room: NDArray[np.float32] = _of_thread.distances[:n_rows]
-    return room
+    return np.asarray(_of_thread.distances[:n_rows])
 
 
 def lloyd(
@@ -150,24 +196,24 @@ def lloyd(
     and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
     bounds = bounds and utility.bounded
-    codes = as_rows(rows.codes)
-    clusters, slack = codes.state(np.int32, -1), codes.state(np.float32, 0)
+    codes = rows.codes
+    base, clusters, slack = base_of_rows(rows, utility, n_jobs), codes.state(np.int32, -1), codes.state(np.float32, 0)
+    state = State(base, clusters, slack, np.zeros_like(seeds))
     rounding = np.float32(utility.rounding() if bounds else -1)
-    profile = np.zeros_like(seeds)
-    base, centroids, loss, n_iter = base_of_rows(rows, utility, n_jobs), utility.centroids(seeds), np.inf, 0
+    centroids, loss, n_iter = utility.centroids(seeds), np.inf, 0
     drift = np.zeros(len(seeds), dtype=np.float32)
     while n_iter < max_iter:
         n_iter += 1
         table = utility.distances(centroids)
-        moved = _assign(rows, base, clusters, slack, profile, table, drift, rounding, n_jobs)
-        relocated = _fill_empty(rows, base, clusters, slack, profile, table, n_jobs)
-        before, loss = loss, utility.loss(profile)
+        moved = _assign(rows, state, table, drift, rounding, n_jobs)
+        relocated = _fill_empty(rows, state, table, n_jobs)
+        before, loss = loss, utility.loss(state.profile)
         if moved + len(relocated) == 0 or before - loss <= tol * loss:
             break
         if n_iter < max_iter:
-            previous, centroids = centroids, utility.centroids(profile)
+            previous, centroids = centroids, utility.centroids(state.profile)
             drift = _drift(utility.shifts(previous, centroids)) if bounds else drift
-    return Start(np.asarray(clusters), profile, centroids, relocated, loss, n_iter)
+    return Start(np.asarray(clusters), state.profile, centroids, relocated, loss, n_iter)
 
 
 class Centroids(NamedTuple):
@@ -185,7 +231,9 @@ class Centroids(NamedTuple):
         return cls(start.centroids, rows.codes[start.relocated], start.clusters[start.relocated])
 
 
-def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs: int | None) -> NDArray[np.int32]:
+def nearest_centroids(
+    codes: LabelRows, utility: Utility, centroids: Centroids, n_jobs: int | None
+) -> NDArray[np.int32]:
     """Cluster of each row of codes: as in the `Start`, the nearest centroid, the first one on ties; -1 for a row that
     no partition labels.
     """
@@ -202,7 +250,7 @@ def nearest_centroids(codes: Any, utility: Utility, centroids: Centroids, n_jobs
             nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
 
-    as_rows(codes).map(assign, writes=[nearest], n_jobs=n_jobs)
+    codes.map(assign, writes=[nearest], n_jobs=n_jobs)
     return nearest
 
 
@@ -214,18 +262,10 @@ def _drift(shifts: NDArray[np.float64]) -> NDArray[np.float32]:
 
 
 def _assign(
-    rows: Rows,
-    base: NDArray[np.float32],
-    clusters: NDArray[np.int32],
-    slack: NDArray[np.float32],
-    profile: NDArray[np.int64],
-    table: NDArray[np.float32],
-    drift: NDArray[np.float32],
-    rounding: np.float32,
-    n_jobs: int | None,
+    rows: Rows, state: State, table: NDArray[np.float32], drift: Any, rounding: np.float32, n_jobs: int | None
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
-    offsets, shape, table = rows.offsets, profile.shape, whole_lanes(table, np.inf)
+    offsets, shape, table = rows.offsets, state.profile.shape, whole_lanes(table, np.inf)
     check_look_ups(rows.codes, offsets, table)
 
     def step(codes: Any, base: Any, counts: Any, clusters: Any, slack: Any) -> tuple[int, NDArray[np.int64] | None]:
@@ -239,27 +279,20 @@ def _assign(
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
     size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
-    total, reads, writes = 0, [base, rows.counts], [clusters, slack]
-    for moved, change in as_rows(rows.codes).map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
+    total, reads, writes = 0, [state.base, rows.counts], [state.clusters, state.slack]
+    for moved, change in rows.codes.map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
-            profile += change
+            np.add(state.profile, change, out=state.profile)
     return total
 
 
-def _fill_empty(
-    rows: Rows,
-    base: NDArray[np.float32],
-    clusters: NDArray[np.int32],
-    slack: NDArray[np.float32],
-    profile: NDArray[np.int64],
-    table: NDArray[np.float32],
-    n_jobs: int | None,
-) -> NDArray[np.intp]:
+def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: int | None) -> NDArray[np.intp]:
     """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more.
 
     Returns these rows.
     """
+    base, clusters, slack, profile = state
     empty = np.flatnonzero(~profile.any(axis=1))
     relocated = np.empty(len(empty), dtype=np.intp)
     if not len(empty):
@@ -271,7 +304,7 @@ def _fill_empty(
         for j, offset in enumerate(offsets[:-1]):
             distance += table[offset + codes[:, j], clusters]
 
-    as_rows(rows.codes).map(add, reads=[near], writes=[distance], n_jobs=n_jobs)
+    rows.codes.map(add, reads=[near], writes=[distance], n_jobs=n_jobs)
     for i, c in enumerate(empty):
         relocated[i] = row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         labels = rows.codes[row] + rows.offsets[:-1]

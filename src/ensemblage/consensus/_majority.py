@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage._ensemble import Ensemble
+from ensemblage.consensus._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
-from ensemblage.consensus._vote_order import Ballot, agreements, ballot, tables_beside
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
-from ensemblage.rows.memory import as_rows
 
 
+@dataclass(eq=False, repr=False)
 class MajorityVoting(BaseConsensus):
     """Rename the clusters of every partition after those of a reference partition, then take each object's commonest.
 
@@ -77,10 +77,10 @@ class MajorityVoting(BaseConsensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(self, n_clusters: int | None = None, *, weights: Any = None, n_jobs: int | None = None) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.n_jobs = n_jobs
+    n_clusters: int | None = None
+    _: KW_ONLY
+    weights: Any = None
+    n_jobs: int | None = None
 
     def _holds_rows(self) -> str:
         return ""
@@ -94,25 +94,24 @@ class MajorityVoting(BaseConsensus):
                 f"{least}. "
                 "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
-        order = ballot(rows, ensemble, self.n_jobs)
-        reference = self._reference(rows, order, agreements(ensemble, rows.weights, self.n_jobs), least)
+        order = order_by_entropy(rows, ensemble, self.n_jobs)
+        enough = order.partitions[rows.n_clusters[order.partitions] >= least]
+        reference = int(enough[np.argmax(agreements(ensemble, rows.weights, self.n_jobs)[enough])])
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         return without_gaps(self._vote(rows, order.partitions, _matched(rows, order, reference, k, self.n_jobs), k))
-
-    def _reference(self, rows: Rows, order: Ballot, agreement: NDArray[np.float64], least: int) -> int:
-        """The partition that lends its labels."""
-        enough = order.partitions[rows.n_clusters[order.partitions] >= least]
-        return int(enough[np.argmax(agreement[enough])])
 
     def _vote(self, rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int) -> NDArray[np.int64]:
         """Cluster of each row. Votes are added in an order by content: sums of weights may differ by rounding."""
         labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
         offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
-        votes = np.repeat(rows.weights[order], np.diff(offsets))
-        count = partial(_count, offsets, meant[np.concatenate(labels)], votes, np.ones(k))
+        votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
         clusters = np.empty(len(rows), dtype=np.int64)
-        as_rows(as_rows(rows.codes).columns(order)).map(count, writes=[clusters], n_jobs=self.n_jobs)
+
+        def count(codes: Any, clusters: Any) -> None:
+            assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
+
+        rows.codes.columns(order).map(count, writes=[clusters], n_jobs=self.n_jobs)
         return clusters
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
@@ -121,14 +120,10 @@ class MajorityVoting(BaseConsensus):
         return np.argsort(np.argsort(-sizes, kind="stable"))  # ties by the clusters of the reference
 
 
-def _count(offsets: Any, meant: Any, votes: Any, ones: Any, codes: Any, clusters: Any) -> None:
-    assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
-
-
-def _matched(rows: Rows, order: Ballot, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:
+def _matched(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:
     """For each label, in a table over labels, which of the reference's k largest clusters it means; -1 = none."""
     largest = order.labels[reference][:k]
-    tables = tables_beside(rows, reference, np.arange(len(rows.n_clusters)), n_jobs)[:, largest]
+    tables = contingency_with(rows, reference, np.arange(len(rows.n_clusters)), n_jobs)[:, largest]
     meant = np.full(rows.offsets[-1], -1)
     for offset, labels in zip(rows.offsets, order.labels, strict=False):
         table = tables[offset + labels]

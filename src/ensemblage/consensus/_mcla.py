@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -13,18 +13,18 @@ from scipy.sparse import coo_array, csr_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import check_choice
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
-from ensemblage.consensus._partition_graph import Cutter, check_enough_labels, metis_bytes, whole_weights, without_gaps
+from ensemblage.consensus._partition_graph import Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
-from ensemblage.rows.memory import as_rows
 
 EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""
 
 
-class MCLA(BaseConsensus):
+@dataclass(eq=False, repr=False)
+class MCLA(GraphConsensus):
     """Meta-clustering: a graph of all clusters is cut, and each object joins the part its clusters belong to.
 
     Parameters
@@ -42,11 +42,11 @@ class MCLA(BaseConsensus):
         copes better with clusters of unlike sizes. With equal vertex weights bisection is the better one.
     imbalance : float, optional
         Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+    ties : {"random", "first"}, default "random"
+        Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     max_bytes : int or str, default 2 GiB
         Most memory to take beyond the labels, in bytes or as "4GB": 8 bytes for each pair of clusters of different
         partitions, and about 150 for each such pair that shares objects.
-    ties : {"random", "first"}, default "random"
-        Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition. Default: one each.
     n_jobs : int, optional
@@ -95,103 +95,80 @@ class MCLA(BaseConsensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        partitioner: str = "metis",
-        vertex_weights: str = "size",
-        recursive: bool = False,
-        imbalance: float | None = None,
-        max_bytes: int | str = MAX_BYTES,
-        ties: str = "random",
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.partitioner = partitioner
-        self.vertex_weights = vertex_weights
-        self.recursive = recursive
-        self.imbalance = imbalance
-        self.max_bytes = max_bytes
-        self.ties = ties
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    partitioner: str = "metis"
+    vertex_weights: str = "size"
+    recursive: bool = False
+    imbalance: float | None = None
+    ties: str = "random"
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return ""
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = self._check_n_clusters(len(rows))
+    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
         check_choice(self.vertex_weights, "vertex_weights of MCLA", ["size", "equal"])
         check_choice(self.ties, "ties of MCLA", ["random", "first"])
-        check_enough_labels(k, rows, "MCLA")
-        graph, sizes = self._meta_graph(rows, k)
-        weights = sizes if self.vertex_weights == "size" else np.ones_like(sizes)
-        parts = cutter.cut(graph, self._whole(weights, rows), k, diagonal=1.0)
-        parts_of = dict(zip(self._voting.tolist(), np.split(parts, np.cumsum(rows.n_clusters)[:-1]), strict=True))
+        self._check_enough_labels(rows, k)
+        graph, sizes = meta_graph(rows, self._tables(rows, k))
+        meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal=1.0)
+        by_partition = np.split(meta_clusters, rows.starts[1:-1])
+        parts_of = dict(zip(self._voting.tolist(), by_partition, strict=True))
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
-        return without_gaps(self._associate(rows, parts, k, cutter.seed))
+        return self._associate(rows, meta_clusters, k, cutter.seed)
 
-    def _meta_graph(self, rows: Rows, k: int) -> tuple[csr_array, NDArray[np.int64]]:
-        """`meta_graph`, unless its tables, its edges or their cut would take more than ``max_bytes``."""
+    def _tables(self, rows: Rows, k: int) -> ContingencyTables:
+        """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""
         (m, p), d = rows.codes.shape, int(rows.n_clusters.sum())
         of_rows = OVERHEAD + m * (2 * p * rows.codes.dtype.itemsize + 32) + 200 * d
         of_tables = of_rows + 8 * table_cells(rows.n_clusters)
-        self._check_fits(of_tables, d)
+        what = f"the pairs of {d:,} clusters"
+        advice = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
+        check_fits(of_tables, self.max_bytes, "MCLA", what, advice)
         tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
         n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
         cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else 72 * n_edges + cut_bytes(d, k)
-        self._check_fits(max(of_tables + EDGE_BYTES * n_edges, of_rows + cut), d)
-        return meta_graph(rows, tables)
+        check_fits(max(of_tables + EDGE_BYTES * n_edges, of_rows + cut), self.max_bytes, "MCLA", what, advice)
+        return tables
 
-    def _check_fits(self, n_bytes: int, d: int) -> None:
-        advice = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
-        check_fits(n_bytes, self.max_bytes, "MCLA", f"the pairs of {d:,} clusters", advice)
-
-    def _whole(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
-        """Sizes times the weights of the partitions, as whole numbers."""
-        if self.partitioner == "spectral":
-            return np.ones_like(sizes)
-        if (rows.weights == 1).all():
+    def _vertex_weights(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
+        """Sizes, or ones, times the weights of the partitions, as whole numbers."""
+        if self.vertex_weights == "equal" or self.partitioner == "spectral":
+            sizes = np.ones_like(sizes)
+        if self.partitioner == "spectral" or (rows.weights == 1).all():
             return sizes
         return np.maximum(whole_weights(sizes * np.repeat(rows.weights, rows.n_clusters)), 1)
 
-    def _associate(self, rows: Rows, parts: NDArray[np.int64], k: int, seed: int) -> NDArray[np.int64]:
-        """Part with the largest mean indicator."""
-        labels = rows.labels
-        votes, group_of = np.repeat(rows.weights, np.diff(rows.offsets)), np.full(rows.offsets[-1], -1)
-        group_of[labels] = parts
-        capacity = np.bincount(parts, weights=votes[labels], minlength=k)
+    def _associate(self, rows: Rows, meta_clusters: NDArray[np.int64], k: int, seed: int) -> NDArray[np.int64]:
+        """Meta-cluster with the largest mean indicator."""
+        offsets, labels = rows.offsets, rows.labels
+        votes, group_of = np.repeat(rows.weights, np.diff(offsets)), np.full(offsets[-1], -1)
+        group_of[labels] = meta_clusters
+        capacity = np.bincount(meta_clusters, weights=votes[labels], minlength=k)
         draws = np.random.RandomState(seed).uniform(size=len(rows)) if self.ties == "random" else np.zeros(len(rows))
         groups = np.empty(len(rows), dtype=np.int64)
-        assign = partial(_assign, rows.offsets, group_of, votes, capacity)
-        as_rows(rows.codes).map(assign, reads=[draws], writes=[groups], n_jobs=self.n_jobs)
+
+        def assign(codes: Any, draws: Any, groups: Any) -> None:
+            assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
+
+        rows.codes.map(assign, reads=[draws], writes=[groups], n_jobs=self.n_jobs)
         return groups
-
-
-def _assign(offsets: Any, group_of: Any, votes: Any, capacity: Any, codes: Any, draws: Any, groups: Any) -> None:
-    assign_to_groups(codes, offsets, group_of, votes, capacity, draws, groups)
 
 
 def meta_graph(rows: Rows, tables: ContingencyTables) -> tuple[csr_array, NDArray[np.int64]]:
     """Jaccard similarities of the clusters of different partitions, (d, d) without diagonal, and their sizes."""
-    starts, sizes = np.concatenate([[0], np.cumsum(rows.n_clusters)]), rows.label_counts()
-    edges = [_edges(starts, sizes, i, j, tables.table(i, j)) for i, j in combinations(range(len(rows.weights)), 2)]
-    a, b, similarity = np.concatenate([np.empty((3, 0)), *edges], axis=1)
+    starts, sizes, edges = rows.starts, rows.label_sizes()[rows.labels], [np.empty((3, 0))]
+    for i, j in combinations(range(len(rows.weights)), 2):
+        both = tables.table(i, j)[:-1, :-1]
+        a, b = np.nonzero(both)
+        shared, a, b = both[a, b], starts[i] + a, starts[j] + b
+        edges.append(np.array([a, b, shared / (sizes[a] + sizes[b] - shared)]))
+    a, b, similarity = np.concatenate(edges, axis=1)
     shape = (int(starts[-1]), int(starts[-1]))
     upper = coo_array((similarity, (a.astype(np.int64), b.astype(np.int64))), shape=shape)
     return csr_array(upper + upper.T), sizes
-
-
-def _edges(
-    starts: NDArray[np.int64], sizes: NDArray[np.int64], i: int, j: int, table: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Clusters of partitions i and j that share objects, and their Jaccard similarities: (3, number of such pairs)."""
-    both = table[:-1, :-1]
-    a, b = np.nonzero(both)
-    shared, a, b = both[a, b], starts[i] + a, starts[j] + b
-    return np.array([a, b, shared / (sizes[a] + sizes[b] - shared)])

@@ -73,7 +73,10 @@ def embedding(
     W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: np.random.RandomState
 ) -> NDArray[np.float64]:
     """(m, k) eigenvectors of the random walk, each of length √n over the objects; ``W`` is overwritten."""
-    W = _without_weak(W)
+    W.sum_duplicates()
+    if W.nnz and W.data.min() < LEAST:
+        W.data[np.abs(W.data) < LEAST] = 0
+        W.eliminate_zeros()
     lengths = np.sqrt(counts * _degrees(W, counts))
     X = spectrum(W, counts, n_clusters, random).vectors / lengths[:, None]
     return np.asarray(X * np.sqrt(counts.sum() / (counts @ X**2)))
@@ -102,14 +105,6 @@ def spectrum(W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: n
     vectors[alone, len(found.values) + np.arange(len(alone))] = 1
     order = np.argsort(-values, kind="stable")[:n_clusters]
     return Spectrum(values[order], vectors[:, order])
-
-
-def _without_weak(W: csr_array) -> csr_array:
-    W.sum_duplicates()
-    if W.nnz and W.data.min() < LEAST:
-        W.data[np.abs(W.data) < LEAST] = 0
-        W.eliminate_zeros()
-    return W
 
 
 def _with_diagonal(W: csr_array) -> csr_array:
@@ -183,10 +178,12 @@ def discretise(X: NDArray[np.float64], counts: NDArray[np.int64], random: np.ran
     length = np.sqrt((X**2).sum(axis=1))
     known = length > LEAST * length.max()
     rows, n_objects = X[known] / length[known, None], counts[known].astype(np.float64)
+    weighted = rows * n_objects[:, None]
     rotation, value = orthogonal_rows(rows, n_objects, rows.shape[1], random).T, np.inf
     for _ in range(MOST_STEPS):
         nearest = np.argmax(rows @ rotation, axis=1)
-        left, singular, right = np.linalg.svd(_sums(nearest, rows * n_objects[:, None]))
+        sums = [np.bincount(nearest, weights=column, minlength=rows.shape[1]) for column in weighted.T]
+        left, singular, right = np.linalg.svd(np.array(sums).T)
         before, value = value, 2 * float(n_objects.sum() - singular.sum())
         if abs(before - value) < np.finfo(np.float64).eps * n_objects.sum():
             break
@@ -207,12 +204,6 @@ def orthogonal_rows(
         aligned += np.abs(rows @ rows[chosen[-1]])
         chosen.append(int(np.argmin(aligned)))
     return rows[chosen]
-
-
-def _sums(clusters: NDArray[np.intp], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(k, k) sum of the rows of each cluster."""
-    k = rows.shape[1]
-    return np.array([np.bincount(clusters, weights=column, minlength=k) for column in rows.T]).T
 
 
 def _place_others(clusters: NDArray[np.int64], k: int, counts: NDArray[np.int64], whole: Any) -> None:

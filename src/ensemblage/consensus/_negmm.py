@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,13 +12,14 @@ from scipy.sparse import csr_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_bytes, check_choice, check_number, check_whole
+from ensemblage._validation import check_bytes, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
+from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.kernels._walk import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
-from ensemblage.metrics._threshold import weak_association_threshold
+from ensemblage.metrics._wat import association_threshold
 from ensemblage.rows.slices import run_in_slices
 from ensemblage.rows.threads import one_native_thread, parallel_map, thread_count
 
@@ -37,6 +38,7 @@ class Candidate(NamedTuple):
     mm_index: float
 
 
+@dataclass(eq=False, repr=False)
 class NegMM(BaseConsensus):
     """Normalised cut of the co-association graph without its weak associations.
 
@@ -52,11 +54,11 @@ class NegMM(BaseConsensus):
         The l of `mm_index`.
     deduplicate : bool, default True
         Whether thresholds that leave the same graph are tried once. The result is the same.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
     max_bytes : int or str, default 2 GiB
         Most memory to take beyond the labels, in bytes or as "4GB". Fewer thresholds are tried at the same time where
         that is what it takes. See Notes.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -117,66 +119,69 @@ class NegMM(BaseConsensus):
     0.25
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        threshold: str | float = "search",
-        n_neighbors: int = 3,
-        deduplicate: bool = True,
-        weights: Any = None,
-        max_bytes: int | str = MAX_BYTES,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.threshold = threshold
-        self.n_neighbors = n_neighbors
-        self.deduplicate = deduplicate
-        self.weights = weights
-        self.max_bytes = max_bytes
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | None = None
+    _: KW_ONLY
+    threshold: str | float = "search"
+    n_neighbors: int = 3
+    deduplicate: bool = True
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = self._check_n_clusters(len(rows))
+        (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(len(rows))
         check_whole(self.n_neighbors, "n_neighbors of NegMM", 1)
         limit, n_threads = check_bytes(self.max_bytes, "max_bytes of NegMM"), thread_count(self.n_jobs)
         thresholds = self._thresholds(rows, ensemble)
-        shared = _shared_bytes(rows, n_threads)
-        self._check_fits(shared, len(rows))
-        similarity = compact_associations(rows.codes, rows.n_clusters, rows.weights, self.n_jobs)
+        # The co-associations, all labelings found, and what has a number for each row or object.
+        per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
+        shared = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
+        shared = int(shared + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
+        self._check_fits(shared, m)
+        similarity = compact_associations(rows.codes[:], rows.n_clusters, rows.weights, self.n_jobs)
         n_weak = similarity.counts_up_to(np.array(thresholds) + ROUNDING)
         # What a threshold leaves shrinks as they grow: equal numbers of weak associations are equal graphs.
         first = np.unique(n_weak, return_index=True)[1] if self.deduplicate else range(len(thresholds))
-        each = _candidate_bytes(rows, len(rows) ** 2 - int(n_weak[0]), k)
-        self._check_fits(shared + each, len(rows))
+        # One cut: its graph, which the random walk overwrites, and the eigenvectors.
+        each = 12 * (m**2 - int(n_weak[0]) + 2 * m) + cut_bytes(m, k)
+        self._check_fits(shared + each, m)
         seed = int(task_seeds(self.random_state, 1)[0])
-        everywhere = weights_of(similarity, rows.counts, np.zeros(len(rows), dtype=np.int64), self.n_neighbors)
-        evaluate = partial(self._candidate, similarity, rows, everywhere, k, seed)
+        everywhere = weights_of(similarity, rows.counts, np.zeros(m, dtype=np.int64), self.n_neighbors)
+
+        def candidate(threshold: float) -> Candidate:
+            """The cut with one threshold. All have the same seed: equal graphs give equal cuts."""
+            graph = strong_graph(similarity, threshold)
+            clusters = normalized_cut(graph, rows.counts, k, np.random.RandomState(seed), similarity)
+            index = mm_index_of(similarity, rows.counts, clusters, self.n_neighbors, everywhere)
+            return Candidate(threshold, clusters.astype(np.int32), index)
+
         with one_native_thread():
             n_together = min(n_threads, (limit - shared) // each)
-            found = parallel_map(evaluate, [thresholds[s] for s in first], n_together)
-        best = min(range(len(found)), key=lambda c: found[c].mm_index)
-        self.candidates_ = [_public(candidate, rows) for candidate in found]
-        self.threshold_, _, self.mm_index_ = found[best]
-        return found[best].labels
+            found = parallel_map(candidate, [thresholds[s] for s in first], n_together)
+        best = min(found, key=lambda candidate: candidate.mm_index)
+        self.threshold_, _, self.mm_index_ = best
+        self.candidates_ = []
+        for threshold, clusters, index in found:
+            number = numbers_by_size(clusters, rows.counts)
+            self.candidates_.append(Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1), index))
+        return best.labels
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        thresholds = np.array([candidate.threshold for candidate in self.candidates_])
+        indices = np.array([candidate.mm_index for candidate in self.candidates_])
+        scores = np.where(np.isfinite(indices), indices, np.nan)
+        return (Candidates("threshold on the co-associations", thresholds, "MM index", scores),)
 
     def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
-        if not isinstance(self.threshold, str):
-            return [check_number(self.threshold, "threshold of NegMM, if it is a number,", least=0, below=1)]
-        check_choice(self.threshold, "threshold of NegMM, if it is a word,", ["search", "kmeans", "gmm"])
         if self.threshold == "search":
             return list(THRESHOLDS)
-        if (rows.weights != rows.weights[0]).any():
-            raise ValueError(
-                f"threshold of NegMM must be 'search' or a number where weights are unequal. Got {self.threshold!r}. "
-                "Give a number."
-            )
-        return [weak_association_threshold(ensemble, self.threshold, random_state=self.random_state)]
+        given, plain, others = self.threshold, rows.equally_weighted, ("search",)
+        subject, seed = "threshold of NegMM", self.random_state
+        return [association_threshold(given, subject, ensemble, seed, plain=plain, other_words=others)]
 
     def _check_fits(self, n_bytes: int, m: int) -> None:
         advice = (
@@ -184,35 +189,6 @@ class NegMM(BaseConsensus):
             "largest associations only."
         )
         check_fits(n_bytes, self.max_bytes, "NegMM", f"the co-associations of {m:,} label rows", advice)
-
-    def _candidate(
-        self,
-        similarity: Associations,
-        rows: Rows,
-        everywhere: NDArray[np.float64],
-        k: int,
-        seed: int,
-        threshold: float,
-    ) -> Candidate:
-        """The cut with one threshold. All have the same seed: equal graphs give equal cuts."""
-        graph = strong_graph(similarity, threshold)
-        clusters = normalized_cut(graph, rows.counts, k, np.random.RandomState(seed), similarity)
-        index = mm_index_of(similarity, rows.counts, clusters, self.n_neighbors, everywhere)
-        return Candidate(threshold, clusters.astype(np.int32), index)
-
-
-def _shared_bytes(rows: Rows, n_threads: int) -> int:
-    """Bytes of the co-associations, of all labelings found, and of what has a number for each row or object."""
-    (m, p), n = rows.codes.shape, len(rows.inverse)
-    per_pair = bytes_per_pair(rows.codes, rows.n_clusters, rows.weights)
-    of_pairs = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
-    return int(of_pairs + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
-
-
-def _candidate_bytes(rows: Rows, n_entries: int, k: int) -> int:
-    """Bytes of one cut: its graph, which the random walk overwrites, and the eigenvectors."""
-    m = len(rows)
-    return 12 * (n_entries + 2 * m) + cut_bytes(m, k)
 
 
 def strong_graph(similarity: Associations, threshold: float) -> csr_array:
@@ -228,10 +204,3 @@ def strong_graph(similarity: Associations, threshold: float) -> csr_array:
     run_in_slices(fill_strong, *similarity, least, np.zeros(2, dtype=np.int64), indices, data)
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(places)
     return csr_array((data, indices, indptr), shape=(m, m))
-
-
-def _public(candidate: Candidate, rows: Rows) -> Candidate:
-    """Clusters of the rows as labels of the objects."""
-    number = numbers_by_size(candidate.labels, rows.counts)
-    labels = np.append(number[candidate.labels], -1)[rows.inverse]
-    return candidate._replace(labels=labels.astype(np.int32))

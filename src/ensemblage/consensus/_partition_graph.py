@@ -27,10 +27,31 @@ WHOLE = 10**8
 """What the whole edge weights of a graph add up to (Strehl & Ghosh's own code); more where there are more edges."""
 
 
-class ObjectGraph(BaseConsensus):
-    """A method that cuts a graph of the objects: a cut with parts of given sizes may part twins."""
+class GraphConsensus(BaseConsensus):
+    """A method that makes a graph of the ensemble and cuts it into ``n_clusters`` parts."""
 
     partitioner: str
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        return without_gaps(self._parts(rows, ensemble, self._check_n_clusters(len(rows))))
+
+    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+        """Part of each row, from 0 to k - 1; some may be empty."""
+        raise NotImplementedError
+
+    def _check_enough_labels(self, rows: Rows, k: int) -> None:
+        """Raise unless the partitions have so many clusters in all."""
+        d = int(rows.n_clusters.sum())
+        if k > d:
+            raise ValueError(
+                f"n_clusters of {type(self).__name__} must be ≤ the {d} clusters of all partitions. Got {k}. "
+                "Ask for fewer clusters or add partitions."
+            )
+
+
+class ObjectGraph(GraphConsensus):
+    """A method that cuts a graph of the objects: a cut with parts of given sizes may part twins."""
+
     distinct: bool
 
     def _holds_rows(self) -> str:
@@ -58,7 +79,9 @@ class Cutter(NamedTuple):
         """The cutter that an estimator's parameters ask for."""
         owner = type(estimator).__name__
         check_choice(estimator.partitioner, f"partitioner of {owner}", ["metis", "spectral"])
-        imbalance = check_imbalance(estimator.imbalance, owner)
+        imbalance = estimator.imbalance
+        if imbalance is not None:
+            imbalance = check_number(imbalance, f"imbalance of {owner}, if not None,", above=0)
         check_whole(n_init, f"n_init of {owner}", 1, 1000)
         (seed,) = task_seeds(estimator.random_state, 1).tolist()
         return cls(owner, estimator.partitioner, bool(estimator.recursive), imbalance, seed, n_init)
@@ -125,32 +148,11 @@ def _silent() -> Iterator[None]:
     try:
         yield
     finally:
-        _flush_c()
+        # What C's library has buffered for standard output, where Python finds that library.
+        with suppress(OSError, TypeError, AttributeError):
+            ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
         os.dup2(stdout, 1)
         os.close(stdout)
-
-
-def _flush_c() -> None:
-    """Write what C's library has buffered for standard output, where Python finds that library."""
-    with suppress(OSError, TypeError, AttributeError):
-        ctypes.CDLL("ucrtbase" if os.name == "nt" else None).fflush(None)
-
-
-def check_imbalance(imbalance: Any, owner: str) -> float | None:
-    """A share by which parts may exceed their mean size, or None."""
-    if imbalance is None:
-        return None
-    return check_number(imbalance, f"imbalance of {owner}, if not None,", above=0)
-
-
-def check_enough_labels(n_clusters: int, rows: Rows, owner: str) -> None:
-    """Raise unless the partitions have so many clusters in all."""
-    d = int(rows.n_clusters.sum())
-    if n_clusters > d:
-        raise ValueError(
-            f"n_clusters of {owner} must be ≤ the {d} clusters of all partitions. Got {n_clusters}. "
-            "Ask for fewer clusters or add partitions."
-        )
 
 
 def needed(module: str, owner: str, install: str) -> Any:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._lloyd import Start
-from ensemblage.consensus._utilities import Utility
+from ensemblage.consensus._lloyd import Start, Utility
 from ensemblage.kernels._climb import Climb, climb
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
 from ensemblage.rows.slices import run_in_slices
@@ -70,5 +69,5 @@ def _climb_once(rows: Rows, clusters: NDArray[np.int32], counts: NDArray[np.int6
     least = LEAST_GAIN * int(sizes.sum())
     state = Climb(counts, labelled, joined, pairs, sizes, n_rows)
     progress = np.zeros(2, dtype=np.int64)
-    run_in_slices(climb, rows.codes, rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
+    run_in_slices(climb, rows.codes[:], rows.counts, clusters, rows.offsets, rows.weights, state, least, progress)
     return int(progress[1])

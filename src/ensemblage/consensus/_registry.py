@@ -7,19 +7,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from ensemblage._validation import check_choice
+from ensemblage._validation import check_choice, check_flag
+from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
+from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._evidence import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
-from ensemblage.consensus._kmeans import KMeansConsensus
+from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
-from ensemblage.consensus._voting import BipartiteVoting, CumulativeVoting
 
 
 @dataclass(frozen=True)
@@ -35,93 +36,118 @@ class Method:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
+_METHODS: dict[str, Method] = {
+    "km": Method(KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "n_clusters"),
+    "h-km": Method(
+        BisectingKMeansConsensus, "Candel, linear-time evidence accumulation, Secs. 4.2-4.4", "O(n p t log k)", ""
+    ),
+    "kcc": Method(
+        KMeansConsensus,
+        "Wu et al. 2015, k-means-based consensus clustering (U_c)",
+        "O(n p k t)",
+        "n_clusters",
+        {"init": "random"},
+    ),
+    "ecc": Method(
+        KMeansConsensus,
+        "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
+        "O(n p k t)",
+        "n_clusters",
+        {"utility": "entropy"},
+    ),
+    "qmi": Method(
+        KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
+    ),
+    "sec": Method(
+        SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", "O(n p k t)", "n_clusters"
+    ),
+    "eac-single": Method(
+        EvidenceAccumulation,
+        "Fred & Jain 2005, evidence accumulation, single linkage",
+        "O(n² p)",
+        "",
+        {"linkage": "single"},
+    ),
+    "eac-average": Method(
+        EvidenceAccumulation, "Fred & Jain 2005, evidence accumulation, average linkage", "O(n² p)", ""
+    ),
+    "eac-complete": Method(
+        EvidenceAccumulation,
+        "Fred & Jain 2005, evidence accumulation, complete linkage",
+        "O(n² p), O(n²) memory",
+        "",
+        {"linkage": "complete"},
+    ),
+    "negmm": Method(
+        NegMM,
+        "Zhong et al. 2019, negative evidence removed (NegMM)",
+        "O(51 n² (p + t)), O(n²) memory",
+        "n_clusters",
+    ),
+    "negmm-wat-kmeans": Method(
+        NegMM,
+        "Sinorina et al. 2022, NegMM-WAT(K)",
+        "O(n² (p + t)), O(n²) memory",
+        "n_clusters",
+        {"threshold": "kmeans"},
+    ),
+    "negmm-wat-gmm": Method(
+        NegMM,
+        "Sinorina et al. 2022, NegMM-WAT(GMM)",
+        "O(n² (p + t)), O(n²) memory",
+        "n_clusters",
+        {"threshold": "gmm"},
+    ),
+    "cspa": Method(
+        CSPA, "Strehl & Ghosh 2002, cluster-based similarity partitioning", "O(n² p), O(n²) memory", "n_clusters"
+    ),
+    "hgpa": Method(HGPA, "Strehl & Ghosh 2002, hypergraph partitioning", "O(n p log n)", "n_clusters"),
+    "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "n_clusters"),
+    "hbgf": Method(
+        HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "n_clusters"
+    ),
+    "majority": Method(MajorityVoting, "Dudoit & Fridlyand 2003, relabelling and majority vote", "O(n p² + p k³)", ""),
+    "acv": Method(CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""),
+    "bv": Method(
+        BipartiteVoting, "Ayad & Kamel 2010, bipartite voting (bVote)", "O(n p² + n p k₀ + n k₀² + p k₀³)", ""
+    ),
+}
+METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
+"""The methods by the names they have in the literature."""
+
+# What the papers' tables were made with, found by reproducing them: see docs/REPRODUCTION.md. Empty: the defaults.
+PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "km": Method(
-            KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "n_clusters"
-        ),
-        "h-km": Method(
-            BisectingKMeansConsensus, "Candel, linear-time evidence accumulation, Secs. 4.2-4.4", "O(n p t log k)", ""
-        ),
-        "kcc": Method(
-            KMeansConsensus,
-            "Wu et al. 2015, k-means-based consensus clustering (U_c)",
-            "O(n p k t)",
-            "n_clusters",
-            {"init": "random"},
-        ),
-        "ecc": Method(
-            KMeansConsensus,
-            "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
-            "O(n p k t)",
-            "n_clusters",
-            {"utility": "entropy"},
-        ),
-        "qmi": Method(
-            KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
-        ),
-        "sec": Method(
-            SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", "O(n p k t)", "n_clusters"
-        ),
-        "eac-single": Method(
-            EvidenceAccumulation,
-            "Fred & Jain 2005, evidence accumulation, single linkage",
-            "O(n² p)",
-            "",
-            {"linkage": "single"},
-        ),
-        "eac-average": Method(
-            EvidenceAccumulation, "Fred & Jain 2005, evidence accumulation, average linkage", "O(n² p)", ""
-        ),
-        "eac-complete": Method(
-            EvidenceAccumulation,
-            "Fred & Jain 2005, evidence accumulation, complete linkage",
-            "O(n² p), O(n²) memory",
-            "",
-            {"linkage": "complete"},
-        ),
-        "negmm": Method(
-            NegMM,
-            "Zhong et al. 2019, negative evidence removed (NegMM)",
-            "O(51 n² (p + t)), O(n²) memory",
-            "n_clusters",
-        ),
-        "negmm-wat-kmeans": Method(
-            NegMM,
-            "Sinorina et al. 2022, NegMM-WAT(K)",
-            "O(n² (p + t)), O(n²) memory",
-            "n_clusters",
-            {"threshold": "kmeans"},
-        ),
-        "negmm-wat-gmm": Method(
-            NegMM,
-            "Sinorina et al. 2022, NegMM-WAT(GMM)",
-            "O(n² (p + t)), O(n²) memory",
-            "n_clusters",
-            {"threshold": "gmm"},
-        ),
-        "cspa": Method(
-            CSPA, "Strehl & Ghosh 2002, cluster-based similarity partitioning", "O(n² p), O(n²) memory", "n_clusters"
-        ),
-        "hgpa": Method(HGPA, "Strehl & Ghosh 2002, hypergraph partitioning", "O(n p log n)", "n_clusters"),
-        "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "n_clusters"),
-        "hbgf": Method(
-            HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "n_clusters"
-        ),
-        "majority": Method(
-            MajorityVoting, "Dudoit & Fridlyand 2003, relabelling and majority vote", "O(n p² + p k³)", ""
-        ),
-        "acv": Method(
-            CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""
-        ),
-        "bv": Method(
-            BipartiteVoting, "Ayad & Kamel 2010, bipartite voting (bVote)", "O(n p² + n p k₀ + n k₀² + p k₀³)", ""
-        ),
+        # Candel, Tables 2 to 7. Not in the text, taken because it reproduces: random rows as starts of SEC and ECC,
+        # equal vertex weights of MCLA, METIS' k-way cut of all objects for CSPA, the largest cluster split by H-KM.
+        "km": {},
+        "h-km": {"split_rule": "size"},
+        "sec": {"init": "random"},
+        "ecc": {"init": "random"},
+        "mcla": {"vertex_weights": "equal"},
+        "cspa": {"distinct": False, "recursive": False},
+        "eac-single": {},
+        "eac-average": {},
+        "eac-complete": {},
+        # Ayad & Kamel 2010, Secs. 3 and 4.1.
+        "acv": {},
+        "bv": {},
+        "hgpa": {},
+        "qmi": {},
+        # Li & Liu 2018, Sec. 5.1: one start.
+        "kcc": {"n_init": 1, "init": "random"},
+        # Sinorina et al. 2022, Algorithms 1 and 2.
+        "negmm": {},
+        "negmm-wat-kmeans": {},
+        "negmm-wat-gmm": {},
     }
 )
+"""By the name of a method, its settings in the tables of the paper that is reproduced with it."""
 
 
-def make_consensus(name: str, n_clusters: int | None = None, **parameters: Any) -> BaseConsensus:
+def make_consensus(
+    name: str, n_clusters: int | None = None, *, published: bool = False, **parameters: Any
+) -> BaseConsensus:
     """Make a consensus estimator by the name its method has in the literature.
 
     Parameters
@@ -130,19 +156,36 @@ def make_consensus(name: str, n_clusters: int | None = None, **parameters: Any) 
         A key of `METHODS`.
     n_clusters : int, optional
         Number of clusters of the consensus. None: the method finds it, if it has a rule.
+    published : bool, default False
+        Take the settings that a paper's published table was made with, as ``ensemblage reproduce`` does, where they
+        are not the defaults.
     **parameters
-        Further parameters of the estimator; they override the method's own.
+        Further parameters of the estimator; they override the method's own and the published ones.
 
     Returns
     -------
     estimator
         Not fitted.
 
+    Raises
+    ------
+    ValueError
+        If there is no such method, or ``published`` is asked for one that no reproduced paper has.
+
     Examples
     --------
     >>> from ensemblage import make_consensus
     >>> make_consensus("km", 3, random_state=0)
     KMeansConsensus(n_clusters=3, random_state=0)
+    >>> make_consensus("mcla", 3, published=True)
+    MCLA(n_clusters=3, vertex_weights='equal')
     """
     method = METHODS[check_choice(name, "The name of a consensus method", METHODS)]
-    return method.estimator(n_clusters, **{**method.parameters, **parameters})
+    if not check_flag(published, "published of make_consensus"):
+        return method.estimator(n_clusters, **{**method.parameters, **parameters})
+    if name not in PUBLISHED:
+        raise ValueError(
+            f"published=True needs a method with published settings: {', '.join(PUBLISHED)}. Got {name}. "
+            "Leave published out, and give its parameters."
+        )
+    return method.estimator(n_clusters, **{**method.parameters, **PUBLISHED[name], **parameters})

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans
-from ensemblage.consensus._utilities import single_precision
-from ensemblage.counting._profiles import label_profile
+from ensemblage.consensus._lloyd import single_precision
+from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.rows.blocks import SUM_ROWS
-from ensemblage.rows.memory import as_rows
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,7 @@ class AssociationUtility:
 
     @classmethod
     def of(cls, rows: Rows, n_jobs: int | None = None) -> AssociationUtility:
-        everything = np.zeros(len(rows), dtype=np.int32)
-        sizes = label_profile(rows.codes, everything, rows.counts, rows.offsets, 1, n_jobs)[0]
+        sizes = rows.label_sizes(n_jobs)
         weights = np.repeat(rows.weights, np.diff(rows.offsets))
         weights[rows.offsets[1:] - 1] = 0
         first_terms = cls(rows.offsets, weights, sizes, 0.0).first_terms
@@ -46,7 +45,7 @@ class AssociationUtility:
         def spread_of(codes: Any, counts: Any) -> float:
             return float((first_terms(codes) * counts).sum())
 
-        spread = sum(as_rows(rows.codes).map(spread_of, reads=[rows.counts], n_jobs=n_jobs, size=SUM_ROWS))
+        spread = sum(rows.codes.map(spread_of, reads=[rows.counts], n_jobs=n_jobs, size=SUM_ROWS))
         return cls(rows.offsets, weights, sizes, spread)
 
     def first_terms(self, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -90,7 +89,8 @@ class AssociationUtility:
         return np.where(associations > 0, associations, 1.0)
 
 
-class SpectralEnsembleClustering(BaseKMeans):
+@dataclass(eq=False, repr=False)
+class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     """Spectral ensemble clustering (SEC): normalised cuts of the co-association matrix, which is never built.
 
     Minimising the loss below is maximising Σ_C assoc(C, C) / assoc(C, all), the normalised association of the graph
@@ -163,28 +163,15 @@ class SpectralEnsembleClustering(BaseKMeans):
     1.769
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        init: Any = "k-means++",
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 0.0,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    _utility: AssociationUtility
+    n_clusters: int | None = None
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _make_utility(self, rows: Rows) -> AssociationUtility:
         return AssociationUtility.of(rows, self.n_jobs)
@@ -193,3 +180,6 @@ class SpectralEnsembleClustering(BaseKMeans):
         clusters = super()._fit(rows, ensemble)
         self.normalized_association_ = self._utility.spread - self.objective_
         return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (Cut("normalized association", float(self.normalized_association_), float(self.n_clusters_)),)

@@ -1,305 +1,191 @@
-"""Consensus by voting (Ayad & Kamel 2010): relabel the partitions to one of them, average, merge what belongs."""
+"""Voting-based consensus (Ayad & Kamel 2010, Sec. 3): aggregate the relabelled partitions, then extract clusters."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, check_choice, check_whole
-from ensemblage.consensus._base import Rows
-from ensemblage.consensus._vote_order import Ballot
-from ensemblage.consensus._votes import (
+from ensemblage._ensemble import Ensemble
+from ensemblage._validation import check_choice, check_whole
+from ensemblage.consensus._aggregation import (
+    AggregatedPartition,
     LabelSums,
-    Votes,
-    all_tables,
-    bipartite_losses,
-    bipartite_votes,
-    by_mass,
-    cumulative_losses,
-    cumulative_votes,
-    sum_labels,
+    PartitionOrder,
+    VotingLosses,
+    entropy,
+    order_by_entropy,
 )
-from ensemblage.consensus._voting_base import VotingConsensus
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._js_alink import (
+    average_linkage,
+    bottleneck_linkage,
+    cut_by_merges,
+    js_divergences,
+    sum_of_entropies,
+)
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, Memberships
+from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.rows.protocol import LabelRows, map_rows
 
 
-class CumulativeVoting(VotingConsensus):
-    """Consensus by cumulative voting (ACV): finds the number of clusters, and may start from many more than that.
+class VotingConsensus(BaseConsensus):
+    """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
 
-    Ada-cVote (Ayad & Kamel, Alg. 2): the partition with the largest entropy is the reference; one after the other,
-    the others are relabelled to it by least squares (each cluster is shared out among the reference's clusters as its
-    objects are) and averaged. JS-ALink then merges the reference clusters whose objects are the same.
+    linkage: str
+    include_singletons: bool
+    order_: NDArray[np.intp]
+    losses_: VotingLosses
 
-    Parameters
-    ----------
-    n_clusters : int, optional
-        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them; all of them where
-        they are 1 or 2, for nothing is in between.
-    order : {"entropy", "divergence", "given"}, default "entropy"
-        Which partition votes next: the one with the largest entropy, the one whose votes have the least
-        Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is
-        the first of them, by entropy or as given, that has at least ``n_clusters`` clusters.
-        Partitions of equal entropy (as those with clusters of equal sizes: the paper leaves their order open) go by
-        decreasing agreement, the weighted mean of their adjusted Rand indices with all partitions.
-    voting : {"adaptive", "fixed"}, default "adaptive"
-        Relabel to the aggregate so far, or to the reference alone.
-    linkage : {"average", "aib"}, default "average"
-        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
-        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
-        times the work.
-    include_singletons : bool, default False
-        Without ``n_clusters``: whether all clusters of the reference are a candidate too.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's votes; 0 leaves it out, 2 is the partition twice. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self._check_parameters()
+        check_choice(self.linkage, f"linkage of {type(self).__name__}", ["average", "aib"])
+        k = self._check_wanted(rows)
+        order = order_by_entropy(rows, ensemble, self.n_jobs)
+        self._rows = rows
+        self._aggregate, sums = self._aggregated(rows, order, k)
+        self._extract(rows, sums)
+        if k is None and self.lifetimes_:
+            k = longest_lifetime(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
+        # One or two clusters: there is nothing between them and a single one.
+        return self._assign(rows, k or len(self.linkage_matrix_) + 1)
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
-        decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
-    membership_ : ndarray of shape (n_objects, k)
-        Probability of each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
-    aggregate_ : ndarray of shape (n_objects, k0)
-        The same before the merges, for the k0 clusters of the reference by decreasing size (Ū). Computed at every
-        access.
-    n_clusters_ : int
-        Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
-    order_ : ndarray of int
-        Partitions in the order in which they voted; the first is the reference.
-    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
-        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
-        clusters' share of the objects with "aib").
-    clusters_of_reference_ : ndarray of shape (k0,)
-        Cluster to which each column of ``aggregate_`` went.
-    lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
-        no number is a candidate.
-    losses_ : VotingLosses
-        ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,); NaN
-        for a partition of weight 0.
-    entropy_, mutual_information_ : float
-        H(C) of the reference's clusters, and I(C; X) between them and the objects in ``aggregate_`` (Eq. 7), in nats:
-        what of the reference's information the votes agree on.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
-
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
-        out of its range.
-
-    Notes
-    -----
-    O(n p² + n p k0 + n k0²) time for n distinct label rows: linear in n. Memory beyond the ensemble and its distinct
-    rows: O(d k0) with d = Σk_i, per thread; no array of objects by reference clusters unless it is asked for.
-
-    A fitted estimator keeps the distinct label rows, for ``aggregate_`` and ``membership_``.
-
-    Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
-    of the votes it has. Relabelling takes the mean over earlier votes, each of which counts once.
-
-    With order "entropy" or "divergence", neither the order of the partitions nor the names of the labels matter. Nor
-    does the order of the objects, unless the ensemble is symmetric: ties are broken by what labels and partitions join
-    (colour refinement of the graph of objects, labels and partitions), and by the places of the first objects only
-    among labels or partitions that this cannot tell apart.
-
-    References
-    ----------
-    H. G. Ayad, M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010, Alg. 2,
-    Eqs. 3-9.
-    H. G. Ayad, M. S. Kamel, "Cumulative voting consensus method for partitions with a variable number of clusters",
-    TPAMI 30(1), 2008 (JS-ALink).
-    N. Slonim, N. Tishby, "Agglomerative information bottleneck", NIPS 1999.
-
-    Examples
-    --------
-    >>> from ensemblage import CumulativeVoting
-    >>> labels = [[0, 0], [0, 0], [1, 0], [1, 0], [2, 1], [3, 1], [4, 1], [2, 1], [3, 1], [4, 1]]
-    >>> acv = CumulativeVoting().fit(labels)
-    >>> acv.n_clusters_, acv.labels_
-    (2, array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=int32))
-    >>> {k: round(life, 3) for k, life in acv.lifetimes_.items()}
-    {4: 0.03, 3: 0.0, 2: 0.533}
-    >>> acv.predict_membership([[0, None], [0, 1]]).round(2)
-    array([[0. , 1. ],
-           [0.5, 0.5]])
-    """
-
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        order: str = "entropy",
-        voting: str = "adaptive",
-        linkage: str = "average",
-        include_singletons: bool = False,
-        weights: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.order = order
-        self.voting = voting
-        self.linkage = linkage
-        self.include_singletons = include_singletons
-        self.weights = weights
-        self.n_jobs = n_jobs
+    def _holds_rows(self) -> str:
+        return ""
 
     def _check_parameters(self) -> None:
-        check_choice(self.order, "order of CumulativeVoting", ["entropy", "divergence", "given"])
-        check_choice(self.voting, "voting of CumulativeVoting", ["adaptive", "fixed"])
+        raise NotImplementedError
 
-    def _led_by_reference(self, order: Ballot, k: int | None) -> Ballot:
-        partitions = np.sort(order.partitions) if self.order == "given" else order.partitions
-        large = [j for j in partitions if len(order.labels[j]) >= (k or 1)]
-        led = [large[0], *(j for j in partitions if j != large[0])]
-        return Ballot(np.array(led), order.labels, order.sizes)
+    def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
+        """Ū and its sums over labels; keeps ``order_`` and ``losses_``."""
+        raise NotImplementedError
 
-    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
-        adaptive, by_divergence = self.voting == "adaptive", self.order == "divergence"
-        votes = cumulative_votes(rows, order, adaptive, by_divergence, self.n_jobs)
-        sums = sum_labels(rows, votes, self.n_jobs)
-        self._keep_order(votes, cumulative_losses(sums, order, rows.offsets))
-        return votes, sums
+    def _check_wanted(self, rows: Rows) -> int | None:
+        name = type(self).__name__
+        if len(rows.weights) < 2:
+            one = " (n_features=1)" if self.n_features_in_ == 1 else " with a weight above 0"
+            raise ValueError(
+                f"{name} needs at least 2 partitions that vote. Got 1{one}. Add partitions, or use that one as it is."
+            )
+        if self.n_clusters is None:
+            return None
+        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters.max())
+        if k > most:
+            one = " (n_samples=1)" if len(rows) == 1 else ""
+            raise ValueError(
+                f"n_clusters of {name} must be ≤ the {most} clusters of the largest partition{one}. Got {k}. "
+                "Ask for fewer clusters or add partitions with more: voting only merges them."
+            )
+        return k
 
+    def _keep_order(self, aggregate: AggregatedPartition, losses: VotingLosses) -> None:
+        """Keep order and losses, by the numbers that the partitions have in the matrix that was given."""
+        self.order_ = self._voting[aggregate.order]
+        self.losses_ = VotingLosses(*(self._of_partitions(values, np.nan) for values in losses))
 
-class BipartiteVoting(VotingConsensus):
-    """Consensus by bipartite matching (BV): each cluster votes for one cluster of the aggregate.
+    def _extract(self, rows: Rows, sums: LabelSums) -> None:
+        """JS-ALink over the columns of the aggregated partition (Sec. 3.2)."""
+        entropies = sum_of_entropies(rows, self._aggregate, self.n_jobs)
+        self.entropy_ = entropy(sums.masses)
+        self.mutual_information_ = self.entropy_ - float(np.trace(entropies) / sums.masses.sum())
+        self.linkage_matrix_ = (
+            average_linkage(js_divergences(sums.masses, entropies))
+            if self.linkage == "average"
+            else bottleneck_linkage(rows, self._aggregate, sums.masses, self.n_jobs)
+        )
+        self.lifetimes_ = lifetimes(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
 
-    bVote (Ayad & Kamel, Alg. 1), several passes in random order, the one with the least mean squared error (Eq. 6);
-    then JS-ALink as in `CumulativeVoting`. Meant for partitions with the number of clusters that is wanted; where they
-    have more, `CumulativeVoting` is far better (Ayad & Kamel, Sec. 4.5).
+    def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
+        """Cut the hierarchy; the cluster of each row is its largest membership."""
+        groups = cut_by_merges(self.linkage_matrix_, k)
+        self._groups = self._aggregate.merged(groups)
+        group = self._most_likely(rows.codes)
+        sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
+        tally_clusters(group, rows.counts, sizes, first)
+        self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
+        self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
+        self._memberships = self._aggregate.merged(self.clusters_of_reference_)
+        return np.append(self._cluster_of, np.int32(-1))[group]
 
-    Parameters
-    ----------
-    n_clusters : int, optional
-        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them; all of them where
-        they are 1 or 2, for nothing is in between.
-    n_passes : int, default 10
-        Random orders of the partitions to try.
-    linkage : {"average", "aib"}, default "average"
-        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
-        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
-        times the work.
-    include_singletons : bool, default False
-        Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's votes; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
-    random_state : int, RandomState or None
-        Seed of the orders.
+    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
+        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the columns of the aggregate
 
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
-        decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
-    membership_ : ndarray of shape (n_objects, k)
-        Share of votes for each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
-    aggregate_ : ndarray of shape (n_objects, k0)
-        The same before the merges, columns by decreasing mass (Ū). Computed at every access.
-    n_clusters_ : int
-        Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
-    order_ : ndarray of int
-        Partitions in the order of the best pass.
-    objective_ : float
-        Mean squared error between Ū and the partitions matched to it (Eq. 6), weighted.
-    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
-        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
-        clusters' share of the objects with "aib").
-    clusters_of_reference_ : ndarray of shape (k0,)
-        Cluster to which each column of ``aggregate_`` went.
-    lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
-        no number is a candidate.
-    losses_ : VotingLosses
-        ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,); NaN
-        for a partition of weight 0.
-    entropy_, mutual_information_ : float
-        H(C) of the aggregate's clusters, and I(C; X) between them and the objects (Eq. 7), in nats.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
+        """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
+        group, groups = np.empty(len(codes), dtype=np.int32), self._groups
 
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
-        out of its range.
+        def place(codes: NDArray[Any], group: NDArray[np.int32]) -> None:
+            means = groups.rows_of(codes)
+            group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
 
-    Notes
-    -----
-    O(n p² + s n p k0 + n k0² + s p k0³) time for s passes; memory O((Σk_i)² + n p) beyond the ensemble, for the
-    contingency tables of all pairs and a copy of the codes.
+        codes.map(place, writes=[group], n_jobs=self.n_jobs)
+        return group
 
-    A fitted estimator keeps the distinct label rows, for ``aggregate_`` and ``membership_``.
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
+        if self.lifetimes_:
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
+        if len(self.linkage_matrix_):
+            clusters, distance = self.clusters_of_reference_.astype(np.int64), "Jensen–Shannon divergence"
+            found.append(Dendrogram(self.linkage_matrix_, np.empty(0), clusters, "cluster", self.linkage, distance))
+        membership, sizes = self.predict_membership(ensemble[objects]), np.ones(len(objects))
+        return (*found, Memberships(membership, self.labels_[objects].astype(np.int64), sizes))
 
-    Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
-    of the votes it has. Matching counts the votes on the objects that the partition labels.
+    def _of_objects(self, aggregate: AggregatedPartition) -> NDArray[np.float64]:
+        """The row of Ū of every object that was fitted."""
+        check_is_fitted(self)
+        rows = self._rows
+        soft = np.full((len(rows.inverse), aggregate.W.shape[1]), np.nan)
 
-    With the same seed, neither the order of the partitions nor the names of the labels matter, nor, unless the ensemble
-    is symmetric, that of the objects: ties are broken as in `CumulativeVoting`.
+        def fill(inverse: NDArray[Any], soft: NDArray[np.float64]) -> None:
+            labelled = inverse < len(rows)
+            soft[labelled] = aggregate.rows_of(rows.codes[inverse[labelled]])
 
-    References
-    ----------
-    H. G. Ayad, M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010, Alg. 1,
-    Eqs. 2 and 6. E. Dimitriadou, A. Weingessel, K. Hornik, "A combination scheme for fuzzy clustering", IJPRAI 16(7),
-    2002.
+        # Objects are in no order of their rows: rows on disk are read once for each block of objects.
+        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=rows.codes.take_size)
+        return soft
 
-    Examples
-    --------
-    >>> from ensemblage import BipartiteVoting
-    >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
-    >>> bv = BipartiteVoting(n_clusters=3, random_state=0).fit(labels)
-    >>> bv.labels_
-    array([0, 0, 0, 1, 1, 2, 2], dtype=int32)
-    >>> bv.membership_[2].round(2)
-    array([0.67, 0.33, 0.  ])
-    """
+    @property
+    def aggregate_(self) -> NDArray[np.float64]:
+        """The aggregated partition Ū, (n_objects, k0): computed at every access."""
+        return self._of_objects(self._aggregate)
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_passes: int = 10,
-        linkage: str = "average",
-        include_singletons: bool = False,
-        weights: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_passes = n_passes
-        self.linkage = linkage
-        self.include_singletons = include_singletons
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    @property
+    def membership_(self) -> NDArray[np.float64]:
+        """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
+        return self._of_objects(self._memberships)
 
-    def _check_parameters(self) -> None:
-        check_whole(self.n_passes, "n_passes of BipartiteVoting", 1, MOST_TASKS)
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Most likely cluster of new label rows.
 
-    def _vote(self, rows: Rows, order: Ballot) -> tuple[Votes, LabelSums]:
-        ballots = all_tables(rows, order, self.n_jobs)
-        self.objective_ = np.inf
-        for seed in task_seeds(self.random_state, self.n_passes):
-            shuffled = np.random.RandomState(seed).permutation(order.partitions)
-            votes = bipartite_votes(ballots, shuffled, rows.offsets)
-            sums = sum_labels(rows, votes, self.n_jobs)
-            losses = bipartite_losses(sums, order, rows.offsets)
-            # Summed in an order by content, so that passes that tie tie whatever the names and places.
-            objective = float(np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions]))
-            if objective < self.objective_:
-                best, self.objective_, best_losses, masses = votes, objective, losses, sums.masses
-        self._keep_order(best, best_losses)
-        best = by_mass(best, masses)
-        return best, sum_labels(rows, best, self.n_jobs)
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            A label not seen in ``fit`` counts as missing, with one warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where no partition votes.
+        """
+        codes = self._encode(X)
+        return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
+
+    def predict_membership(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new label rows in the clusters.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            A label not seen in ``fit`` counts as missing, with one warning.
+
+        Returns
+        -------
+        ndarray of shape (n_new, k)
+            Rows sum to 1; NaN where no partition votes.
+        """
+        codes = self._encode(X)
+        return np.concatenate(codes.map(self._memberships.rows_of, n_jobs=self.n_jobs))

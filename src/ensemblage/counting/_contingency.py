@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs, sum_table, summed
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
 
@@ -76,23 +76,22 @@ def _tables(
 
 
 def tables_of_rows(
-    codes: Any, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+    codes: LabelRows, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
 ) -> ContingencyTables:
     """`contingency_tables` of the columns of (n, p) codes, wherever they lie."""
-    array = as_rows(codes).array
-    if array is not None:
-        return contingency_tables(np.ascontiguousarray(array.T), counts, n_clusters, n_jobs)
+    if codes.random_access:
+        return contingency_tables(np.ascontiguousarray(codes[:].T), counts, n_clusters, n_jobs)
     pairs = all_pairs(codes.shape[1])
     begins = _begins(pairs, n_clusters)
-    return _tables(_tables_by_rows(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
+    return _tables(_count_pairs(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
 
 
 CELLS = 2**22
-"""Cells of the tables that are counted at a time for rows on disk, one set per thread."""
+"""Cells of the tables that are counted at a time for rows without random access, one set per thread."""
 
 
-def _tables_by_rows(
-    codes: Any,
+def _count_pairs(
+    codes: LabelRows,
     counts: NDArray[np.int64],
     n_clusters: NDArray[np.int64],
     pairs: NDArray[np.int64],
@@ -101,7 +100,7 @@ def _tables_by_rows(
 ) -> NDArray[np.int64]:
     """Tables of some pairs, flat, in one pass over the rows."""
     shape, threads = (int(begins[-1]),), 1 if begins[-1] > CELLS else n_jobs
-    (flat,) = as_rows(codes).add(_add_pairs, [shape], pairs, begins, n_clusters, reads=[counts], n_jobs=threads)
+    (flat,) = codes.add(_add_pairs, [shape], pairs, begins, n_clusters, reads=[counts], n_jobs=threads)
     return flat
 
 
@@ -109,29 +108,36 @@ def _add_pairs(codes: Any, counts: Any, flat: Any, pairs: Any, begins: Any, n_cl
     contingency_of_pairs(np.ascontiguousarray(codes.T), counts, pairs, begins, n_clusters, flat)
 
 
-def pair_sums_by_rows(
-    codes: Any,
+def sums_of_pairs(
+    codes: LabelRows,
     counts: NDArray[np.int64],
     n_clusters: NDArray[np.int64],
     f: NDArray[np.int64],
     n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
-    """`sums_with` of all pairs i < j of the columns of a code matrix on disk: (4, p, p), 0 elsewhere.
+    """`sums_with` of all pairs i < j of the columns of (n, p) codes: (4, p, p), 0 elsewhere.
 
-    One pass over the rows for as many pairs as have `CELLS` cells. Tables far larger than the data are counted by
-    sorting, pair by pair.
+    Without random access, one pass over the rows for as many pairs as have `CELLS` cells. Tables far larger than the
+    data are counted by sorting, pair by pair.
     """
     p = codes.shape[1]
+    if codes.random_access:
+        columns = np.ascontiguousarray(codes[:].T)
+
+        def with_later(i: int) -> NDArray[np.int64]:
+            return sums_with(columns[i], columns, counts, (int(n_clusters[i]), n_clusters), np.arange(i + 1, p), f)
+
+        return np.stack(parallel_map(with_later, range(p), n_jobs), axis=1)
     sums = np.zeros((4, p, p), dtype=np.int64)
     pairs = all_pairs(p)
-    cells = np.diff(_begins(pairs, n_clusters))
-    for i, j in pairs[cells > max(CELLS, 4 * len(codes))]:
+    large = np.diff(_begins(pairs, n_clusters)) > max(CELLS, 4 * len(codes))
+    for i, j in pairs[large]:
         sums[:, i, j] = _sums_by_sorting(codes[:, i], codes[:, j], counts, n_clusters[i], n_clusters[j], f)
-    pairs = pairs[cells <= max(CELLS, 4 * len(codes))]
+    pairs = pairs[~large]
     group = np.cumsum(np.diff(_begins(pairs, n_clusters))) // CELLS
     for some in np.split(pairs, np.flatnonzero(np.diff(group)) + 1):
         begins = _begins(some, n_clusters)
-        flat = _tables_by_rows(codes, counts, n_clusters, some, begins, n_jobs)
+        flat = _count_pairs(codes, counts, n_clusters, some, begins, n_jobs)
         for q, (i, j) in enumerate(some):
             sum_table(flat[begins[q] : begins[q + 1]], n_clusters[i], n_clusters[j], f, sums[:, i, j])
     return sums

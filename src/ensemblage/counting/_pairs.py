@@ -10,7 +10,7 @@ from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import add_pairs, group_objects, square_label_counts
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map
 
@@ -19,7 +19,7 @@ SMALL_TABLE = 2**20
 
 
 def label_count_squares(
-    codes: Any,
+    codes: LabelRows,
     clusters: NDArray[Any],
     sizes: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -32,8 +32,7 @@ def label_count_squares(
     """
     if len(sizes) * offsets[-1] <= SMALL_TABLE:
         return _squares_of_profile(codes, clusters, len(sizes), offsets, n_jobs)
-    array = as_rows(codes).array
-    if array is None:
+    if not codes.random_access:
         return _squares_by_rows(codes, clusters, len(sizes), offsets, n_jobs)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     order = np.empty(starts[-1], dtype=np.int32 if len(codes) < 2**31 else np.int64)
@@ -44,14 +43,14 @@ def label_count_squares(
     def count(block: slice) -> None:
         alpha = np.zeros(offsets[-1], dtype=np.int64)
         bounds = starts[block.start : block.stop + 1]
-        square_label_counts(array, order, bounds, offsets, alpha, squares[block], labelled[block])
+        square_label_counts(codes[:], order, bounds, offsets, alpha, squares[block], labelled[block])
 
     parallel_map(count, _blocks_of_clusters(starts), n_jobs)
     return squares, labelled
 
 
 def _squares_of_profile(
-    codes: Any, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
+    codes: LabelRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     ones = np.ones(len(codes), dtype=np.int64)
     profile = label_profile(codes, clusters, ones, offsets, n_clusters, n_jobs)
@@ -60,11 +59,11 @@ def _squares_of_profile(
 
 
 LARGE_TABLE = 2**23
-"""Largest such table for rows on disk, which are read once per table: as many clusters at a time."""
+"""Largest such table for rows without random access, which are read once per table: as many clusters at a time."""
 
 
 def _squares_by_rows(
-    codes: Any, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
+    codes: LabelRows, clusters: NDArray[Any], n_clusters: int, offsets: NDArray[np.int64], n_jobs: int | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     found = []
     for some in row_blocks(n_clusters, max(1, LARGE_TABLE // int(offsets[-1]))):

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._profiles import add_labels
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 
 
 def label_profile(
-    codes: Any,
+    codes: LabelRows,
     clusters: NDArray[Any],
     counts: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -23,7 +23,7 @@ def label_profile(
     profile per thread.
     """
     shape = (n_clusters, int(offsets[-1]))
-    (profile,) = as_rows(codes).add(_add_labels, [shape], offsets, reads=[clusters, counts], n_jobs=n_jobs)
+    (profile,) = codes.add(_add_labels, [shape], offsets, reads=[clusters, counts], n_jobs=n_jobs)
     return profile
 
 

@@ -17,7 +17,7 @@ from ensemblage.labels._checks import check_each_labelled, check_labelled, check
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.labels._objects import code_objects
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.memory import MemoryRows
 
 
 def save_csv(coded: CodedColumns, path: Path) -> None:
@@ -72,7 +72,7 @@ def load_csv(path: Path, missing: int | None) -> CodedColumns:
     categories = tuple(column.categories for column in columns)
     check_labelled(categories, check_names(names, len(names)))
     check_each_labelled(categories, names)
-    codes = as_rows(numbers).recode([column.codes for column in columns], code_dtype(categories))
+    codes = MemoryRows(numbers).recode([column.codes for column in columns], code_dtype(categories))
     return CodedColumns(codes, categories, names)
 
 

@@ -14,6 +14,8 @@ from ensemblage.files._npy import read_header
 from ensemblage.labels._checks import check_labelled, check_names
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memory import MemoryRows
+from ensemblage.rows.protocol import LabelRows
 
 FORMAT = 1
 WRITTEN_BYTES = 2**24
@@ -34,7 +36,7 @@ def save_npz(coded: CodedColumns, missing: int | None, path: Path) -> None:
             _write_rows(member, coded.codes)
 
 
-def _write_rows(file: IO[bytes], codes: Any) -> None:
+def _write_rows(file: IO[bytes], codes: LabelRows) -> None:
     """What numpy.save writes, of codes that are in memory block by block only."""
     descr = np.lib.format.dtype_to_descr(codes.dtype)
     np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": codes.shape})
@@ -74,7 +76,7 @@ def _read_format_1(archive: zipfile.ZipFile) -> tuple[CodedColumns, int | None]:
     categories = tuple(_array(archive, f"categories_{j}") for j in range(len(names)))
     _check_codes(codes, categories)
     check_labelled(categories, check_names(names.tolist(), len(names)))
-    coded = CodedColumns(np.ascontiguousarray(codes), categories, names.tolist())
+    coded = CodedColumns(MemoryRows(np.ascontiguousarray(codes)), categories, names.tolist())
     return coded, missing.tolist()[0] if len(missing) else None
 
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.memory import MemoryRows
+from ensemblage.rows.protocol import LabelRows
 
 
 class CodedColumn(NamedTuple):
@@ -24,15 +25,15 @@ class CodedColumn(NamedTuple):
 class CodedColumns(NamedTuple):
     """A label matrix as codes; the code ``len(categories[j])`` means missing in column j."""
 
-    codes: Any
-    """(n, p), an array in memory or `LabelRows`."""
+    codes: LabelRows
+    """(n, p)"""
     categories: tuple[NDArray[Any], ...]
     names: list[str] | None
 
     def select(self, columns: NDArray[np.intp]) -> CodedColumns:
         """Some of the columns, by number."""
         names = None if self.names is None else [self.names[j] for j in columns]
-        return CodedColumns(as_rows(self.codes).columns(columns), tuple(self.categories[j] for j in columns), names)
+        return CodedColumns(self.codes.columns(columns), tuple(self.categories[j] for j in columns), names)
 
 
 def stack_columns(columns: Sequence[CodedColumn], names: list[str] | None) -> CodedColumns:
@@ -41,7 +42,7 @@ def stack_columns(columns: Sequence[CodedColumn], names: list[str] | None) -> Co
     codes = np.empty((len(columns[0].codes), len(columns)), dtype=code_dtype(categories))
     for j, column in enumerate(columns):
         codes[:, j] = column.codes
-    return CodedColumns(codes, categories, names)
+    return CodedColumns(MemoryRows(codes), categories, names)
 
 
 def code_dtype(categories: Sequence[NDArray[Any]]) -> np.dtype[Any]:
@@ -57,7 +58,7 @@ class Coding(NamedTuple):
     missing: int | None
     """The number that means missing in new rows."""
 
-    def encode(self, new: CodedColumns, *, warn: bool = True) -> Any:
+    def encode(self, new: CodedColumns, *, warn: bool = True) -> LabelRows:
         """(n_new, p) codes of a label matrix that has a coding of its own.
 
         A label that is not in ``categories`` becomes missing, with one warning for all of them if ``warn``.
@@ -77,7 +78,7 @@ class Coding(NamedTuple):
                 UserWarning,
                 stacklevel=3,
             )
-        return as_rows(new.codes).recode(tables, dtype)
+        return new.codes.recode(tables, dtype)
 
 
 def _recoding(categories: NDArray[Any], labels: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ensemblage.kernels._coding import look_up_values, mark_values
 from ensemblage.labels._checks import check_size
 from ensemblage.labels._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
+from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import map_rows
 
 
@@ -75,7 +76,7 @@ def _code_by_sorting(values: NDArray[Any], absent: NDArray[np.bool_], missing: i
 def drop_unused_labels(coded: CodedColumns) -> CodedColumns:
     """Code again after some rows went away: labels that no row has any more lose their code."""
     check_size(*coded.codes.shape)
-    codes, used, _ = code_integers(coded.codes, [len(c) for c in coded.categories])
+    codes, used, _ = code_integers(coded.codes[:], [len(c) for c in coded.categories])
     return CodedColumns(codes, tuple(c[u] for c, u in zip(coded.categories, used, strict=True)), coded.names)
 
 
@@ -98,4 +99,4 @@ def _code_by_range(
         categories.append(found + low)
     codes = np.empty(matrix.shape, dtype=code_dtype(categories))
     map_rows(look_up_values, [matrix, codes], lowest, starts, code_of)
-    return CodedColumns(codes, tuple(categories), None)
+    return CodedColumns(MemoryRows(codes), tuple(categories), None)

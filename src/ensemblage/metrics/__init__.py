@@ -10,7 +10,7 @@ from ensemblage.metrics._kmeans_loss import kmeans_loss
 from ensemblage.metrics._membership import membership_entropy
 from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
-from ensemblage.metrics._threshold import weak_association_threshold
+from ensemblage.metrics._wat import weak_association_threshold
 
 __all__ = [
     "INTERNAL_INDICES",

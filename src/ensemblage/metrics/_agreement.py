@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_choice, check_weights
-from ensemblage.counting._contingency import pair_sums_by_rows, sums_with
+from ensemblage.counting._contingency import sums_of_pairs, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._contingency import sum_table
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
 MEASURES = ("ari", "nmi")
@@ -133,18 +133,32 @@ def agreement_with(
     """Agreement of a clustering with each partition: (p,), NaN where they share no object."""
     clusters, sizes = code_clustering(clustering, len(ensemble))
     counts, f = np.ones(len(ensemble), dtype=np.int64), _summand(measure, len(ensemble))
-    a = np.where(clusters < 0, len(sizes), clusters)
+    sums = sums_of_clustering(ensemble.rows, counts, ensemble.offsets, clusters, len(sizes), f)
+    return _score(sums, f, measure, average_method)
 
-    if as_rows(ensemble.codes).array is None and len(sizes) * ensemble.offsets[-1] <= LARGE_TABLE:
-        profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, len(sizes))
-        return _score(sums_of_profile(profile, ensemble.offsets, f), f, measure, average_method)
+
+def sums_of_clustering(
+    codes: LabelRows,
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    clusters: NDArray[Any],
+    n_clusters: int,
+    f: NDArray[np.int64],
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """`sums_with` of a clustering of the rows, -1 for none, and every partition: (4, p).
+
+    In one pass over the rows, if the tables with all partitions have no more cells together than there are labels.
+    """
+    if n_clusters * offsets[-1] <= min(LARGE_TABLE, len(codes) * codes.shape[1]):
+        return sums_of_profile(label_profile(codes, clusters, counts, offsets, n_clusters, n_jobs), offsets, f)
+    a, widths = np.where(clusters < 0, n_clusters, clusters), np.diff(offsets) - 1
 
     def sums(j: int) -> NDArray[np.int64]:
-        column = np.ascontiguousarray(ensemble.codes[:, j])
-        return sums_with(a, column[None], counts, (len(sizes), ensemble.n_clusters[[j]]), np.zeros(1, dtype=np.intp), f)
+        column = np.ascontiguousarray(codes[:, j])
+        return sums_with(a, column[None], counts, (n_clusters, widths[[j]]), np.zeros(1, dtype=np.intp), f)
 
-    tables = np.hstack(parallel_map(sums, range(ensemble.shape[1])))
-    return _score(tables, f, measure, average_method)
+    return np.hstack(parallel_map(sums, range(len(widths)), n_jobs))
 
 
 def sums_of_profile(profile: NDArray[np.int64], offsets: NDArray[np.int64], f: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -165,26 +179,12 @@ def agreement_matrix(
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
     p, f = ensemble.shape[1], _summand(measure, len(ensemble))
-    sums = _sums_of_pairs(ensemble, f, n_jobs)
+    codes, counts, _ = ensemble.distinct
+    sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)
     agreement = np.eye(p)
     for i in range(p):
         agreement[i, i + 1 :] = agreement[i + 1 :, i] = _score(sums[:, i, i + 1 :], f, measure, average_method)
     return agreement
-
-
-def _sums_of_pairs(ensemble: Ensemble, f: NDArray[np.int64], n_jobs: int | None) -> NDArray[np.int64]:
-    """`sums_with` of all pairs of partitions i < j: (4, p, p)."""
-    codes, counts, _ = ensemble.distinct
-    array = as_rows(codes).array
-    if array is None:
-        return pair_sums_by_rows(codes, counts, ensemble.n_clusters, f, n_jobs)
-    columns, p = np.ascontiguousarray(array.T), array.shape[1]
-
-    def row(i: int) -> NDArray[np.int64]:
-        clusters = (int(ensemble.n_clusters[i]), ensemble.n_clusters)
-        return sums_with(columns[i], columns, counts, clusters, np.arange(i + 1, p), f)
-
-    return np.stack(parallel_map(row, range(p), n_jobs), axis=1)
 
 
 def _summand(measure: str, n_objects: int) -> NDArray[np.int64]:

@@ -59,7 +59,7 @@ def cluster_density(
     clusters, sizes = code_clustering(clustering, len(ensemble))
     w = check_weights(weights, ensemble.shape[1], "cluster_density")
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, len(sizes))
+    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
     labelled = labelled_members(profile, ensemble.offsets)
     joined, pairs = np.zeros((2, len(sizes), len(sizes)))
     for t, weight in enumerate(w):

@@ -15,7 +15,6 @@ from ensemblage._validation import check_weights, shown
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import as_rows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import thread_count
@@ -80,7 +79,7 @@ def coassociation(
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
     if rows is None:
-        codes = as_rows(ensemble.codes).in_memory("coassociation", "density or cluster_density")
+        codes = ensemble.rows.in_memory("coassociation", "density or cluster_density")
     else:
         codes = ensemble.codes[_chosen_rows(rows, len(ensemble))]
     n, p = codes.shape
@@ -232,7 +231,7 @@ def association_counts(labels: ArrayLike | Any) -> NDArray[np.int64]:
     """
     ensemble = as_ensemble(labels)
     codes, counts, _ = ensemble.distinct
-    codes = as_rows(codes).in_memory("association_counts", "density or Discotec with max_pairs=0")
+    codes = codes.in_memory("association_counts", "density or Discotec with max_pairs=0")
     complete = ensemble.n_missing == 0
     histogram = pair_histogram(codes, counts, ensemble.n_clusters, complete)
     labelled = np.count_nonzero(codes != ensemble.n_clusters, axis=1)

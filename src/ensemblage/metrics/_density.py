@@ -14,7 +14,7 @@ from ensemblage.counting._pairs import label_count_squares
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import agreement_of_rows
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.rows.memory import as_rows
+from ensemblage.rows.protocol import LabelRows
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
@@ -68,7 +68,7 @@ def density_of(
     ensemble: Ensemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> float:
     """`density` of clusters that are numbers already, -1 for none, with ``sizes`` objects each."""
-    squares, labelled = label_count_squares(ensemble.codes, clusters, sizes, ensemble.offsets)
+    squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
     joined, pairs = weighted_sum(squares - labelled, weights), weighted_sum(labelled * (labelled - 1), weights)
     return fsum(sizes * ratio(joined, pairs)) / int(sizes.sum())
 
@@ -89,7 +89,7 @@ def ratio(joined: NDArray[Any], pairs: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def confidence_of_rows(
-    codes: Any,
+    codes: LabelRows,
     counts: NDArray[np.int64],
     clusters: NDArray[Any],
     profile: NDArray[np.int64] | None,
@@ -101,7 +101,7 @@ def confidence_of_rows(
 
     Parameters
     ----------
-    codes : ndarray of shape (m, p)
+    codes : LabelRows of shape (m, p)
         Distinct label rows.
     counts : ndarray of shape (m,)
         Objects with each row.
@@ -122,10 +122,9 @@ def confidence_of_rows(
     if profile is None:
         profile = label_profile(codes, clusters, counts, offsets, int(clusters.max(initial=0)) + 1, n_jobs)
     w = np.ones(codes.shape[1]) if weights is None else weights
-    rows = as_rows(codes)
-    confidence = rows.state(np.float64, 0)
+    confidence = codes.state(np.float64, 0)
     shared = (profile, labelled_members(profile, offsets), offsets, w)
-    rows.map(_confidence_of_block, *shared, reads=[clusters], writes=[confidence], n_jobs=n_jobs)
+    codes.map(_confidence_of_block, *shared, reads=[clusters], writes=[confidence], n_jobs=n_jobs)
     return np.asarray(confidence)
 
 

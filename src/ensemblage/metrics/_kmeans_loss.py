@@ -55,6 +55,6 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
     ensemble = as_ensemble(labels)
     clusters, sizes = code_clustering(clustering, len(ensemble))
     w = check_weights(weights, ensemble.shape[1], "kmeans_loss")
-    squares, labelled = label_count_squares(ensemble.codes, clusters, sizes, ensemble.offsets)
+    squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
     per_cluster = ((labelled * labelled - squares) / np.maximum(labelled, 1) * w).sum(axis=1)
     return fsum(per_cluster) * weight_unit(weights)

@@ -16,7 +16,6 @@ from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._density import labelled_members, ratio
-from ensemblage.rows.memory import as_rows
 
 _N_BINS = 100
 
@@ -61,7 +60,7 @@ def consensus_cdf(labels: ArrayLike | Any) -> tuple[NDArray[np.float64], NDArray
     """
     ensemble = as_ensemble(labels)
     name = "The consensus CDF, for consensus_cdf, pac and delta_area,"
-    as_rows(ensemble.distinct.codes).in_memory(name, "density")
+    ensemble.distinct.codes.in_memory(name, "density")
     table = association_counts(ensemble)
     p = len(table) - 1
     joined = np.arange(p + 1)
@@ -265,7 +264,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
     ensemble = as_ensemble(labels)
     clusters, sizes = code_clustering(clustering, len(ensemble))
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = label_profile(ensemble.codes, clusters, counts, ensemble.offsets, len(sizes))
+    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, len(sizes))
     return _consensus_with(ensemble, clusters, profile)
 
 

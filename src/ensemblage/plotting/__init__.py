@@ -12,6 +12,7 @@ from ._evidence import association_histogram, dendrogram, last_merges, threshold
 from ._matrix import consensus_matrix
 from ._monti import consensus_cdfs, delta_areas, item_consensus_bars, stability_curves
 from ._ranking import ranking_scores
+from ._records import evidence
 from ._scatter import scatter
 from ._sizes import cluster_sizes
 from ._splits import split_losses
@@ -34,6 +35,7 @@ __all__ = [
     "dendrogram",
     "entropy_scatter",
     "estimated_clusters",
+    "evidence",
     "item_consensus_bars",
     "last_merges",
     "lifetimes",

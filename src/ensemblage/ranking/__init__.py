@@ -5,5 +5,15 @@ from ensemblage.ranking._compare import Comparison, compare
 from ensemblage.ranking._discotec import Discotec
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._registry import RANKERS, make_ranker
+from ensemblage.ranking._select import SelectMembers
 
-__all__ = ["RANKERS", "AverageAgreement", "Comparison", "Discotec", "InternalIndex", "compare", "make_ranker"]
+__all__ = [
+    "RANKERS",
+    "AverageAgreement",
+    "Comparison",
+    "Discotec",
+    "InternalIndex",
+    "SelectMembers",
+    "compare",
+    "make_ranker",
+]

@@ -63,7 +63,7 @@ def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.i
     classes, k = known.codes[:, 0].astype(np.int32), int(known.n_clusters[0])
     counts, squares = np.ones(len(classes), dtype=np.int64), np.empty(0, dtype=np.int64)
     classes[classes == k] = -1
-    profile = label_profile(ensemble.codes, classes, counts, ensemble.offsets, k)
+    profile = label_profile(ensemble.rows, classes, counts, ensemble.offsets, k)
     both, same_class, same_cluster, n = sums_of_profile(profile, ensemble.offsets, squares)
     return (same_class + same_cluster - 2 * both) // 2, n * (n - 1) // 2
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from math import frexp
 from typing import Any
 
 import numpy as np
@@ -12,12 +15,101 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._ensemble import Ensemble
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
-from ensemblage.ranking._distances import DISTANCES, Association
-from ensemblage.ranking._pair_means import Judged, Sampled, exact_means, sampled_means, standard_errors
-from ensemblage.rows.memory import as_rows
+from ensemblage.ranking._pair_means import (
+    Judged,
+    Sampled,
+    pairs_within,
+    ratios_of,
+    sampled_means,
+    sizes_of_labels,
+    squares_of_tables,
+    standard_errors,
+    sums_over_pairs,
+)
 
 MOST_SAMPLED = 10**9
 """Random pairs: 16 GB of them are kept."""
+
+
+DISTANCES = ("binary", "tv", "kl", "hellinger")
+
+
+@dataclass(frozen=True)
+class ConsensusMatrix:
+    """C = T⁻¹ Σ_t A^t (Algorithm 1), never made: C_ij = n_ij / m_ij, of whose parts it has the sums over all i and j.
+
+    n_ij members join i and j, m_ij label both: all T where no label is missing. The diagonal counts.
+    """
+
+    n_objects: int
+    n_partitions: int
+    joined: int
+    """Σ n_ij"""
+    labelled: int
+    """Σ m_ij"""
+
+    @classmethod
+    def of(cls, ensemble: Ensemble) -> ConsensusMatrix:
+        ones = np.ones(len(ensemble), dtype=np.int64)
+        sizes = sizes_of_labels(ensemble.rows, ones, ensemble.n_clusters)
+        return cls(*ensemble.shape, sum(pairs_within(z) for z in sizes), sum(int(z.sum()) ** 2 for z in sizes))
+
+    @property
+    def mean(self) -> float:
+        """μ"""
+        return self.joined / self.labelled
+
+    @cached_property
+    def thresholds(self) -> NDArray[np.int64]:
+        """Q = [C_ij ≥ μ] (Eq. 4) as the least n_ij for m_ij = 0, ..., T, in whole numbers; out of reach for 0."""
+        reached = [-(-m * self.joined // self.labelled) for m in range(self.n_partitions + 1)]
+        return np.array([1, *reached[1:]], dtype=np.int64)
+
+
+def table_1(distance: str, C: ConsensusMatrix) -> NDArray[np.float64]:
+    """(2, T + 1, T + 1) D(B(1) ‖ B(C_ij)) and D(B(0) ‖ B(C_ij)) by m_ij and n_ij; "binary": of Q_ij.
+
+    Where no partition labels the pair, C_ij is 0, as in ``coassociation``.
+    """
+    labelled, joined = np.ogrid[: C.n_partitions + 1, : C.n_partitions + 1]
+    C_ij = np.minimum(joined, labelled) / np.maximum(labelled, 1)
+    if distance == "binary":
+        C_ij = (joined >= C.thresholds[:, None]).astype(float)
+    if distance in ("binary", "tv"):
+        return np.stack([1 - C_ij, C_ij])
+    if distance == "hellinger":
+        return np.stack([1 - np.sqrt(C_ij), 1 - np.sqrt(1 - C_ij)])
+    with np.errstate(divide="ignore"):
+        return np.stack([-np.log(C_ij), -np.log1p(-C_ij)]) + 0.0
+
+
+def exact_means(rows: Judged, C: ConsensusMatrix, distance: str, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """(s,) Eq. 3, as a mean over the ordered pairs that the clustering labels, an object with itself included.
+
+    Sums are whole numbers: of pairs, or of distances in multiples of a tiny unit.
+    """
+    sizes = rows.sizes()
+    within = np.array([pairs_within(z) for z in sizes], dtype=object)  # |A|, the pairs that a clustering joins
+    pairs = np.array([int(z.sum()) ** 2 for z in sizes], dtype=object)
+    if distance == "tv" and rows.complete:  # |A - C| = |A| + |C| - 2 ⟨A, C⟩
+        T = C.n_partitions
+        return ratios_of(T * within + C.joined - 2 * squares_of_tables(rows, n_jobs).sum(axis=1), T * pairs)
+    if distance == "binary":  # |A - Q| = |A| + |Q| - 2 ⟨A, Q⟩
+        joined, frequent = sums_over_pairs(rows, C.thresholds, None, n_jobs)
+        return ratios_of(frequent + within - 2 * joined, pairs)
+
+    def mean_of(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+        together, apart = tables
+        room = 60 - frexp(C.n_objects)[1] - frexp(max(1.0, np.abs(tables).max()))[1]
+        units = np.rint(np.ldexp(np.stack([together - apart, apart]), room)).astype(np.int64)
+        joined, labelled = sums_over_pairs(rows, C.thresholds, units, n_jobs)
+        return ratios_of(joined + labelled, pairs * 2**room)
+
+    tables = table_1(distance, C)
+    means = mean_of(np.where(np.isinf(tables), 0, tables))
+    if np.isinf(tables).any() and rows.judged is not rows.codes:
+        means[mean_of(np.isinf(tables).astype(float)) > 0] = np.inf
+    return means
 
 
 class Discotec(BaseRanker):
@@ -136,35 +228,27 @@ class Discotec(BaseRanker):
                 UserWarning,
                 stacklevel=3,
             )
-        self._ensemble, self._association = ensemble, Association.of(ensemble)
-        self.mean_association_ = self._association.mean
+        self._ensemble, self._C = ensemble, ConsensusMatrix.of(ensemble)
+        self.mean_association_ = self._C.mean
         scores, sampled = self._means(Judged.members(ensemble))
-        self._set_errors(scores, sampled)
+        order, _ = order_and_ranks(scores + self.violations_, self.greater_is_better)
+        self.standard_errors_, differences = np.zeros(p), np.zeros(p - 1)
+        if sampled is not None:
+            self.standard_errors_, differences = standard_errors(sampled, order, self.n_jobs)
+        self.separated_ = np.diff((scores + self.violations_)[order]) > 2 * differences
         return scores
 
     def _means(self, rows: Judged) -> tuple[NDArray[np.float64], Sampled | None]:
         from_counts = self.distance == "tv" and rows.complete
-        if as_rows(rows.codes).array is None and rows.n_pairs <= self.max_pairs and not from_counts:
-            raise ValueError(
-                "max_pairs of Discotec must be below the number of pairs of label rows, where these lie on disk: an "
-                f"exact score compares them all in memory. Got {self.max_pairs:,} for {rows.n_pairs:,} pairs. "
-                "Lower it, to sample pairs, or use distance='tv', which needs no pairs if no label is missing."
-            )
-        if rows.n_pairs <= self.max_pairs or from_counts:
-            return exact_means(rows, self._association, self.distance, self.n_jobs), None
-        sampled = sampled_means(
-            rows, self._association, self.distance, self.n_sampled_pairs, self.random_state, self.n_jobs
-        )
+        exact = rows.n_pairs <= self.max_pairs
+        if exact and not from_counts:
+            instead = f"a max_pairs below {rows.n_pairs:,}, distance='tv' if no label is missing"
+            rows.codes.in_memory("Discotec", instead, because=": an exact score compares all pairs of them")
+        if exact or from_counts:
+            return exact_means(rows, self._C, self.distance, self.n_jobs), None
+        tables = table_1(self.distance, self._C)
+        sampled = sampled_means(rows, tables, self.n_sampled_pairs, self.random_state, self.n_jobs)
         return sampled.means, sampled
-
-    def _set_errors(self, means: NDArray[np.float64], sampled: Sampled | None) -> None:
-        scores = means + self.violations_
-        order, _ = order_and_ranks(scores, self.greater_is_better)
-        if sampled is None:
-            self.standard_errors_, differences = np.zeros(len(means)), np.zeros(len(means) - 1)
-        else:
-            self.standard_errors_, differences = standard_errors(sampled, order, self.n_jobs)
-        self.separated_ = np.diff(scores[order]) > 2 * differences
 
     def score_labels(self, labels: ArrayLike) -> float:
         """Score of a clustering that is not in the ensemble, a consensus for instance; comparable with ``scores_``.

@@ -1,35 +1,48 @@
-"""Mean distance of clusterings from the consensus over all pairs of objects: exactly, or over random pairs."""
+"""What DISCOTEC sums over pairs of objects: over all of them in whole numbers, or over random ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import frexp
-from typing import Any, NamedTuple, cast
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage.counting._contingency import pair_sums_by_rows, sums_with
+from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
-from ensemblage.metrics._agreement import sums_of_profile
-from ensemblage.ranking._distances import Association, distance_tables, pairs_within, sizes_of_labels
-from ensemblage.rows.memory import as_rows
+from ensemblage.metrics._agreement import sums_of_clustering
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
 SAMPLE_PAIRS = 65_536
 """Random pairs of one task: float sums are added in the order of the tasks."""
 
 
+def sizes_of_labels(
+    codes: Any, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> list[NDArray[np.int64]]:
+    """Objects per cluster of each partition, those without a label left out."""
+    offsets = np.concatenate([[0], np.cumsum(n_clusters + 1)])
+    profile = label_profile(codes, np.zeros(len(codes), dtype=np.int32), counts, offsets, 1, n_jobs)[0]
+    return [profile[start : stop - 1] for start, stop in pairwise(offsets.tolist())]
+
+
+def pairs_within(sizes: NDArray[np.int64]) -> int:
+    """Ordered pairs of objects in one cluster, an object with itself included."""
+    return int(sizes @ sizes)
+
+
 class Judged(NamedTuple):
     """Distinct rows of an ensemble together with the clusterings to be compared with it."""
 
-    codes: Any
-    """(m, p) the ensemble, in memory or on disk."""
-    judged: Any
+    codes: LabelRows
+    """(m, p) the ensemble."""
+    judged: LabelRows
     """(m, s) the clusterings; the ensemble itself where its members are judged."""
     counts: NDArray[np.int64]
     """(m,) objects with each row."""
@@ -48,7 +61,7 @@ class Judged(NamedTuple):
         joint = ensemble.append_partitions(clustering)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
-        ours, theirs = (as_rows(codes).columns(part) for part in np.split(np.arange(joint.shape[1]), [p]))
+        ours, theirs = (codes.columns(part) for part in np.split(np.arange(joint.shape[1]), [p]))
         return cls(ours, theirs, counts, ensemble.n_clusters, clustering.n_clusters)
 
     @property
@@ -71,17 +84,13 @@ class Judged(NamedTuple):
     def _sizes(self, codes: Any, n_clusters: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         return sizes_of_labels(codes, self.counts, n_clusters)
 
-    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[Judged, NDArray[np.int64]]:
-        """The rows of some pairs only, in memory, and the pairs as numbers of these."""
-        if as_rows(self.codes).array is not None:
-            return self, pairs
-        codes = self.codes[pairs.ravel()]
-        judged = codes if self.judged is self.codes else self.judged[pairs.ravel()]
-        return self._replace(codes=codes, judged=judged), np.arange(pairs.size).reshape(pairs.shape)
-
-    def plain(self) -> tuple[Any, ...]:
-        """The arrays that the kernels of sampled pairs compare rows by."""
-        return self.codes, self.n_clusters, self.judged, self.judged_clusters
+    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.intp], tuple[NDArray[Any], ...]]:
+        """Pairs as numbers of rows, and the arrays that kernels compare those rows by: only the rows of the pairs,
+        where they are not in memory.
+        """
+        codes, places = self.codes.gather(pairs.ravel())
+        judged = codes if self.judged is self.codes else self.judged.gather(pairs.ravel())[0]
+        return places.reshape(pairs.shape), (codes, self.n_clusters, judged, self.judged_clusters)
 
 
 @dataclass(frozen=True)
@@ -96,40 +105,7 @@ class Sampled:
     rows: Judged
 
 
-def exact_means(
-    rows: Judged, association: Association, distance: str, n_jobs: int | None = None
-) -> NDArray[np.float64]:
-    """(s,) mean distance over all ordered pairs that the clustering labels, an object with itself included.
-
-    Sums are whole numbers: of pairs, or of distances in multiples of a tiny unit.
-    """
-    if distance == "tv" and rows.complete:
-        return _tv_from_contingency(rows, association, n_jobs)
-    sizes = rows.sizes()
-    pairs = np.array([int(z.sum()) ** 2 for z in sizes], dtype=object)
-    if distance == "binary":
-        joined, frequent = _sums(rows, association.thresholds, None, n_jobs)
-        within = np.array([pairs_within(z) for z in sizes], dtype=object)
-        return _divided(frequent + within - 2 * joined, pairs)
-    tables = distance_tables(distance, association)
-    means = _mean_of_tables(rows, association, np.where(np.isinf(tables), 0, tables), pairs, n_jobs)
-    if np.isinf(tables).any() and rows.judged is not rows.codes:
-        infinite = _mean_of_tables(rows, association, np.isinf(tables).astype(float), pairs, n_jobs)
-        means[infinite > 0] = np.inf
-    return means
-
-
-def _mean_of_tables(
-    rows: Judged, association: Association, tables: NDArray[np.float64], pairs: NDArray[Any], n_jobs: int | None
-) -> NDArray[np.float64]:
-    together, apart = tables
-    room = 60 - frexp(association.n_objects)[1] - frexp(max(1.0, np.abs(tables).max()))[1]
-    units = np.rint(np.ldexp(np.stack([together - apart, apart]), room)).astype(np.int64)
-    joined, labelled = _sums(rows, association.thresholds, units, n_jobs)
-    return _divided(joined + labelled, pairs * 2**room)
-
-
-def _sums(
+def sums_over_pairs(
     rows: Judged, thresholds: NDArray[np.int64], tables: NDArray[np.int64] | None, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Sums over the pairs that are joined and over those that are labelled, as Python integers."""
@@ -145,57 +121,34 @@ def _sums(
     return joined, labelled
 
 
-def _divided(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
+def ratios_of(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
     """Ratios of Python integers; NaN where there are no pairs."""
     ratios = [above / below if below else np.nan for above, below in zip(sums, by, strict=True)]
     return np.array(ratios, dtype=np.float64)
 
 
-def _tv_from_contingency(rows: Judged, association: Association, n_jobs: int | None) -> NDArray[np.float64]:
-    """|A| + |C| − 2⟨A, C⟩ over n²; T ⟨A, C⟩ is a sum of squares over contingency tables."""
-    p, n = association.n_partitions, association.n_objects
-    both = (_cells_by_rows if as_rows(rows.codes).array is None else _cells)(rows, n_jobs).astype(object)
+def squares_of_tables(rows: Judged, n_jobs: int | None) -> NDArray[Any]:
+    """(s, p) Σ n_kl² over the contingency table of each clustering with each partition, as Python integers.
+
+    That is Σ_ij A_ij A^t_ij: the pairs that both join. Of a complete ensemble.
+    """
+    none = np.empty(0, dtype=np.int64)
     if rows.judged is rows.codes:
-        both = both + np.triu(both, 1).T
-    within = np.array([pairs_within(z) for z in rows.sizes()], dtype=object)
-    above = p * within + association.joined - 2 * both.sum(axis=1)
-    return _divided(above, np.full(len(above), p * n**2, dtype=object))
-
-
-def _cells(rows: Judged, n_jobs: int | None) -> NDArray[np.int64]:
-    """(s, p) sums of squares over a clustering's tables with the partitions; for a member, with those from it on."""
-    columns, judged = np.ascontiguousarray(rows.codes.T), np.ascontiguousarray(rows.judged.T)
-    squares = np.empty(0, dtype=np.int64)
-
-    def cells(t: int) -> NDArray[np.int64]:
-        others = np.arange(t if rows.judged is rows.codes else 0, len(columns))
-        clusters = (int(rows.judged_clusters[t]), rows.n_clusters)
-        sums = sums_with(judged[t], columns, rows.counts, clusters, others, squares)
-        return cast(NDArray[np.int64], sums[0])
-
-    return np.stack(parallel_map(cells, range(len(judged)), n_jobs))
-
-
-def _cells_by_rows(rows: Judged, n_jobs: int | None) -> NDArray[np.int64]:
-    """`_cells` of rows on disk, none of them missing."""
-    squares = np.empty(0, dtype=np.int64)
-    if rows.judged is rows.codes:
-        within = [pairs_within(z) for z in rows.sizes()]
-        cells = pair_sums_by_rows(rows.codes, rows.counts, rows.n_clusters, squares, n_jobs)[0]
-        return cast(NDArray[np.int64], cells + np.diag(within))
+        above = sums_of_pairs(rows.codes, rows.counts, rows.n_clusters, none, n_jobs)[0].astype(object)
+        within = np.array([pairs_within(z) for z in rows.sizes()], dtype=object)
+        return np.asarray(above + above.T + np.diag(within))
     offsets = np.concatenate([[0], np.cumsum(rows.n_clusters + 1)])
-    profiles = (
-        label_profile(rows.codes, rows.judged[:, t], rows.counts, offsets, int(k), n_jobs)
+    sums = (
+        sums_of_clustering(rows.codes, rows.counts, offsets, rows.judged[:, t], int(k), none, n_jobs)
         for t, k in enumerate(rows.judged_clusters)
     )
-    return np.stack([sums_of_profile(profile, offsets, squares)[0] for profile in profiles])
+    return np.stack([of_clustering[0] for of_clustering in sums]).astype(object)
 
 
 def sampled_means(
-    rows: Judged, association: Association, distance: str, n_pairs: int, random_state: Any, n_jobs: int | None = None
+    rows: Judged, tables: NDArray[np.float64], n_pairs: int, random_state: Any, n_jobs: int | None = None
 ) -> Sampled:
-    """Mean distances over random ordered pairs of objects, drawn with replacement."""
-    tables = distance_tables(distance, association)
+    """Means over random ordered pairs of objects, drawn with replacement, of the distances that `table_1` gives."""
     if rows.judged is rows.codes:
         tables = np.where(np.isinf(tables), 0, tables)
     ends = np.cumsum(rows.counts)
@@ -209,8 +162,7 @@ def sampled_means(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((2, len(rows.judged_clusters)))
-        own, pairs = rows.of_pairs(pairs)
-        sum_distances(pairs, own.plain(), tables, sums)
+        sum_distances(*rows.of_pairs(pairs), tables, sums)
         return sums
 
     pairs = parallel_map(draw, range(len(starts)), n_jobs)
@@ -227,8 +179,7 @@ def standard_errors(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         squares = np.zeros((2, len(order)))
-        own, pairs = rows.of_pairs(pairs)
-        sum_squares(pairs, own.plain(), sampled.tables, sampled.means, sampled.shares, order, squares)
+        sum_squares(*rows.of_pairs(pairs), sampled.tables, sampled.means, sampled.shares, order, squares)
         return squares
 
     squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)

@@ -10,8 +10,7 @@ from ensemblage._validation import check_choice
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._base import BaseRanker
-from ensemblage.ranking._discotec import Discotec
-from ensemblage.ranking._distances import DISTANCES
+from ensemblage.ranking._discotec import DISTANCES, Discotec
 from ensemblage.ranking._internal import InternalIndex
 
 RANKERS: Mapping[str, Callable[[], BaseRanker]] = MappingProxyType(

@@ -1,121 +1,309 @@
-"""The hierarchy of evidence accumulation, and the associations that it is made of."""
+"""What the page says of a record of evidence, by its kind: sentences, figures and tables."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage._ensemble import Ensemble
-from ensemblage.consensus import EvidenceAccumulation
-from ensemblage.metrics import association_counts
-from ensemblage.metrics._threshold import SPLITS, histogram_of
-from ensemblage.report._layout import Picture, Section, counted, number, percent
+from ensemblage.consensus.evidence import (
+    Candidates,
+    Cut,
+    Dendrogram,
+    Evidence,
+    Lifetimes,
+    Memberships,
+    PairCounts,
+    Splits,
+    Trace,
+    evidence_from_dict,
+)
+from ensemblage.report._choice import how_clear
+from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
+from ensemblage.report._shown import square
 from ensemblage.report._svg import to_svg
 
 Summary = Mapping[str, Any]
 
-_MOST_ROWS = 30_000
-"""Of more distinct rows the pairs are not counted for a picture."""
-_MOST_BRANCHES = 200
-"""Of more clusters the hierarchy is not drawn."""
+MOST_BRANCHES = 200
+"""A hierarchy of more leaves, or of more clusters, is not drawn."""
+MOST_SPLITS = 200
 
 
-def evidence_shown(
-    ensemble: Ensemble, consensus: Any, clusters: NDArray[Any], weights: NDArray[np.float64]
-) -> dict[str, Any] | None:
-    """What the figures of an evidence accumulation draw; None for other methods.
+@dataclass
+class Part:
+    """What the page says of a record, and in which section."""
 
-    Pairs are counted by the number of partitions that join them: not where partitions have unequal weights.
-    """
-    if not isinstance(consensus, EvidenceAccumulation) or not len(consensus.linkage_matrix_):
-        return None
-    counted_pairs = len(ensemble.distinct.counts) <= _MOST_ROWS and np.ptp(weights) == 0
-    if clusters.max() >= _MOST_BRANCHES:
-        merges, sizes, cluster_of = np.empty((0, 4)), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    section: str
+    sentences: list[str] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def evidence_sections(summary: Summary) -> list[Section]:
+    """The sections on what the method found on its way: parts of the same section stand together."""
+    sections: dict[str, Section] = {}
+    for record in map(evidence_from_dict, summary["evidence"]):
+        part = part_of(record, summary)
+        section = sections.setdefault(part.section, Section(part.section, [], [], []))
+        section.sentences = [*section.sentences, *part.sentences]
+        section.pictures = [*section.pictures, *part.pictures]
+        section.tables = [*section.tables, *part.tables]
+    return [section for section in sections.values() if section.sentences or section.pictures]
+
+
+def drawable(record: Evidence) -> Evidence | None:
+    """The record as far as the page draws it; None if it is too large for a picture."""
+    if not isinstance(record, Dendrogram):
+        return record
+    if record.leaves == "object":
+        if record.clusters.max() >= MOST_BRANCHES:
+            return None
+        merges, sizes, clusters = plotting.last_merges(record.merges, record.clusters)
+        return replace(record, merges=merges, sizes=sizes.astype(np.float64), clusters=clusters)
+    return record if len(record.merges) <= MOST_BRANCHES else None
+
+
+@singledispatch
+def part_of(record: Evidence, summary: Summary) -> Part:
+    """Sentences, figures and tables on a record."""
+    raise TypeError(type(record).__name__)
+
+
+@singledispatch
+def in_words(record: Evidence) -> list[str]:
+    """What a record says, in sentences that need no figure."""
+    return []
+
+
+def _picture(record: Evidence, title: str, name: str, sentences: list[str]) -> Picture:
+    return Picture(title, to_svg(plotting.evidence(record), name), sentences)
+
+
+@part_of.register
+def _(record: Lifetimes, summary: Summary) -> Part:
+    choice = summary["choice"]
+    k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
+    were = "was" if k == 1 else "were"
+    chosen = "The longest was taken" if record.n_clusters is None else f"{counted(k, 'cluster')} {were} asked for"
+    sentence = (
+        "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One bar "
+        f"far above the others means that the partitions speak for that number. {chosen}."
+    )
+    pictures = [_picture(record, "How long each number lives", "lifetimes", [sentence])]
+    if choice["halves"]:
+        refits = counted(len(choice["halves"]), "refit")
+        sentence = (
+            f"The same method was fitted again to random halves of the partitions, {refits}: how often it finds each "
+            "number (bars), and the share of the refits up to there (line)."
+        )
+        svg = to_svg(plotting.estimated_clusters(choice["halves"]), "halves")
+        pictures.append(Picture("How often each number is found", svg, [sentence]))
+    longest = choice["lifetimes"][0][1]
+    rows = [[f"{k}", number(life), percent(life / longest if longest > 0 else None)] for k, life in choice["lifetimes"]]
+    table = Table("The alternatives", ["Clusters", "Lifetime", "Of the longest"], rows, shown=6, text=())
+    return Part("How many clusters?", [how_clear(choice, len(summary["clusters"]))], pictures, [table])
+
+
+_MEETINGS = {
+    "single": "the most similar two of their objects",
+    "average": "their objects on average",
+    "complete": "the least similar two of their objects",
+}
+
+
+@part_of.register
+def _(record: Dendrogram, summary: Summary) -> Part:
+    band = "The grey band is the lifetime of the number of clusters drawn."
+    if record.leaves == "object":
+        branches = counted(len(record.sizes), "branch").replace("branchs", "branches")
+        of = _MEETINGS.get(record.linkage, "their objects")
+        sentence = (
+            f"The last merges of the hierarchy, {branches}. Two branches meet at one minus the association of {of}."
+        )
+        title, name = "How the clusters come together", "hierarchy"
     else:
-        merges, sizes, cluster_of = plotting.last_merges(consensus.linkage_matrix_, clusters)
-    return {
-        "merges": merges.tolist(),
-        "sizes": sizes.tolist(),
-        "clusters": cluster_of.tolist(),
-        "linkage": str(consensus.linkage),
-        "threshold": None if consensus.association_threshold is None else consensus.threshold_,
-        "associations": _associations(ensemble) if counted_pairs else None,
-    }
+        sentence = (
+            f"The {counted(len(record.clusters), 'cluster')} of the reference partition, joined at the "
+            f"{record.distance} of their objects: low where the votes give them the same objects."
+        )
+        title, name = "Which clusters are the same", "merges"
+    return Part("The evidence", [], [_picture(record, title, name, [sentence, band])])
 
 
-def _associations(ensemble: Ensemble) -> dict[str, Any]:
-    """Pairs by the nearest multiple of 1 / p, and where they fall into two groups."""
-    table = association_counts(ensemble)
-    p = len(table) - 1
-    counts = table
-    if table.ndim == 2:
-        joined = np.arange(p + 1)
-        places = np.rint(p * joined[:, None] / np.maximum(joined, 1)).astype(np.int64)
-        counts = np.zeros(p + 1, dtype=np.int64)
-        np.add.at(counts, np.minimum(places, p), table)
-    return {
-        "counts": counts.tolist(),
-        "thresholds": {name: split(histogram_of(table)) for name, split in SPLITS.items()},
-    }
+@part_of.register
+def _(record: PairCounts, summary: Summary) -> Part:
+    named = {"kmeans": "two means", "gmm": "two Gaussians"}
+    record = replace(record, parted_at={named.get(name, name): at for name, at in record.parted_at.items()})
+    pictures = []
+    if len(record.counts):
+        lines = "The bars are the other pairs; lines part weak associations from strong ones."
+        sentences = [*in_words(record), lines]
+        pictures.append(_picture(record, "How strong the associations are", "associations", sentences))
+    if record.threshold is not None:
+        matrix = summary["figures"]["matrix"]
+        shares = square(matrix["percent"]) / 100
+        axes = plotting.thresholded_matrices(shares, matrix["clusters"], record.threshold, sizes=matrix["sizes"])
+        sentence = "The pairs of the consensus matrix, before and after weak associations were taken away."
+        pictures.append(Picture("Without weak associations", to_svg(axes[0], "thresholded"), [sentence]))
+    return Part("The evidence", [], pictures)
 
 
-def evidence_section(summary: Summary) -> Section | None:
-    """The hierarchy, and how strong the associations are."""
-    shown = summary["figures"].get("evidence")
-    if not shown:
-        return None
-    pictures = [_hierarchy(shown)] if shown["merges"] else []
-    pictures += [_histogram(shown)] if shown["associations"] else []
-    pictures += [_matrices(summary, shown)] if shown["threshold"] is not None else []
-    return Section("The evidence", [], pictures) if pictures else None
+@in_words.register
+def _(record: PairCounts) -> list[str]:
+    taken = [] if record.threshold is None else [f"Those up to {number(record.threshold)} were taken away."]
+    if not len(record.counts):
+        return taken
+    total = int(record.counts.sum())
+    apart = percent(int(record.counts[0]) / total if total else None)
+    sentence = f"No partition joins {apart} of the {total:,} pairs of {record.n_objects:,} objects."
+    return [sentence, *(taken or ["No association was taken away."])]
 
 
-def _hierarchy(shown: Mapping[str, Any]) -> Picture:
-    how = {
-        "single": "the most similar two of their objects",
-        "average": "their objects on average",
-        "complete": "the least similar two of their objects",
-    }
-    branches = counted(len(shown["sizes"]), "branch").replace("branchs", "branches")
-    sentences = [
-        (
-            f"The last merges of the hierarchy, {branches}. Two branches meet at one minus the association of "
-            f"{how[shown['linkage']]}. The grey band is the lifetime of the number of clusters drawn."
+@part_of.register
+def _(record: Candidates, summary: Summary) -> Part:
+    pictures = []
+    known = np.isfinite(record.scores)
+    if len(record.values) > 1 and known.any():
+        ticks = (
+            [] if known.all() else ["Ticks at the upper edge: a cluster that is too small to be judged or falls apart."]
+        )
+        pictures.append(_picture(record, "The values that were tried", "candidates", ticks))
+    return Part("How the clusters were made", in_words(record), pictures)
+
+
+@in_words.register
+def _(record: Candidates) -> list[str]:
+    known = np.isfinite(record.scores)
+    n, what = len(record.values), record.parameter
+    if not known.any():
+        kept = f"The smallest was kept, {number(record.values[0])}."
+        return [f"Of {counted(n, 'value')} for the {what} none could be judged: clusters were too small. {kept}"]
+    best = int(np.argmin(np.where(known, record.scores, np.inf)))
+    found = f"{number(record.values[best])} ({record.score} {number(record.scores[best])})"
+    if n == 1:
+        return [f"The {what} was {found}."]
+    return [f"{counted(n, 'value')} for the {what} gave different graphs. The best was {found}; the less, the better."]
+
+
+@part_of.register
+def _(record: Splits, summary: Summary) -> Part:
+    rows = [
+        [str(t + 2), str(int(size)), number(loss), number(after), number(gain, 4)]
+        for t, (size, loss, after, gain) in enumerate(
+            zip(record.size[:MOST_SPLITS], record.loss, record.loss_after, record.gain, strict=False)
         )
     ]
-    ax = plotting.dendrogram(shown["merges"], shown["sizes"], shown["clusters"])
-    return Picture("How the clusters come together", to_svg(ax, "hierarchy"), sentences)
+    columns = ["Clusters then", "Objects split", "Their loss", "Loss of the halves", "Gain in density"]
+    note = f"The first {MOST_SPLITS} of {len(record.size):,}." if len(record.size) > MOST_SPLITS else ""
+    sentence = (
+        "Each split takes away a part of the disagreement with the partitions (the k-means loss). Where the curve "
+        "bends, further splits tell less."
+    )
+    picture = _picture(record, "What each split took away", "split_losses", [sentence, *in_words(record)])
+    table = Table("The splits", columns, rows, note, shown=10, text=())
+    return Part("How the clusters were made", [], [picture], [table])
 
 
-def _histogram(shown: Mapping[str, Any]) -> Picture:
-    found = shown["associations"]
-    counts = np.array(found["counts"])
-    names = {"kmeans": "two means", "gmm": "two Gaussians"}
-    thresholds = {names[name]: value for name, value in found["thresholds"].items()}
-    if shown["threshold"] is not None:
-        thresholds["used"] = shown["threshold"]
-    ax = plotting.association_histogram(counts, thresholds=thresholds)
-    total = int(counts.sum())
-    used = "None was taken away" if shown["threshold"] is None else f"Those up to {number(shown['threshold'])} were"
+@in_words.register
+def _(record: Splits) -> list[str]:
+    losses = record.losses
+    left = percent(losses[-1] / losses[0] if losses[0] > 0 else 0.0)
+    return [f"{counted(len(losses), 'cluster')} leave {left} of the k-means loss."]
+
+
+@part_of.register
+def _(record: Trace, summary: Summary) -> Part:
+    return Part("How the clusters were made", in_words(record))
+
+
+@in_words.register
+def _(record: Trace) -> list[str]:
+    first, last, n = record.values[0], record.values[-1], len(record.values) - 1
+    if not n:
+        return [f"No single move raises the {record.quantity} of the clusters, {number(first)}."]
+    rounds = counted(n, "round")
+    return [f"Single moves raised the {record.quantity} from {number(first, 5)} to {number(last, 5)} in {rounds}."]
+
+
+@part_of.register
+def _(record: Memberships, summary: Summary) -> Part:
+    sentence = (
+        "Each row is an object; the darker a cell, the larger the share of votes for that cluster. Rows with two grey "
+        "cells are objects between clusters."
+    )
+    note = summary["figures"]["matrix"]["note"]
+    pictures = [_picture(record, "What the votes say of each object", "membership", [sentence, note])]
+    points = summary["figures"]["points"]
+    if points and points.get("entropy"):
+        pictures.append(_entropies(points))
+    return Part("How soft are the clusters?", in_words(record), pictures)
+
+
+@in_words.register
+def _(record: Memberships) -> list[str]:
+    voted = ~np.isnan(record.membership).any(axis=1)
+    if not voted.any():
+        return []
+    sure = record.membership[voted].max(axis=1) > 0.5
+    share = percent(float(np.average(sure, weights=record.sizes[voted])))
+    return [f"{share} of the objects have more than half of their votes in one cluster."]
+
+
+def _entropies(points: Mapping[str, Any]) -> Picture:
+    entropy = points["entropy"]
+    ax = plotting.entropy_scatter(points["xy"], np.array(entropy, dtype=np.float64))
+    ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
+    ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
+    known = [h for h in entropy if h is not None]
+    unsure = sum(h > 0.5 for h in known) / len(known) if known else None
     sentences = [
-        (
-            f"No partition joins {percent(int(counts[0]) / total if total else None)} of the {total:,} pairs of "
-            "objects; the bars are the others. Lines part weak associations from strong ones. "
-            f"{used}{' taken away' if shown['threshold'] is not None else ''}."
-        )
+        "Entropy of each object's votes: 0 if all are for one cluster, 1 if all clusters get the same share.",
+        f"{percent(unsure)} of the points are above one half.",
     ]
-    return Picture("How strong the associations are", to_svg(ax, "associations"), sentences)
+    return Picture("Where the votes are undecided", to_svg(ax, "entropy"), sentences)
 
 
-def _matrices(summary: Summary, shown: Mapping[str, Any]) -> Picture:
-    matrix = summary["figures"]["matrix"]
-    n = len(matrix["percent"])
-    shares = np.zeros((n, n))
-    for i, row in enumerate(matrix["percent"]):
-        shares[i, : i + 1] = shares[: i + 1, i] = np.array(row) / 100
-    axes = plotting.thresholded_matrices(shares, matrix["clusters"], shown["threshold"], sizes=matrix["sizes"])
-    sentences = ["The pairs of the consensus matrix, before and after weak associations were taken away."]
-    return Picture("Without weak associations", to_svg(axes[0], "thresholded"), sentences)
+@part_of.register
+def _(record: Cut, summary: Summary) -> Part:
+    return Part("How the clusters were made", in_words(record))
+
+
+@in_words.register
+def _(record: Cut) -> list[str]:
+    return [f"The {record.criterion} of the clusters is {number(record.value)}, of at most {number(record.bound)}."]
+
+
+def evidence_of_first_schema(summary: Summary) -> list[dict[str, Any]]:
+    """The records of a summary of schema 1, which had them as numbers of figures."""
+    figures, found = summary["figures"], list[Evidence]()
+    choice, votes, hierarchy = summary.get("choice"), figures.get("voting"), figures.get("evidence")
+    if choice:
+        asked = None if choice["found"] else choice.get("asked") or len(summary["clusters"])
+        found.append(Lifetimes({int(k): life for k, life in choice["lifetimes"]}, asked))
+    if votes:
+        if votes["merges"]:
+            clusters, none = np.array(votes["cluster_of_reference"]), np.empty(0)
+            merges = np.array(votes["merges"])
+            found.append(Dendrogram(merges, none, clusters, "cluster", "average", "Jensen–Shannon divergence"))
+        shares: NDArray[np.float64] = np.array(votes["percent"], dtype=np.float64) / 100
+        found.append(Memberships(shares, np.array(votes["clusters"]), np.array(votes["sizes"])))
+    if hierarchy:
+        if hierarchy["merges"]:
+            merges, sizes, clusters = (np.array(hierarchy[key]) for key in ("merges", "sizes", "clusters"))
+            found.append(Dendrogram(merges, sizes, clusters, "object", hierarchy["linkage"], "1 − similarity"))
+        pairs = hierarchy["associations"] or {"counts": [], "thresholds": {}}
+        n = summary["data"]["n_objects"]
+        found.append(PairCounts(np.array(pairs["counts"]), pairs["thresholds"], hierarchy["threshold"], n))
+    if figures.get("splits"):
+        of = [np.array([split[key] for split in figures["splits"]]) for key in ("size", "loss", "loss_after", "gain")]
+        found.append(Splits(*of))
+    if figures.get("climb"):
+        found.append(Trace("density", np.array(figures["climb"])))
+    if figures.get("search"):
+        thresholds, scores = np.array(figures["search"], dtype=np.float64).T
+        found.append(Candidates("threshold on the co-associations", thresholds, "MM index", scores))
+    return [record.to_dict() for record in found]

@@ -1,11 +1,10 @@
 """The sections of the page: each turns the summary's numbers into sentences, figures and tables, or into nothing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ensemblage import plotting
-from ensemblage.report._evidence import evidence_section
-from ensemblage.report._kmeans import kmeans_section
+from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._layout import (
     Cell,
     Picture,
@@ -18,12 +17,10 @@ from ensemblage.report._layout import (
     percent,
     quoted,
 )
-from ensemblage.report._negmm import search_section
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._shown import square, with_nan
 from ensemblage.report._stability import stability_section
 from ensemblage.report._svg import to_svg
-from ensemblage.report._voting import voting_section
 
 Summary = Mapping[str, Any]
 
@@ -128,20 +125,19 @@ def _refits(choice: Mapping[str, Any] | None) -> list[str]:
     return [f"For this page the method was fitted again, to halves of the partitions: {times}."] if halves else []
 
 
-SECTIONS: tuple[Callable[[Summary], Section | None], ...] = (
-    answer_section,
-    stability_section,
-    voting_section,
-    evidence_section,
-    kmeans_section,
-    search_section,
-    agreement_section,
-    objects_section,
-    truth_section,
-    ranking_section,
-    method_section,
-)
-"""The sections in the order of the page."""
+def sections_of(summary: Summary) -> list[Section]:
+    """The sections in the order of the page."""
+    sections = [
+        answer_section(summary),
+        stability_section(summary),
+        *evidence_sections(summary),
+        agreement_section(summary),
+        objects_section(summary),
+        truth_section(summary),
+        ranking_section(summary),
+        method_section(summary),
+    ]
+    return [section for section in sections if section is not None]
 
 
 def _what_was_found(summary: Summary) -> str:

@@ -73,5 +73,5 @@ def _association_with_clusters(
 def _profile(ensemble: Ensemble, labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Label counts per cluster, and the members of each cluster that each partition labels."""
     counts = np.ones(len(ensemble), dtype=np.int64)
-    profile = label_profile(ensemble.codes, labels, counts, ensemble.offsets, int(labels.max(initial=-1)) + 1)
+    profile = label_profile(ensemble.rows, labels, counts, ensemble.offsets, int(labels.max(initial=-1)) + 1)
     return profile, labelled_members(profile, ensemble.offsets)

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage.metrics import coassociation
-from ensemblage.ranking._distances import Association
+from ensemblage.ranking._discotec import ConsensusMatrix
 
 _MOST_ROWS = 300
 _MOST_POINTS = 5_000
@@ -53,7 +53,7 @@ def matrix_shown(
         unweighted = coassociation(ensemble, rows=chosen) if np.ptp(weights) > 0 else shares
     order = _order_by_cluster(shares, clusters[chosen])
     percent = np.round(100 * shares[np.ix_(order, order)]).astype(np.int64)
-    mean = Association.of(ensemble).mean
+    mean = ConsensusMatrix.of(ensemble).mean
     return {
         "percent": [row[: i + 1] for i, row in enumerate(percent.tolist())],
         "clusters": clusters[chosen[order]].tolist(),

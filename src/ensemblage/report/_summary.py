@@ -16,23 +16,22 @@ from ensemblage._random import random_source, task_seeds
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.metrics import cluster_density
+from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting import confidence_quantiles
-from ensemblage.report._evidence import evidence_shown
-from ensemblage.report._kmeans import climb_shown, splits_shown
-from ensemblage.report._negmm import search_shown
+from ensemblage.report._choice import choice_of_k
+from ensemblage.report._evidence import drawable
 from ensemblage.report._ranking import plain, ranking_shown, short
 from ensemblage.report._shares import between, least_certain
-from ensemblage.report._shown import Features, matrix_shown, points_shown
+from ensemblage.report._shown import Features, matrix_shown, points_chosen, points_shown, rows_shown
 from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
-from ensemblage.report._voting import choice_of_k, voting_shown
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 1
-"""Grows when keys are added; none is renamed or removed. A summary without the key is of schema 1."""
+SCHEMA = 2
+"""Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 _MOST_MEMBERS_DRAWN = 200
 _MOST_COMPARED = 1_000
@@ -94,8 +93,9 @@ def summarize(
     -------
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
-        ``rankings``, ``truth``, ``least_certain``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what
-        the figures draw). Numbers that do not exist are None.
+        ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``least_certain``,
+        ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do not exist are
+        None.
 
     Raises
     ------
@@ -111,10 +111,9 @@ def summarize(
     consensus matrix, within and between clusters, and the mean agreement. Rankings, the comparison with the classes and
     what DISCOTEC compares with have none.
 
-    Nothing is fitted, but for the ``n_refits``: O(n p + p² m) time for m distinct label rows (p
-    at most 200 in the second term) and O(n) memory beyond the ensemble. With `EvidenceAccumulation` of up to 30,000
-    distinct rows and equal weights the pairs are counted once, O(m² p), as in its fit. Figures show samples; those of
-    the page take a second or two, whatever the size.
+    Nothing is fitted, but for the ``n_refits``: O(n p + p² m) time for m distinct label rows (p at most 200 in the
+    second term) and O(n) memory beyond the ensemble. Pairs are counted and figures drawn of samples of a fixed size;
+    those of the page take a second or two, whatever the size.
 
     Examples
     --------
@@ -134,25 +133,30 @@ def summarize(
     # One seed, so that every figure draws the same objects.
     random_source(random_state)
     seed = random_state if isinstance(random_state, int) else int(task_seeds(random_state, 1)[0])
-    drawable = None if features is None else Features.of(_one_per_object(features, n, "features"))
+    coordinates = None if features is None else Features.of(_one_per_object(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
     with_each_other = agreement_matrix(ensemble.select(drawn), "ari")
     refits = check_whole(n_refits, "n_refits of report", 0)
+    points = None if coordinates is None else points_shown(coordinates, labels, confidence, seed)
+    records, entropy = _records(ensemble, method, labels, seed, with_points=coordinates is not None)
+    if points is not None:
+        points["entropy"] = entropy
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
-        "data": _data(ensemble, drawable),
+        "data": _data(ensemble, coordinates),
         "consensus": _consensus(ensemble, consensus, labels, confidence, weights),
         "clusters": _clusters(ensemble, labels, confidence, weights),
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
-        "choice": choice_of_k(ensemble, method, refits, seed),
+        "choice": choice_of_k(records, ensemble, method, refits, seed),
         "stability": stability_shown(stability, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
+        "evidence": [record.to_dict() for record in map(drawable, records) if record is not None],
         "least_certain": least_certain(ensemble, labels, confidence, names, weights),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
@@ -160,14 +164,29 @@ def summarize(
         "figures": {
             "matrix": matrix_shown(ensemble, labels, weights, seed),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
-            "points": None if drawable is None else points_shown(drawable, labels, confidence, seed),
-            "splits": splits_shown(method),
-            "climb": climb_shown(method),
-            "search": search_shown(method),
-            "evidence": evidence_shown(ensemble, method, labels, weights),
-            "voting": voting_shown(ensemble, method, labels, drawable is not None, seed),
+            "points": points,
         },
     }
+
+
+def _records(
+    ensemble: Ensemble, method: Any, labels: NDArray[Any], random_state: Any, with_points: bool
+) -> tuple[list[Evidence], list[float | None] | None]:
+    """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
+    the points, if the method has votes.
+    """
+    if not isinstance(method, BaseConsensus):
+        return [], None
+    chosen, sizes, _ = rows_shown(ensemble, labels, random_state)
+    points = points_chosen(labels, random_state) if with_points else np.empty(0, dtype=np.intp)
+    records, entropy = list(method.evidence(ensemble, np.concatenate([chosen, points]))), None
+    for j, record in enumerate(records):
+        if isinstance(record, Memberships):
+            s = len(chosen)
+            shares, of_points = record.membership[:s].round(3), record.membership[s:]
+            records[j] = Memberships(shares, record.clusters[:s], sizes.round(3))
+            entropy = [plain(h, 3) for h in membership_entropy(of_points).tolist()] if with_points else None
+    return records, entropy
 
 
 def _one_per_object(values: Any, n: int, subject: str) -> Any:

@@ -1,8 +1,9 @@
 """The five papers, table by table: every published number beside ours.
 
-One module per paper reads like its experimental section; the published numbers lie beside it as CSV.
+One folder per paper in ``papers``: what was done, its tables and claims, and the published numbers as CSV.
 """
 
-from ensemblage.reproduce._reproduce import PAPERS, Request, load_paper, reproduce, status
+from ensemblage.reproduce._paper import PAPERS, load_paper
+from ensemblage.reproduce._reproduce import Request, reproduce, status
 
 __all__ = ["PAPERS", "Request", "load_paper", "reproduce", "status"]

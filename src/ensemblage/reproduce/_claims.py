@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import ModuleType
 from typing import NamedTuple
 
-from ensemblage.reproduce._published import published
+from ensemblage.reproduce._published import named_function
+from ensemblage.reproduce._results import NotRunError, Results
 
 HOLDS, FAILS, UNTESTED = "holds", "fails", "not testable here"
 
@@ -19,14 +21,17 @@ class Verdict(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A row of a paper's claims with its verdict."""
+    """A sentence of a paper with its verdict."""
 
     figure: str
     dataset: str
     setting: str
     claim: str
     value: str
-    verdict: Verdict
+    verdict: str
+    ours: str
+    id: str
+    """Paper, place and a name, such as li.t4.order."""
 
 
 def holds(condition: bool, ours: str) -> Verdict:
@@ -39,16 +44,15 @@ def untested(why: str) -> Verdict:
     return Verdict(UNTESTED, why)
 
 
-def claims_of(paper: str, verdicts: Mapping[int, Verdict]) -> list[Claim]:
-    """Every row of the paper's claims; those without a verdict were not asked for."""
-    return [
-        Claim(
-            row["figure"],
-            row["dataset"],
-            row["setting"],
-            row["claim"],
-            f"{row['value']} {row['unit']}".strip(),
-            verdicts.get(i, untested("no rule to judge it by")),
-        )
-        for i, row in enumerate(published(f"{paper}_claims"))
-    ]
+def judged(row: Mapping[str, str], rules: ModuleType | None, results: Results) -> Claim:
+    """A row of a paper's claims.csv with the verdict of its rule, or why there is none.
+
+    A rule may ask for results that are not there: `Results.need`.
+    """
+    try:
+        verdict: Verdict = named_function(rules, row)(results) if row["function"] else untested(row["untested"])
+    except NotRunError as error:
+        verdict = untested(str(error))
+    value = f"{row['value']} {row['unit']}".strip()
+    place = row["figure"], row["dataset"], row["setting"], row["claim"]
+    return Claim(*place, value, verdict.verdict, verdict.ours, row["id"])

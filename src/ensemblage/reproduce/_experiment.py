@@ -1,23 +1,18 @@
-"""What a paper measures: experiments on cases, and what is found in the results."""
+"""What a paper measures: methods on ensembles of cases."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage.datasets import Dataset
+from ensemblage.reproduce._methods import PaperMethod, fit_consensus
 from ensemblage.reproduce._store import Made
-
-if TYPE_CHECKING:
-    from ensemblage.reproduce._claims import Verdict
-    from ensemblage.reproduce._figures import Panel
-    from ensemblage.reproduce._results import Results
-    from ensemblage.reproduce._tables import Cell
 
 Numbers = Mapping[str, Any]
 
@@ -41,6 +36,13 @@ class Run:
     ensemble: Ensemble
     facts: Numbers
     seed: int
+    consensus: Mapping[str, PaperMethod] = field(default_factory=dict)
+
+    def fit(self, method: str, n_clusters: int | None, **parameters: Any) -> Any:
+        """The fitted consensus of a method of the experiment, or of one of the user."""
+        used = self.consensus.get(method, PaperMethod(method))
+        chosen = {**used.changes, **parameters}
+        return fit_consensus(used.name, self.ensemble, n_clusters, self.seed, published=used.is_published, **chosen)
 
     @property
     def data(self) -> Dataset:
@@ -79,44 +81,7 @@ class Experiment:
     """Whether −1 is a label like others."""
     keeps_gaps: bool = False
     """Whether ``make`` does with missing features what the paper says; else objects with one are left out."""
+    consensus: Mapping[str, PaperMethod] = field(default_factory=dict)
+    """Of ``methods`` those that combine the ensemble: see `Run.fit`."""
     takes: str = ""
     """What a method of the user may be: "consensus", "ranker", or nothing."""
-
-
-@dataclass(frozen=True)
-class TableOf:
-    """A table of a paper: the results it needs, and its cells."""
-
-    number: str
-    title: str
-    needs: Mapping[str, tuple[str, ...]]
-    """Experiments, each with the methods that are needed; () is all."""
-    cells: Callable[[Results], list[Cell]]
-    note: str = ""
-    digits: int = 2
-
-
-@dataclass(frozen=True)
-class FigureOf:
-    """A figure of a paper."""
-
-    number: str
-    title: str
-    needs: Mapping[str, tuple[str, ...]]
-    panels: Callable[[Results], list[Panel]]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Paper:
-    """A paper: what it did, and what it found."""
-
-    name: str
-    title: str
-    protocol: tuple[str, ...]
-    """Preprocessing, rule for noise, agreement measure, and what was chosen where the paper says nothing."""
-    experiments: tuple[Experiment, ...]
-    tables: tuple[TableOf, ...] = ()
-    figures: tuple[FigureOf, ...] = ()
-    claims: Callable[[Results], Mapping[int, Verdict]] | None = None
-    """Verdicts by the row of the paper's claims."""

@@ -42,12 +42,7 @@ def boxes(title: str, values: Mapping[str, Sequence[float]], ylabel: str, senten
     return Panel(title, ax, rows, sentence)
 
 
-def lines(
-    title: str,
-    curves: Mapping[str, Mapping[float, Any]],
-    labels: tuple[str, str],
-    sentence: str = "",
-) -> Panel:
+def lines(title: str, curves: Mapping[str, Mapping[float, Any]], labels: tuple[str, str], sentence: str = "") -> Panel:
     """One line per name through the estimates (mean, sd, n) at its places; the band is one standard deviation."""
     ax = new_axes(4.8, 3.6)
     rows = []

@@ -4,28 +4,50 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ensemblage import consensus, generation, ranking
 from ensemblage._ensemble import Ensemble
+from ensemblage.consensus._registry import PUBLISHED
+
+
+@dataclass(frozen=True)
+class PaperMethod:
+    """A consensus method as a paper uses it."""
+
+    name: str
+    """A key of METHODS."""
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    """What differs here from its published settings."""
+    is_published: bool = True
+    """Whether there are such settings; else ``changes`` are all."""
+
+    def settings(self) -> dict[str, Any]:
+        """Every parameter that is given to the method."""
+        return {**(PUBLISHED.get(self.name, {}) if self.is_published else {}), **self.changes}
 
 
 class MissingMethodError(ValueError):
     """A method that this version does not have."""
 
 
-def fit_consensus(name: str, ensemble: Ensemble, n_clusters: int | None, seed: int, **parameters: Any) -> Any:
+def fit_consensus(
+    name: str, ensemble: Ensemble, n_clusters: int | None, seed: int, *, published: bool = True, **parameters: Any
+) -> Any:
     """A consensus, fitted with this seed in one thread: an entry of METHODS, or "package.module:Class".
 
     A class of the user is called with ``n_clusters=`` and fitted to the plain label matrix.
     """
     if ":" in name:
-        return _with_seed(import_method(name)(n_clusters=n_clusters), seed, {}).fit(np.asarray(ensemble))
+        return _with_seed(import_method(name)(n_clusters=n_clusters), seed).fit(np.asarray(ensemble))
     if name not in consensus.METHODS:
         raise MissingMethodError(f"consensus method {name} is not available in this version")
-    return _with_seed(consensus.make_consensus(name, n_clusters), seed, parameters).fit(ensemble)
+    estimator = consensus.make_consensus(name, n_clusters, published=published, **parameters)
+    return _with_seed(estimator, seed).fit(ensemble)
 
 
 def make_ranker(name: str) -> Any:
@@ -34,12 +56,15 @@ def make_ranker(name: str) -> Any:
         return import_method(name)()
     if name not in ranking.RANKERS:
         raise MissingMethodError(f"ranker {name} is not available in this version")
-    return _with_seed(ranking.make_ranker(name), 0, {})
+    return _with_seed(ranking.make_ranker(name), 0)
 
 
 def make_generator(name: str, *arguments: Any, seed: int, **parameters: Any) -> Any:
     """A generator of ensemblage.generation with this seed in one thread."""
-    return _by_name(generation, name)(*arguments, n_jobs=1, random_state=seed, **parameters)
+    found = getattr(generation, name, None)
+    if found is None:
+        raise MissingMethodError(f"{name} is not available in this version")
+    return found(*arguments, n_jobs=1, random_state=seed, **parameters)
 
 
 def import_method(name: str) -> Any:
@@ -70,15 +95,7 @@ def kind_of(name: str) -> str:
     return "ranker" if hasattr(found, "greater_is_better") else "consensus"
 
 
-def _by_name(package: Any, name: str) -> Any:
-    found = getattr(package, name, None)
-    if found is None:
-        raise MissingMethodError(f"{name} is not available in this version")
-    return found
-
-
-def _with_seed(estimator: Any, seed: int, parameters: dict[str, Any]) -> Any:
+def _with_seed(estimator: Any, seed: int) -> Any:
     known = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    own = {"random_state": seed, "n_jobs": 1}
-    chosen = {**{name: value for name, value in own.items() if name in known}, **parameters}
+    chosen = {name: value for name, value in {"random_state": seed, "n_jobs": 1}.items() if name in known}
     return estimator.set_params(**chosen) if chosen else estimator

@@ -11,23 +11,12 @@ from ensemblage._version import __version__
 from ensemblage.report._layout import Cell as ShownCell
 from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted, listed
 from ensemblage.report._svg import to_svg
+from ensemblage.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
-from ensemblage.reproduce._experiment import FigureOf, Paper, TableOf
 from ensemblage.reproduce._figures import Panel
-from ensemblage.reproduce._published import misprints
+from ensemblage.reproduce._paper import Paper, Shown
 from ensemblage.reproduce._results import Results
-from ensemblage.reproduce._tables import (
-    DIFFERS,
-    NOISE_RULE,
-    UNKNOWN,
-    WITHIN,
-    Cell,
-    counts,
-    ordered,
-    ours_text,
-    plot,
-    published_text,
-)
+from ensemblage.reproduce._tables import ours_text, plot, published_text
 
 COLORS = {WITHIN: "#009e73", DIFFERS: "#d55e00", UNKNOWN: "#8c8c8c", HOLDS: "#009e73", FAILS: "#d55e00"}
 WIDEST_COLUMN = 7.0
@@ -40,8 +29,8 @@ class Outcome:
 
     paper: Paper
     results: Results
-    tables: Sequence[tuple[TableOf, Sequence[Cell]]]
-    figures: Sequence[tuple[FigureOf, Sequence[Panel]]]
+    tables: Sequence[tuple[Shown, Sequence[Cell]]]
+    figures: Sequence[tuple[Shown, Sequence[Panel]]]
     claims: Sequence[Claim]
 
 
@@ -67,18 +56,11 @@ def render(
 
 
 def _headline(outcomes: Sequence[Outcome]) -> str:
-    total = _sum(counts(cells) for outcome in outcomes for _, cells in outcome.tables)
+    total = counts([cell for outcome in outcomes for _, cells in outcome.tables for cell in cells])
     compared = total[WITHIN] + total[DIFFERS]
     if not compared:
         return "Nothing to compare with the published numbers yet"
     return f"{total[WITHIN]:,} of {counted(compared, 'published number')} within noise of ours"
-
-
-def _sum(parts: object) -> dict[str, int]:
-    total = {WITHIN: 0, DIFFERS: 0, UNKNOWN: 0}
-    for part in parts:  # type: ignore[attr-defined]
-        total = {verdict: total[verdict] + part[verdict] for verdict in total}
-    return total
 
 
 def _anchor(name: str, text: str) -> Markup:
@@ -89,7 +71,7 @@ def _link(name: str, text: str) -> Markup:
     return Markup('<a href="#{}">{}</a>').format(name, text)
 
 
-def _table_id(paper: Paper, table: TableOf) -> str:
+def _table_id(paper: Paper, table: Shown) -> str:
     return f"{paper.name}-table-{table.number}"
 
 
@@ -111,13 +93,13 @@ def _overview(outcomes: Sequence[Outcome]) -> Section:
     return Section("Overview", [NOISE_RULE], tables=[shown])
 
 
-def _figure_row(paper: Paper, figure: FigureOf) -> list[ShownCell]:
+def _figure_row(paper: Paper, figure: Shown) -> list[ShownCell]:
     link = _link(f"{paper.name}-figure-{figure.number}", f"{paper.name.capitalize()}, Figure {figure.number}")
     return [link, figure.title, "", "", "", ""]
 
 
 def _claims_row(outcome: Outcome) -> list[ShownCell]:
-    count = [str(sum(c.verdict.verdict == v for c in outcome.claims)) for v in (HOLDS, FAILS, UNTESTED)]
+    count = [str(sum(c.verdict == v for c in outcome.claims)) for v in (HOLDS, FAILS, UNTESTED)]
     link = _link(f"{outcome.paper.name}-claims", f"{outcome.paper.name.capitalize()}, claims")
     return [link, "What the text says", *count, ""]
 
@@ -133,12 +115,12 @@ def _paper_sections(outcome: Outcome) -> list[Section]:
 
 
 def _misprints(paper: Paper) -> list[Table]:
-    rows = [[r["location"], r["printed"], r["other"], r["note"]] for r in misprints(paper.name)]
+    rows = [[r["location"], r["printed"], r["other"], r["note"]] for r in paper.misprints()]
     columns = ["Where", "Printed", "Elsewhere", "Note"]
     return [Table("Where the paper disagrees with itself", columns, rows, shown=3, text=(0, 1, 2, 3), wide=True)]
 
 
-def _table_section(paper: Paper, table: TableOf, cells: Sequence[Cell]) -> Section:
+def _table_section(paper: Paper, table: Shown, cells: Sequence[Cell]) -> Section:
     title = _anchor(_table_id(paper, table), f"{paper.name.capitalize()}, Table {table.number}: {table.title}")
     full = [row for row in ordered(c.row for c in cells) if any(c.ours for c in cells if c.row == row)]
     shown = [cell for cell in cells if cell.row in full]
@@ -182,7 +164,7 @@ def _cell(cell: Cell | None, digits: int) -> ShownCell:
     ).format(ours_text(cell, digits), cell.verdict, COLORS[cell.verdict], published)
 
 
-def _figure_section(paper: Paper, figure: FigureOf, panels: Sequence[Panel]) -> Section:
+def _figure_section(paper: Paper, figure: Shown, panels: Sequence[Panel]) -> Section:
     name = f"{paper.name}-figure-{figure.number}"
     pictures = [_picture(panel, f"{name}-{i}") for i, panel in enumerate(panels)]
     title = _anchor(name, f"{paper.name.capitalize()}, Figure {figure.number}: {figure.title}")
@@ -198,8 +180,8 @@ def _claims_section(outcome: Outcome) -> Section:
     rows: list[list[ShownCell]] = [
         [
             *(claim.figure, claim.dataset, claim.claim, claim.value),
-            ClusterCell(claim.verdict.verdict, COLORS.get(claim.verdict.verdict, "#8c8c8c")),
-            claim.verdict.ours,
+            ClusterCell(claim.verdict, COLORS.get(claim.verdict, "#8c8c8c")),
+            claim.ours,
         ]
         for claim in outcome.claims
     ]

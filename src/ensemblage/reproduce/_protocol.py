@@ -7,12 +7,16 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, partial
+from types import MappingProxyType
 from typing import Any
 
 from ensemblage.reproduce._experiment import Case, Experiment
+from ensemblage.reproduce._methods import PaperMethod
+from ensemblage.reproduce._published import read_rows
 
+NONE: Mapping[str, PaperMethod] = MappingProxyType({})
 SHARED = ("ensemblage.reproduce._methods", "ensemblage.reproduce._runs")
 """The modules that make and run the methods of every paper."""
 
@@ -29,7 +33,8 @@ def protocol_of(experiment: Experiment, case: Case, method: str) -> str:
     the code do not count; everything else in the paper's module does.
     """
     return _digest(
-        *(_of_function(function) for function in (experiment.make, experiment.measure)),
+        _of_function(experiment.make),
+        _of_function(experiment.measure, experiment.consensus),
         *_of_case(case),
         experiment.noise_is_cluster,
         experiment.one_ensemble,
@@ -64,13 +69,27 @@ def _of_case(case: Case) -> tuple[Any, ...]:
     return case.name, case.dataset, sorted(case.settings.items())
 
 
-def _of_function(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Name and module's code of a function, and the arguments that a partial one holds."""
+def _of_function(function: Callable[..., Any], consensus: Mapping[str, PaperMethod] = NONE) -> tuple[Any, ...]:
+    """Name and module's code of a function with the methods it runs, and the arguments that a partial one holds."""
     given: list[Any] = []
     while isinstance(function, partial):
         given.append((function.args, sorted(function.keywords.items())))
         function = function.func
-    return function.__qualname__, _code_of(function.__module__), given
+    code = _code_of(function.__module__)
+    if consensus:
+        used = [(name, method.name, sorted(method.settings().items())) for name, method in sorted(consensus.items())]
+        code = _as_before(hashlib.sha256(repr([code, used]).encode()).hexdigest())
+    return function.__qualname__, code, given
+
+
+def _as_before(code: str) -> str:
+    """The fingerprint of the code that this does the same as; that of itself if it is in no row of equal_code.csv.
+
+    The rows are of code that was rewritten: results that the former code made are those of the new. A row of code that
+    has changed since finds nothing, and may go.
+    """
+    equal = {row["code"]: row["same_as"] for row in read_rows("ensemblage.reproduce", "equal_code.csv")}
+    return equal.get(code, code)
 
 
 @cache
@@ -84,7 +103,7 @@ def _code_of(module: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [statement for statement in node.body if not _is_text(statement)]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return _as_before(hashlib.sha256(ast.dump(tree).encode()).hexdigest())
 
 
 def _is_text(statement: ast.stmt) -> bool:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
-from functools import cache
+import json
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from importlib.resources import files
+from types import ModuleType
+from typing import Any
 
 
 @cache
-def published(name: str) -> tuple[Mapping[str, str], ...]:
-    """The rows of a file of published numbers."""
-    with files("ensemblage.reproduce").joinpath("published", f"{name}.csv").open(encoding="utf-8") as file:
+def read_rows(package: str, *path: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of a CSV file of a package; none where there is no such file."""
+    place = files(package).joinpath(*path)
+    if not place.is_file():
+        return ()
+    with place.open(encoding="utf-8") as file:
         return tuple(csv.DictReader(file))
+
+
+def published(package: str, name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of a file of published numbers, in the folder ``published`` of a paper's package."""
+    return read_rows(package, "published", f"{name}.csv")
 
 
 def number(text: str) -> float | None:
@@ -20,6 +31,6 @@ def number(text: str) -> float | None:
     return None if text in ("", "NA") else float(text)
 
 
-def misprints(paper: str) -> tuple[Mapping[str, str], ...]:
-    """Where the paper disagrees with itself, its data or the others."""
-    return tuple(row for row in published("disagreements") if row["paper"] == paper)
+def named_function(module: ModuleType | None, row: Mapping[str, str]) -> Callable[..., Any]:
+    """The function of a module that a row names, with the row's arguments (JSON) before those it is called with."""
+    return partial(getattr(module, row["function"]), *json.loads(row["arguments"] or "[]"))

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ensemblage._lock import only_user
-from ensemblage._validation import check_choice, check_whole, shown
+from ensemblage._validation import check_whole, shown
 from ensemblage._version import __version__
 from ensemblage.report._layout import counted
 from ensemblage.report._svg import figure_style, to_svg
 from ensemblage.reproduce import _page
-from ensemblage.reproduce._claims import FAILS, HOLDS, Claim, claims_of
-from ensemblage.reproduce._experiment import Case, Experiment, FigureOf, Paper, TableOf
-from ensemblage.reproduce._figures import Panel
-from ensemblage.reproduce._methods import import_method, kind_of
+from ensemblage.reproduce._claims import FAILS, HOLDS
+from ensemblage.reproduce._experiment import Case, Experiment
+from ensemblage.reproduce._methods import kind_of
 from ensemblage.reproduce._page import Outcome
+from ensemblage.reproduce._paper import PAPERS, Paper, Shown, load_paper
 from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
-from ensemblage.reproduce._tables import plot, to_csv, to_markdown, write_text
+from ensemblage.reproduce._tables import csv_text, plot, to_csv, to_markdown, write_text
 from ensemblage.rows.threads import thread_count
 
-PAPERS = ("candel", "ayad", "sinorina", "li", "ohl")
 RESULTS, INDEX = "results.sqlite", "index.html"
 
 
@@ -40,7 +38,8 @@ RESULTS, INDEX = "results.sqlite", "index.html"
 class Request:
     """What to reproduce, and how."""
 
-    papers: tuple[str, ...]
+    papers: tuple[str | Path | ModuleType, ...]
+    """Names, one of PAPERS each; or the folder or the package of another paper."""
     output: Path
     table: str | None = None
     figure: str | None = None
@@ -51,13 +50,6 @@ class Request:
     quick: bool = False
     retry: bool = False
     download: bool = False
-
-
-def load_paper(name: str) -> Paper:
-    """A paper by its name, one of PAPERS."""
-    check_choice(name, "A paper", PAPERS)
-    paper: Paper = import_module(f"ensemblage.reproduce.{name}").PAPER
-    return paper
 
 
 def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
@@ -86,7 +78,7 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
     _check(request)
     papers = [load_paper(name) for name in request.papers]
     plans = [plan for paper in papers for plan in plans_of(paper, request)]
-    with _folder(request.output), _opened(request.output / RESULTS) as store:
+    with _folder(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
         for version, n in store.other_versions().items():
             tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
         aside = sum(_aside(plan.experiment, store) for plan in plans)
@@ -139,7 +131,7 @@ def status(request: Request) -> list[tuple[str, str, str, str]]:
     _check(request)
     plans = [plan for name in request.papers for plan in plans_of(load_paper(name), request)]
     rows = []
-    with _opened(request.output / RESULTS, must_exist=True) as store:
+    with closing(Store(request.output / RESULTS, __version__, must_exist=True)) as store:
         for plan in plans:
             cases, protocols = {case.name for case in plan.cases}, Protocols(plan.experiment)
             known = [
@@ -174,8 +166,8 @@ def plans_of(paper: Paper, request: Request) -> list[Plan]:
     return plans
 
 
-def _chosen(paper: Paper, request: Request) -> list[TableOf | FigureOf]:
-    chosen: list[TableOf | FigureOf] = []
+def _chosen(paper: Paper, request: Request) -> list[Shown]:
+    chosen: list[Shown] = []
     for kind, wanted, items in (("table", request.table, paper.tables), ("figure", request.figure, paper.figures)):
         if wanted is None:
             continue
@@ -198,15 +190,6 @@ def _size(experiment: Experiment, request: Request) -> tuple[tuple[Case, ...], i
 
 
 @contextmanager
-def _opened(path: Path, *, must_exist: bool = False) -> Iterator[Store]:
-    store = Store(path, __version__, must_exist=must_exist)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-@contextmanager
 def _folder(path: Path) -> Iterator[None]:
     """Make the folder, and keep others out of it."""
     try:
@@ -226,27 +209,32 @@ def _write(
 ) -> Path:
     """Every file of the papers asked for, and one page of all that have results."""
     outcomes = []
-    for name in PAPERS:
-        paper = load_paper(name)
+    for paper in _with_others(papers):
         results = Results.read(paper.experiments, store, data, missing)
         if results.found or paper in papers:
             with figure_style():
                 outcomes.append(outcome_of(paper, results, request))
-                write_outcome(outcomes[-1], request.output / name)
+                write_outcome(outcomes[-1], request.output / paper.name)
+    notes = [f"{name}: {note}" for name, told in data.notes().items() for note in told]
     with figure_style():
-        page = _page.render(outcomes, _facts(outcomes, seconds), _settings(request), _data_notes(data))
+        page = _page.render(outcomes, _facts(outcomes, seconds), _settings(request), notes)
     write_text(request.output / INDEX, page)
     return request.output / INDEX
+
+
+def _with_others(papers: Sequence[Paper]) -> list[Paper]:
+    """Every paper that there is, and those asked for that are none of them."""
+    known = [load_paper(name) for name in PAPERS]
+    return [*known, *(paper for paper in papers if paper not in known)]
 
 
 def outcome_of(paper: Paper, results: Results, request: Request | None = None) -> Outcome:
     """Tables, figures and claims from the results, without those that have no number and were not asked for."""
     asked = (request.table, request.figure) if request else (None, None)
-    tables = [(table, table.cells(results)) for table in paper.tables]
+    tables = [(table, table.draw(results)) for table in paper.tables]
     shown = [(t, cells) for t, cells in tables if t.number == asked[0] or any(c.ours for c in cells)]
-    figures = [(figure, figure.panels(results)) for figure in paper.figures]
-    claims = claims_of(paper.name, paper.claims(results)) if paper.claims else []
-    return Outcome(paper, results, shown, [(f, panels) for f, panels in figures if panels], claims)
+    figures = [(figure, figure.draw(results)) for figure in paper.figures]
+    return Outcome(paper, results, shown, [(f, panels) for f, panels in figures if panels], paper.judge(results))
 
 
 def write_outcome(outcome: Outcome, folder: Path) -> None:
@@ -264,30 +252,13 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         for i, panel in enumerate(panels):
             stem = f"figure{figure.number}{chr(ord('a') + i) if len(panels) > 1 else ''}"
             write_text(folder / f"{stem}.svg", to_svg(panel.ax, stem))
-            write_text(folder / f"{stem}.csv", _csv_of_panel(panel))
+            write_text(folder / f"{stem}.csv", csv_text(panel.numbers))
     if outcome.claims:
-        write_text(folder / "claims.csv", _csv_of_claims(outcome.claims))
-
-
-def _csv_of_panel(panel: Panel) -> str:
-    buffer = io.StringIO()
-    names = list(dict.fromkeys(name for row in panel.numbers for name in row))
-    writer = csv.DictWriter(buffer, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(panel.numbers)
-    return buffer.getvalue()
-
-
-def _csv_of_claims(claims: Sequence[Claim]) -> str:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["figure", "dataset", "setting", "claim", "value", "verdict", "ours"])
-    writer.writerows([*claim[:5], *claim.verdict] for claim in claims)
-    return buffer.getvalue()
+        write_text(folder / "claims.csv", csv_text([claim._asdict() for claim in outcome.claims]))
 
 
 def _facts(outcomes: Sequence[Outcome], seconds: float) -> list[tuple[str, str]]:
-    claims = [claim.verdict.verdict for outcome in outcomes for claim in outcome.claims]
+    claims = [claim.verdict for outcome in outcomes for claim in outcome.claims]
     results = sum(len(found) for outcome in outcomes for found in outcome.results.found.values())
     work = sum(r.seconds for o in outcomes for found in o.results.found.values() for r in found)
     judged = claims.count(HOLDS) + claims.count(FAILS)
@@ -307,7 +278,7 @@ def _settings(request: Request) -> dict[str, str]:
     versions = {"ensemblage": __version__, "Python": platform.python_version()}
     versions |= {package: metadata.version(package) for package in packages}
     asked: dict[str, Any] = {
-        "papers": ", ".join(request.papers),
+        "papers": ", ".join(load_paper(paper).name for paper in request.papers),
         "table": request.table,
         "figure": request.figure,
         "runs": request.runs,
@@ -317,13 +288,3 @@ def _settings(request: Request) -> dict[str, str]:
     shown = {name: str(value) for name, value in asked.items() if value is not None}
     seeds = "0, 1, … per experiment; ensembles and methods of a run have the same"
     return {**shown, "seeds": seeds, "versions": ", ".join(f"{n} {v}" for n, v in versions.items())}
-
-
-def _data_notes(data: Data) -> list[str]:
-    return [f"{name}: {note}" for name, notes in data.notes().items() for note in notes]
-
-
-def check_method(name: str | None) -> None:
-    """Fail early if the user's method cannot be imported."""
-    if name is not None:
-        import_method(name)

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
+from ensemblage.reproduce._cells import Cell, Estimate, estimate
 from ensemblage.reproduce._experiment import Case, Experiment
 from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._runs import Data
 from ensemblage.reproduce._store import Result, Store
 
 
-class Estimate(NamedTuple):
-    """A mean over runs or data sets."""
+class NotRunError(Exception):
+    """What a claim is about was not run."""
 
-    mean: float
-    sd: float
-    n: int
-
-    @property
-    def se(self) -> float:
-        """Standard error; NaN for a single value."""
-        return self.sd / math.sqrt(self.n)
-
-
-def estimate(values: Sequence[float]) -> Estimate | None:
-    """Mean, standard deviation (ddof 1) and number of the values that are numbers; None if there is none."""
-    finite = np.array([v for v in values if math.isfinite(v)], dtype=np.float64)
-    if not len(finite):
-        return None
-    return Estimate(float(finite.mean()), float(finite.std(ddof=1)) if len(finite) > 1 else math.nan, len(finite))
+    def __str__(self) -> str:
+        return "not run"
 
 
 @dataclass(frozen=True)
@@ -91,6 +75,19 @@ class Results:
         """The mean over runs."""
         return estimate(self.values(experiment, case, method, *path))
 
+    def need(self, experiment: str, case: str, method: str, *path: str) -> Estimate:
+        """The mean over runs, for a claim.
+
+        Raises
+        ------
+        NotRunError
+            If there is none.
+        """
+        found = self.estimate(experiment, case, method, *path)
+        if found is None:
+            raise NotRunError
+        return found
+
     def why_not(self, experiment: str, case: str, method: str) -> str:
         """Why there is no number, in a few words."""
         results = self.found.get((experiment, case, method), ())
@@ -102,6 +99,45 @@ class Results:
         if method in self.missing:
             return "not available"
         return "not applied" if results else "not run"
+
+    def cell(self, row: str, column: str, place: Sequence[str], published: float | None = None, **more: Any) -> Cell:
+        """A cell of the mean over runs at a place: experiment, case, method, and the path of the number."""
+        ours = self.estimate(*place)
+        return Cell(row, column, ours, published, why_not="" if ours else self.why_not(*place[:3]), **more)
+
+    def cell_over_sets(
+        self,
+        row: str,
+        column: str,
+        source: tuple[str, str],
+        found: Sequence[Estimate],
+        published: float | None,
+        published_n: int,
+        published_runs: int | None = None,
+        **more: Any,
+    ) -> Cell:
+        """A cell whose number is a mean over data sets.
+
+        ``source`` is (experiment, method), ``found`` the estimates over runs on the sets at hand; the published mean is
+        over ``published_n`` sets, each with ``published_runs`` runs (None: as many as ours).
+        """
+        experiment, method = source
+        cases = self.cases(experiment)
+        ours = estimate([value.mean for value in found])
+        why_not = "" if ours else self.why_not(experiment, cases[0].name, method) if cases else "not run"
+        repeated = [value for value in found if value.n > 1]
+        m = max(1, len(repeated))
+        variance = theirs = sum(value.sd**2 / value.n for value in repeated) / m**2
+        if published_runs is not None:
+            theirs = sum(value.sd**2 for value in repeated) / (m * published_n * published_runs)
+        return Cell(
+            *(row, column, ours, published),
+            published_n=published_n,
+            why_not=why_not,
+            is_subset=True,
+            run_variance=variance + theirs,
+            **more,
+        )
 
     def failures(self) -> list[tuple[str, str, str, str]]:
         """(experiment, case, method, error) of what failed, each error once."""

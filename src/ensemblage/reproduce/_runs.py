@@ -210,7 +210,7 @@ def _do(unit: Unit, store: Store, data: Data, progress: Progress, missing: dict[
             _keep(unit, method, seed, error, 0.0, store, progress, missing)
         return
     for method, seed in unit.todo:
-        run = Run(unit.case, loaded[0], ensemble, made.facts, seed)
+        run = Run(unit.case, loaded[0], ensemble, made.facts, seed, unit.experiment.consensus)
         start = time.perf_counter()
         outcome: Any
         try:

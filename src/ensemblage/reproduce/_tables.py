@@ -1,111 +1,51 @@
-"""Ours beside the published, cell by cell, and whether the difference is within noise."""
+"""The cells of a table as CSV, markdown and a picture."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from scipy.stats import t as student
 
 from ensemblage.files._atomic import atomic_write
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import new_axes, without_frame
-from ensemblage.reproduce._results import Estimate
+from ensemblage.reproduce._cells import DIFFERS, Cell, ordered
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-WITHIN, DIFFERS, UNKNOWN = "within noise", "differs", "no verdict"
-LEVEL = 0.95
-NOISE_RULE = (
-    "A difference is within noise if it is at most t · √(s²/n + s₀²/n₀) plus half a unit of the last printed digit. "
-    "s and n are standard deviation and number of our values, s₀ and n₀ those of the published mean (s again where it "
-    "is not printed), t is Student's 97.5 % quantile. Where both are means over data sets and ours is over some of "
-    "theirs, the root is of s₀² (n₀ − n) / (n₀ n), what the sets that are not at hand may change, and what runs add. "
-    "About one cell in twenty falls outside by chance alone."
-)
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of a table."""
-
-    row: str
-    column: str
-    ours: Estimate | None
-    published: float | None = None
-    published_sd: float | None = None
-    published_n: int = 1
-    """Number of runs, or of data sets, that the published value is a mean of."""
-    why_not: str = ""
-    """Why ours is not there."""
-    unit: float = 0.01
-    """Of the last printed digit."""
-    is_subset: bool = False
-    """Whether ours is a mean over some of the data sets that the published mean is over."""
-    run_variance: float = 0.0
-    """What the chance of single runs adds to the variance of the difference, where ``n`` counts data sets."""
-    is_alternative: bool = False
-    """Whether it is another reading of a number that is compared elsewhere: shown, not counted."""
-
-    @property
-    def difference(self) -> float | None:
-        """Ours minus the published."""
-        return None if self.ours is None or self.published is None else self.ours.mean - self.published
-
-    @property
-    def verdict(self) -> str:
-        """Whether the difference is within noise; empty if there is nothing to compare."""
-        if self.ours is None or self.difference is None:
-            return ""
-        allowed = self.noise()
-        if math.isnan(allowed):
-            return WITHIN if abs(self.difference) <= self.unit / 2 else UNKNOWN
-        return WITHIN if abs(self.difference) <= allowed else DIFFERS
-
-    def noise(self) -> float:
-        """The largest difference that is within noise; NaN with too few values of ours."""
-        if self.ours is None or self.ours.n < (3 if self.is_subset else 2):
-            return math.nan
-        n, n0 = self.ours.n, self.published_n
-        other = self.ours.sd if self.published_sd is None else self.published_sd
-        if self.is_subset:
-            variance, degrees = other**2 * max(0, n0 - n) / (n0 * n) + self.run_variance, n - 1
-        else:
-            variance, degrees = self.ours.sd**2 / n + other**2 / n0, n - 1
-        return float(student.ppf((1 + LEVEL) / 2, degrees)) * math.sqrt(variance) + self.unit / 2
-
-
-def ordered(names: Iterable[str]) -> list[str]:
-    """The names, each once, in the order of their first appearance."""
-    return list(dict.fromkeys(names))
-
-
-def counts(cells: Sequence[Cell]) -> dict[str, int]:
-    """Number of cells by verdict."""
-    counted = [cell for cell in cells if not cell.is_alternative]
-    return {verdict: sum(cell.verdict == verdict for cell in counted) for verdict in (WITHIN, DIFFERS, UNKNOWN)}
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows under the names of their columns, in the order of first appearance; what a row has not is empty."""
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, ordered(name for row in rows for name in row), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()
 
 
 def to_csv(cells: Sequence[Cell]) -> str:
     """One line per cell."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["row", "column", "published", "ours", "se", "n", "difference", "noise", "verdict", "why_not"])
-    for cell in cells:
-        ours = ("", "", 0) if cell.ours is None else (_exact(cell.ours.mean), _exact(cell.ours.se), cell.ours.n)
-        writer.writerow(
-            [
-                *(cell.row, cell.column, _exact(cell.published), *ours),
-                *(_exact(cell.difference), _exact(cell.noise()), cell.verdict, cell.why_not),
-            ]
-        )
-    return buffer.getvalue()
+    return csv_text([_exact_row(cell) for cell in cells])
+
+
+def _exact_row(cell: Cell) -> dict[str, Any]:
+    ours = cell.ours
+    return {
+        "row": cell.row,
+        "column": cell.column,
+        "published": _exact(cell.published),
+        "ours": _exact(ours and ours.mean),
+        "se": _exact(ours and ours.se),
+        "n": ours.n if ours else 0,
+        "difference": _exact(cell.difference),
+        "noise": _exact(cell.noise()),
+        "verdict": cell.verdict,
+        "why_not": cell.why_not,
+    }
 
 
 def _exact(value: float | None) -> str:

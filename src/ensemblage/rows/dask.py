@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pickle
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import cycle
+from itertools import cycle, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -18,23 +18,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._validation import shown
-from ensemblage.rows import blocks as row_sizes
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
-from ensemblage.rows.disk import BlockRows
-from ensemblage.rows.memory import _workers, recoded
-from ensemblage.rows.protocol import R, sum_of
+from ensemblage.rows.disk import BlockRows, small_in_memory
+from ensemblage.rows.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
+from ensemblage.rows.memory import MemoryRows, _workers, recode
+from ensemblage.rows.protocol import LabelRows, R
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
 """What Dask raises when workers are gone, or with them data that only they had."""
 ATTEMPTS = 3
-"""How often work is given out when workers are lost together with data that only they had."""
+"""How often work is submitted when workers are lost together with data that only they had."""
+SMALL_BYTES = 2**24
+"""Distinct rows are brought here if they take at most so much."""
+MOST_ROWS = 2**23
+"""Rows of the largest block of distinct rows. Few blocks, for every call costs two tasks per block."""
 
 
 class LostWorkersError(RuntimeError):
     """Workers were lost together with something that nothing can make again."""
 
 
-def gathered(client: Any, futures: Any) -> Any:
+def gather(client: Any, futures: Any) -> Any:
     """The results of tasks, brought here."""
     try:
         return client.gather(futures)
@@ -48,7 +52,7 @@ def gathered(client: Any, futures: Any) -> Any:
 
 
 class Blocks:
-    """Consecutive blocks of rows on the workers."""
+    """Consecutive blocks of rows on the workers, ``futures[i]`` from row ``edges[i]`` on."""
 
     def __init__(self, client: Any, futures: list[Any], edges: NDArray[np.int64]) -> None:
         self.client, self.futures, self.edges = client, futures, edges
@@ -56,28 +60,41 @@ class Blocks:
     def submit(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         return self.client.submit(function, *arguments, pure=False, **options)
 
-    def rows(self, start: int, stop: int) -> NDArray[Any]:
-        """Rows ``start`` to ``stop - 1``, brought here."""
-        parts = [self.submit(part_of, *piece) for piece in self.overlapping(slice(start, stop))]
-        return np.concatenate(gathered(self.client, parts)) if parts else np.empty(0)
+    def map(self, function: Callable[..., Any], futures: Iterable[Any], *arguments: Any) -> list[Any]:
+        """Futures of ``function(future, *arguments)``."""
+        return [self.submit(function, future, *arguments) for future in futures]
 
-    def overlapping(self, rows: slice) -> list[tuple[Any, int, int]]:
-        """The blocks that hold some rows, and which of their own rows these are."""
-        (start, stop, _), found = rows.indices(int(self.edges[-1])), []
-        for future, a, b in zip(self.futures, self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True):
-            if max(a, start) < min(b, stop):
-                found.append((future, max(a, start) - a, min(b, stop) - a))
-        return found
+    def gather(self, function: Callable[..., Any], futures: Iterable[Any], *arguments: Any) -> list[Any]:
+        """``function(future, *arguments)`` of some futures, brought here."""
+        results: list[Any] = gather(self.client, self.map(function, futures, *arguments))
+        return results
 
-    def aligned(self, size: int) -> Blocks:
+    @property
+    def slices(self) -> list[slice]:
+        return [slice(a, b) for a, b in pairwise(self.edges.tolist())]
+
+    def overlapping(self, rows: slice) -> list[Any]:
+        """Futures of the parts of all blocks that have some of the rows."""
+        (start, stop, _), parts = rows.indices(int(self.edges[-1])), []
+        for future, block in zip(self.futures, self.slices, strict=True):
+            a, b = max(block.start, start), min(block.stop, stop)
+            if a < b:
+                parts.append(self.submit(part_of, future, slice(a - block.start, b - block.start)))
+        return parts
+
+    def read(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
+        """Several slices of rows, none of them empty, brought here in one go."""
+        return [np.concatenate(parts) for parts in gather(self.client, [self.overlapping(rows) for rows in slices])]
+
+    def rechunk(self, size: int) -> Blocks:
         """The same rows in blocks of ``size`` rows, dealt out to the workers; only the last one has fewer."""
         workers = cycle([address for address, threads in self.client.nthreads().items() for _ in range(threads)])
-        edges = np.append(np.arange(0, self.edges[-1], size), self.edges[-1])
-        blocks = []
-        for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            pieces = [self.submit(part_of, *piece) for piece in self.overlapping(slice(a, b))]
-            blocks.append(self.submit(joined, *pieces, workers=[next(workers)], allow_other_workers=True))
-        return Blocks(self.client, blocks, edges)
+        slices = row_blocks(int(self.edges[-1]), size)
+        blocks = [
+            self.submit(concatenate, *self.overlapping(rows), workers=[next(workers)], allow_other_workers=True)
+            for rows in slices
+        ]
+        return Blocks(self.client, blocks, np.array([0, *(rows.stop for rows in slices)]))
 
 
 class RemoteRows(BlockRows):
@@ -86,35 +103,33 @@ class RemoteRows(BlockRows):
     def __init__(self, blocks: Blocks, n_columns: int, dtype: np.dtype[Any]) -> None:
         self.blocks = blocks
         self.shape, self.dtype = (int(blocks.edges[-1]), n_columns), dtype
-        self._sent: dict[int, tuple[Any, list[Any]]] = {}
+        self._scattered: dict[int, tuple[Any, list[Any]]] = {}
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return self.blocks.rows(start, stop) if start < stop else np.empty((0, self.shape[1]), self.dtype)
+        return self.blocks.read([slice(start, stop)])[0] if start < stop else np.empty((0, self.shape[1]), self.dtype)
 
     def _column(self, rows: Any, column: int) -> NDArray[Any]:
         if rows != slice(None):
             return super()._column(rows, column)
-        columns = [self.blocks.submit(column_of, future, column) for future in self.blocks.futures]
-        return np.concatenate(gathered(self.blocks.client, columns))
+        return np.concatenate(self.blocks.gather(column_of, self.blocks.futures, column))
 
     def _take(self, index: NDArray[Any]) -> NDArray[Any]:
         block = np.searchsorted(self.blocks.edges, index, side="right") - 1
         taken = np.empty((len(index), self.shape[1]), dtype=self.dtype)
-        wanted = {b: np.flatnonzero(block == b) for b in np.unique(block).tolist()}
-        futures = self.blocks.futures
+        places = {b: np.flatnonzero(block == b) for b in np.unique(block).tolist()}
         parts = [
-            self.blocks.submit(itemgetter(index[places] - self.blocks.edges[b]), futures[b])
-            for b, places in wanted.items()
+            self.blocks.submit(itemgetter(index[rows] - self.blocks.edges[b]), self.blocks.futures[b])
+            for b, rows in places.items()
         ]
-        for places, part in zip(wanted.values(), gathered(self.blocks.client, parts), strict=True):
-            taken[places] = part
+        for rows, part in zip(places.values(), gather(self.blocks.client, parts), strict=True):
+            taken[rows] = part
         return taken
 
-    def changed(
+    def map_blocks(
         self, function: Callable[..., Any], n_columns: int, dtype: np.dtype[Any], *arguments: Any
     ) -> RemoteRows:
         """The matrix with a function applied to every block, on the workers."""
-        futures = [self.blocks.submit(function, future, *arguments) for future in self.blocks.futures]
+        futures = self.blocks.map(function, self.blocks.futures, *arguments)
         return RemoteRows(Blocks(self.blocks.client, futures, self.blocks.edges), n_columns, dtype)
 
     def first(self, n_rows: int) -> RemoteRows:
@@ -122,125 +137,132 @@ class RemoteRows(BlockRows):
             return self
         edges = np.append(self.blocks.edges[self.blocks.edges < n_rows], n_rows)
         *futures, last = self.blocks.futures[: len(edges) - 1]
-        last = self.blocks.submit(part_of, last, 0, int(edges[-1] - edges[-2]))
+        last = self.blocks.submit(part_of, last, slice(0, int(edges[-1] - edges[-2])))
         return RemoteRows(Blocks(self.blocks.client, [*futures, last], edges), self.shape[1], self.dtype)
 
     def columns(self, index: ArrayLike) -> RemoteRows:
         chosen = np.asarray(index, dtype=np.intp)
-        return self.changed(columns_of, len(chosen), self.dtype, chosen)
+        return self.map_blocks(columns_of, len(chosen), self.dtype, chosen)
 
-    def with_columns(self, more: Any) -> BlockRows:
+    def with_columns(self, more: LabelRows) -> LabelRows:
         raise self._refuse()
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> RemoteRows:
-        return self.changed(recoded, self.shape[1], dtype, tables, dtype)
+        return self.map_blocks(recode, self.shape[1], dtype, tables, dtype)
+
+    def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
+        codes, counts, inverse = merge_runs(RemoteRuns(self, radices), len(self))
+        return DistinctRows(small_in_memory(codes, SMALL_BYTES), counts, inverse)
 
     def state(self, dtype: Any, fill: Any) -> RemoteState:
-        sizes = np.diff(self.blocks.edges).tolist()
-        return RemoteState(self.blocks, [Fill(size, fill, np.dtype(dtype)) for size in sizes], np.dtype(dtype))
+        full = [Full(rows.stop - rows.start, fill, np.dtype(dtype)) for rows in self.blocks.slices]
+        return RemoteState(Blocks(self.blocks.client, full, self.blocks.edges), np.dtype(dtype))
 
     def slices(self, state: RemoteState, slices: Sequence[slice]) -> list[NDArray[Any]]:
-        return state.slices(slices)
+        return state.blocks.read(slices)
 
-    def map(
-        self,
-        function: Callable[..., R],
-        *shared: Any,
-        reads: Sequence[Any] = (),
-        writes: Sequence[Any] = (),
-        n_jobs: int | None = None,
-        size: int | None = None,
+    def _run(
+        self, work: Callable[..., R], reads: Sequence[Any], writes: Sequence[Any], n_jobs: int | None, size: int
     ) -> list[R]:
-        """`LabelRows.map` on the workers. Arrays here are sent, and what changed in ``writes`` comes back; states stay
-        there.
-        """
-        parts = self._done(call_by_rows, reads, writes, function, shared, size or row_sizes.BLOCK_ROWS)
-        return [result for part in parts for result in part]
-
-    def add(
-        self,
-        function: Callable[..., object],
-        shapes: Sequence[tuple[int, ...]],
-        *shared: Any,
-        reads: Sequence[Any] = (),
-        n_jobs: int | None = None,
-    ) -> list[NDArray[np.int64]]:
-        """`LabelRows.add` on the workers, one set of totals per block."""
-        return sum_of(self._done(add_by_rows, reads, (), function, list(shapes), shared, row_sizes.BLOCK_ROWS))
-
-    def _done(self, work: Any, reads: Sequence[Any], writes: Sequence[Any], *arguments: Any) -> list[Any]:
-        """The results of ``work`` on every block; ``writes`` are what it left."""
-        for left in range(ATTEMPTS - 1, -1, -1):
+        """The base class's, on every block. Arrays are sent, and what changed in ``writes`` comes back; states stay."""
+        for attempt in range(1, ATTEMPTS + 1):
             try:
-                return self._given_out(work, reads, writes, *arguments)
+                return self._submit(work, reads, writes)
             except LostWorkersError:
                 # Data sent from here are lost with the worker that has them: they are sent again.
-                if not left:
+                self._scattered.clear()
+                if attempt == ATTEMPTS:
                     raise
-                self._sent.clear()
         raise AssertionError
 
-    def _given_out(self, work: Any, reads: Sequence[Any], writes: Sequence[Any], *arguments: Any) -> list[Any]:
+    def _submit(self, work: Callable[..., R], reads: Sequence[Any], writes: Sequence[Any]) -> list[R]:
         # Dask would pickle the function once per task, and results array by array: that takes longer than the rest.
         import cloudpickle  # type: ignore[import-untyped]
 
-        client, edges = self.blocks.client, self.blocks.edges
-        slices = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
-        stay = [isinstance(array, RemoteState) for array in writes]
-        packed = cloudpickle.dumps((*arguments, stay))
-        places = [self.blocks.futures, *(self._read_places(array, slices) for array in reads)]
-        places += [
-            array.places if there else self._send(array, slices) for array, there in zip(writes, stay, strict=True)
-        ]
-        tasks = [self.blocks.submit(work, packed, *block) for block in zip(*places, strict=True)]
-        results = [self.blocks.submit(itemgetter(0), task) for task in tasks]
-        changed = [] if all(stay) else [self.blocks.submit(itemgetter(1), task) for task in tasks]
-        found, back = gathered(client, results), gathered(client, changed)
-        for j, (array, there) in enumerate(zip(writes, stay, strict=True)):
+        blocks = self.blocks
+        remote = [isinstance(array, RemoteState) for array in writes]
+        packed = cloudpickle.dumps((work, remote))
+        arguments = [blocks.futures, *map(self._scatter_once, reads)]
+        arguments += [a.blocks.futures if there else self._scatter(a) for a, there in zip(writes, remote, strict=True)]
+        tasks = [blocks.submit(run_on_block, packed, *block) for block in zip(*arguments, strict=True)]
+        results = blocks.map(itemgetter(0), tasks)
+        changed = [] if all(remote) else blocks.map(itemgetter(1), tasks)
+        found, back = gather(blocks.client, results), gather(blocks.client, changed)
+        for j, (array, there) in enumerate(zip(writes, remote, strict=True)):
             if there:
-                array.places = [(task, j) for task in tasks]
-            for rows, new in zip(slices, back, strict=False):
+                array.blocks = Blocks(blocks.client, [(task, j) for task in tasks], blocks.edges)
+            for rows, new in zip(blocks.slices, back, strict=False):
                 if j in new:
                     array[rows] = new[j]
         return [pickle.loads(result) for result in found]
 
-    def _read_places(self, array: Any, slices: list[slice]) -> list[Any]:
+    def _scatter_once(self, array: Any) -> list[Any]:
         """The blocks of an array on the workers that is only read: one that is here is sent once."""
         if isinstance(array, RemoteState):
-            return array.places
-        known = self._sent.get(id(array))
+            return array.blocks.futures
+        known = self._scattered.get(id(array))
         if known is None or known[0]() is not array:
-            key, forget = id(array), self._sent.pop
-            known = weakref.ref(array, lambda _: forget(key, None)), self._send(array, slices)
-            self._sent[key] = known
+            key, forget = id(array), self._scattered.pop
+            known = weakref.ref(array, lambda _: forget(key, None)), self._scatter(array)
+            self._scattered[key] = known
         return known[1]
 
-    def _send(self, array: NDArray[Any], slices: list[slice]) -> list[Any]:
-        return [self.blocks.client.scatter(array[rows], hash=False) for rows in slices]
+    def _scatter(self, array: NDArray[Any]) -> list[Any]:
+        return [self.blocks.client.scatter(array[rows], hash=False) for rows in self.blocks.slices]
 
 
-class SentRows:
+class RemoteRuns:
+    """Runs on the workers, one per block of rows. Pieces are joined to blocks of a multiple of `SUM_ROWS` rows, so that
+    float sums are cut as in memory.
+    """
+
+    def __init__(self, rows: RemoteRows, radices: NDArray[np.int64]) -> None:
+        self.rows, self.blocks, self.radices = rows, rows.blocks, radices
+        self.runs = self.blocks.map(distinct_rows, self.blocks.futures, radices)
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        return self.blocks.gather(function, self.runs, *arguments)
+
+    def merge(self, pieces: list[list[slice]]) -> Iterable[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+        submit = self.blocks.submit
+        merged = [
+            submit(merge_piece, self.radices, *map(submit, [part_of_run] * len(piece), self.runs, piece))
+            for piece in pieces
+        ]
+        counts = self.blocks.gather(itemgetter(1), merged)
+        edges = np.concatenate([[0], np.cumsum([len(c) for c in counts])])
+        self.merged = Blocks(self.blocks.client, self.blocks.map(itemgetter(0), merged), edges)
+        return zip(counts, self.blocks.gather(itemgetter(2), merged), strict=True)
+
+    def merged_rows(self) -> RemoteRows:
+        per_thread = -(-int(self.merged.edges[-1]) // sum(self.blocks.client.nthreads().values()))
+        size = max(1, -(-min(per_thread, MOST_ROWS) // SUM_ROWS)) * SUM_ROWS
+        return RemoteRows(self.merged.rechunk(size), self.rows.shape[1], self.rows.dtype)
+
+
+class ScatteredRows:
     """Code matrices that are here and were sent to the workers, each of them once."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self._sent: list[tuple[NDArray[Any], RemoteRows]] = []
+        self._scattered: list[tuple[NDArray[Any], RemoteRows]] = []
 
-    def of(self, codes: NDArray[Any]) -> Any:
-        """The matrix on the workers, in one block per thread; a small one stays here."""
-        n_rows, n_columns = codes.shape
+    def scatter(self, rows: MemoryRows) -> LabelRows:
+        """The rows on the workers, in one block per thread; a small matrix stays here."""
+        n_rows, n_columns = rows.shape
         if n_rows <= SUM_ROWS:
-            return codes
-        for known, rows in self._sent:
-            if known.__array_interface__ == codes.__array_interface__:
-                return rows
+            return rows
+        array = rows.unwrap()
+        for known, remote in self._scattered:
+            if known.__array_interface__ == array.__array_interface__:
+                return remote
         # Float sums are cut as here.
         size = -(-n_rows // (SUM_ROWS * sum(self.client.nthreads().values()))) * SUM_ROWS
         slices = row_blocks(n_rows, size)
-        futures = [self.client.scatter(codes[rows], hash=False) for rows in slices]
-        edges = np.array([0, *(rows.stop for rows in slices)])
-        self._sent.append((codes, RemoteRows(Blocks(self.client, futures, edges), n_columns, codes.dtype)))
-        return self._sent[-1][1]
+        futures = [self.client.scatter(array[block], hash=False) for block in slices]
+        edges = np.array([0, *(block.stop for block in slices)])
+        self._scattered.append((array, RemoteRows(Blocks(self.client, futures, edges), n_columns, array.dtype)))
+        return self._scattered[-1][1]
 
 
 @contextmanager
@@ -275,7 +297,7 @@ def parallel_backend(client: Any) -> Iterator[None]:
     ...     labels = KMeansConsensus(20).fit_predict(ensemble)
     """
     check_client(client, "parallel_backend")
-    token = _workers.set(SentRows(client))
+    token = _workers.set(ScatteredRows(client))
     try:
         yield
     finally:
@@ -291,8 +313,8 @@ def check_client(client: Any, name: str) -> Any:
     return client
 
 
-class Fill(NamedTuple):
-    """A block of a state that nobody has written to yet."""
+class Full(NamedTuple):
+    """A block of a state that nobody has written to yet: numpy.full of these."""
 
     size: int
     value: Any
@@ -300,80 +322,67 @@ class Fill(NamedTuple):
 
 
 class RemoteState:
-    """One number per row, on the workers: a block is a `Fill`, or what a task left, or one of the things it left."""
+    """One number per row, on the workers: a block is a `Full`, or what a task left, or one of the things it left."""
 
-    def __init__(self, blocks: Blocks, places: list[Any], dtype: np.dtype[Any]) -> None:
-        self.blocks, self.places, self.dtype = blocks, places, dtype
+    def __init__(self, blocks: Blocks, dtype: np.dtype[Any]) -> None:
+        self.blocks, self.dtype = blocks, dtype
         self.shape = (int(blocks.edges[-1]),)
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def _blocks(self) -> Blocks:
-        return Blocks(self.blocks.client, self.places, self.blocks.edges)
-
-    def slices(self, slices: Sequence[slice]) -> list[NDArray[Any]]:
-        """Several short slices in one go."""
-        pieces = [[self._blocks().submit(part_of, *p) for p in self._blocks().overlapping(s)] for s in slices]
-        return [np.concatenate(parts) for parts in gathered(self.blocks.client, pieces)]
-
     def __getitem__(self, rows: slice) -> NDArray[Any]:
-        return self.slices([rows])[0]
+        return self.blocks.read([rows])[0]
 
     def __setitem__(self, row: int, value: Any) -> None:
-        block = int(np.searchsorted(self.blocks.edges, row, side="right")) - 1
-        place = row - int(self.blocks.edges[block])
-        self.places = list(self.places)
-        self.places[block] = self.blocks.submit(with_value, self.places[block], place, value)
+        edges, futures = self.blocks.edges, list(self.blocks.futures)
+        block = int(np.searchsorted(edges, row, side="right")) - 1
+        futures[block] = self.blocks.submit(set_item, futures[block], row - int(edges[block]), value)
+        self.blocks = Blocks(self.blocks.client, futures, edges)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        values = self._blocks().rows(0, len(self))
+        values = self[:]
         return values if dtype is None else values.astype(dtype)
 
 
 # -- What workers do --------------------------------------------------------------------------------------------------
 
 
-def call_by_rows(packed: bytes, *arrays: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
-    """Results by blocks of rows; by place in ``writes``, which come last: the arrays that changed, and the states."""
-    function, shared, size, stay = pickle.loads(packed)
-    n_reads = len(arrays) - len(stay)
+def run_on_block(packed: bytes, *blocks: Any) -> tuple[bytes, dict[int, Any], dict[int, Any]]:
+    """The result of the work on a block of rows; by place in ``writes``, which come last: the arrays that changed, and
+    the states.
+    """
+    work, remote = pickle.loads(packed)
+    arrays = list(map(as_array, blocks))
     # What a worker holds must not change: another task may need it, or the same one again.
-    writes = [content(a) if isinstance(a, Fill) else np.array(content(a)) for a in arrays[n_reads:]]
-    own = [*(content(a) for a in arrays[:n_reads]), *writes]
-    results = [function(*(a[block] for a in own), *shared) for block in row_blocks(len(own[0]), size)]
-    changed = {
-        j: new
-        for j, (new, old, there) in enumerate(zip(writes, arrays[n_reads:], stay, strict=True))
-        if not there and not np.array_equal(new.view(np.uint8), np.asarray(old).view(np.uint8))
-    }
-    return pickle.dumps(results), changed, {j: array for j, array in enumerate(writes) if stay[j]}
+    for i, block in enumerate(blocks[len(blocks) - len(remote) :], start=len(blocks) - len(remote)):
+        arrays[i] = arrays[i] if isinstance(block, Full) else arrays[i].copy()
+    result = work(arrays, slice(0, len(arrays[0])))
+    changed, states = {}, {}
+    for j, there in enumerate(remote):
+        new, old = arrays[j - len(remote)], blocks[j - len(remote)]
+        if there:
+            states[j] = new
+        elif not np.array_equal(new.view(np.uint8), old.view(np.uint8)):
+            changed[j] = new
+    return pickle.dumps(result), changed, states
 
 
-def add_by_rows(packed: bytes, *arrays: Any) -> tuple[bytes]:
-    """Totals."""
-    function, shapes, shared, size, _ = pickle.loads(packed)
-    own, totals = [content(array) for array in arrays], [np.zeros(shape, dtype=np.int64) for shape in shapes]
-    for block in row_blocks(len(own[0]), size):
-        function(*(a[block] for a in own), *totals, *shared)
-    return (pickle.dumps(totals),)
-
-
-def content(block: Any) -> Any:
+def as_array(block: Any) -> Any:
     """The array that a block of a state stands for; an array stands for itself."""
-    if isinstance(block, Fill):
+    if isinstance(block, Full):
         return np.full(block.size, block.value, dtype=block.dtype)
     if isinstance(block, tuple):
-        done, j = block
-        return done[2][j]
+        (_, _, states), j = block
+        return states[j]
     return block
 
 
-def part_of(block: Any, start: int, stop: int) -> Any:
-    return content(block)[start:stop]
+def part_of(block: Any, rows: slice) -> Any:
+    return as_array(block)[rows]
 
 
-def joined(*arrays: NDArray[Any]) -> NDArray[Any]:
+def concatenate(*arrays: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate(arrays)
 
 
@@ -385,7 +394,7 @@ def columns_of(array: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
     return np.ascontiguousarray(array[:, columns])
 
 
-def with_value(block: Any, place: int, value: Any) -> NDArray[Any]:
-    new: NDArray[Any] = np.array(content(block))
+def set_item(block: Any, place: int, value: Any) -> NDArray[Any]:
+    new: NDArray[Any] = np.array(as_array(block))
     new[place] = value
     return new

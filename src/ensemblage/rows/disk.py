@@ -1,8 +1,8 @@
-"""Label rows on disk: they give a block of rows, or a few rows."""
+"""Label rows that are read block by block: those on disk, and what is made of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._index import row_index
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memory import recoded
+from ensemblage.rows.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
+from ensemblage.rows.memory import MemoryRows, recode
 from ensemblage.rows.protocol import LabelRows
+from ensemblage.rows.scratch import Scratch, write_array
+from ensemblage.rows.threads import parallel_map, thread_count
 
 READ_BYTES = 2**22
 """Most bytes that looking up some rows reads at once."""
 TAKE_BYTES = 2**24
 """Most bytes of some rows that are taken into memory."""
+LIBRARIES = 250_000_000
+"""Bytes of the interpreter and its libraries (measured)."""
+BYTES_PER_ROW = 120
+"""Memory of `distinct_rows` per row of 20 labels, all of them distinct (measured)."""
+SMALL_PART = 8
+"""Distinct rows are read into memory if they take at most this part of it."""
 
 
 class BlockRows(LabelRows):
-    """Rows that are not in memory. Whoever asks for all of them at once is told why that cannot be."""
+    """Rows that are not in memory. Whoever asks for all of them at once is told why that cannot be.
+
+    A class of them says how a block is read; everything else is here. Intermediate rows go to ``scratch``.
+    """
 
     take_size = 2**20  # rows in no order are read from the beginning to the end
+    scratch: Scratch | None = None
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1`` as a contiguous array of its own."""
@@ -72,21 +85,32 @@ class BlockRows(LabelRows):
     def _rows_at_once(self) -> int:
         return max(1, READ_BYTES // max(1, self.dtype.itemsize * self.shape[1]))
 
-    def first(self, n_rows: int) -> BlockRows:
-        return FirstRows(self, n_rows)
+    def first(self, n_rows: int) -> LabelRows:
+        return RowsView(self, (n_rows, self.shape[1]), self.dtype, self._read)
 
-    def take(self, index: NDArray[np.intp]) -> Any:
-        many = len(index) * self.shape[1] * self.dtype.itemsize > TAKE_BYTES
-        return SelectedRows(self, index) if many else self[index]
+    def take(self, index: NDArray[np.intp]) -> LabelRows:
+        if len(index) * self.shape[1] * self.dtype.itemsize <= TAKE_BYTES:
+            return MemoryRows(self[index])
+        return RowsView(self, (len(index), self.shape[1]), self.dtype, lambda a, b: self._take(index[a:b]))
 
-    def columns(self, index: ArrayLike) -> BlockRows:
-        return SelectedColumns(self, np.asarray(index, dtype=np.intp))
+    def columns(self, index: ArrayLike) -> LabelRows:
+        chosen = np.asarray(index, dtype=np.intp)
+        shape = len(self), len(chosen)
+        return RowsView(self, shape, self.dtype, lambda a, b: np.ascontiguousarray(self._read(a, b)[:, chosen]))
 
-    def with_columns(self, more: Any) -> BlockRows:
-        return JoinedColumns(self, more)
+    def with_columns(self, more: LabelRows) -> LabelRows:
+        shape, dtype = (len(self), self.shape[1] + more.shape[1]), np.result_type(self.dtype, more.dtype)
+        return RowsView(self, shape, dtype, lambda a, b: np.column_stack([self._read(a, b), more[a:b]]))
 
-    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> BlockRows:
-        return RecodedRows(self, tables, dtype)
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
+        return RowsView(self, self.shape, dtype, lambda a, b: recode(self._read(a, b), tables, dtype))
+
+    def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
+        scratch = self.scratch or Scratch(None)
+        with scratch.folder() as folder:
+            runs = StoredRuns(self, radices, folder, run_rows(scratch.memory, self.shape, self.dtype))
+            codes, counts, inverse = merge_runs(runs, len(self))
+        return DistinctRows(small_in_memory(codes, scratch.memory // SMALL_PART), counts, inverse)
 
     def _refuse(self) -> ValueError:
         n, p = self.shape
@@ -98,13 +122,22 @@ class BlockRows(LabelRows):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         raise self._refuse()
 
-    @property
-    def T(self) -> NDArray[Any]:
-        """Always an error: columns are not held."""
-        raise self._refuse()
-
     def __reduce__(self) -> str:
         raise self._refuse()
+
+
+class RowsView(BlockRows):
+    """Rows that a function reads from other rows."""
+
+    def __init__(
+        self,
+        rows: BlockRows,
+        shape: tuple[int, int],
+        dtype: np.dtype[Any],
+        read: Callable[[int, int], NDArray[Any]],
+    ) -> None:
+        self.shape, self.dtype, self.scratch = shape, dtype, rows.scratch
+        self._read = read  # type: ignore[method-assign, assignment]
 
 
 class StoredRows(BlockRows):
@@ -121,11 +154,11 @@ class StoredRows(BlockRows):
         *,
         offset: int = 0,
         fortran: bool = False,
-        keep: object = None,
+        scratch: Scratch | None = None,
     ) -> None:
         self.path, self.shape, self.dtype = path, shape, dtype
         self._offset, self._fortran = offset, fortran
-        self._keep = keep  # what removes the file when it goes
+        self.scratch = scratch  # removes its files when it goes
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         n, p = self.shape
@@ -153,56 +186,54 @@ class StoredRows(BlockRows):
                     )
 
 
-class SelectedRows(BlockRows):
-    """Some rows of another matrix, in the order of their numbers."""
+class StoredRuns:
+    """Runs of rows that are read here, ``size`` rows at a time over all threads, in a folder of their own."""
 
-    def __init__(self, rows: BlockRows, index: NDArray[Any]) -> None:
-        self._rows, self._index = rows, index
-        self.shape, self.dtype = (len(index), rows.shape[1]), rows.dtype
+    def __init__(
+        self, rows: LabelRows, radices: NDArray[np.int64], folder: Scratch, size: int, n_jobs: int | None = None
+    ) -> None:
+        self.radices, self.folder, self.n_jobs = radices, folder, n_jobs
+        self.shape, self.dtype = (0, rows.shape[1]), rows.dtype
+        whole = len(rows) <= size
+        blocks = row_blocks(len(rows), len(rows) if whole else max(1, size // thread_count(n_jobs)))
 
-    def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return self._rows._take(self._index[start:stop])
+        def run_of(i: int) -> DistinctRows:
+            run = distinct_rows(rows[blocks[i]], radices)
+            return run if whole else run._replace(codes=self._stored(f"run-{i}", run.codes))
 
+        self.runs = parallel_map(run_of, range(len(blocks)), n_jobs)
 
-class FirstRows(BlockRows):
-    """The first rows of another matrix."""
+    def each(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        return parallel_map(lambda run: function(run, *arguments), self.runs, self.n_jobs)
 
-    def __init__(self, rows: BlockRows, n_rows: int) -> None:
-        self._rows = rows
-        self.shape, self.dtype = (n_rows, rows.shape[1]), rows.dtype
+    def merge(self, pieces: list[list[slice]]) -> Iterator[tuple[NDArray[np.int64], list[NDArray[Any]]]]:
+        def merged(piece: list[slice]) -> Any:
+            return merge_piece(self.radices, *map(part_of_run, self.runs, piece))
 
-    def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return self._rows._read(start, stop)
+        with self.folder.writing("distinct") as file:
+            for some in row_blocks(len(pieces), thread_count(self.n_jobs)):
+                for codes, counts, places in parallel_map(merged, pieces[some], self.n_jobs):
+                    write_array(file, codes)
+                    self.shape = self.shape[0] + len(codes), self.shape[1]
+                    yield counts, places
 
+    def merged_rows(self) -> StoredRows:
+        for i in range(len(self.runs)):
+            (self.folder.path / f"run-{i}").unlink(missing_ok=True)
+        return StoredRows(self.folder.path / "distinct", self.shape, self.dtype, scratch=self.folder)
 
-class SelectedColumns(BlockRows):
-    """Some columns of another matrix."""
-
-    def __init__(self, rows: BlockRows, columns: NDArray[np.intp]) -> None:
-        self._rows, self._columns = rows, columns
-        self.shape, self.dtype = (rows.shape[0], len(columns)), rows.dtype
-
-    def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return np.ascontiguousarray(self._rows._read(start, stop)[:, self._columns])
-
-
-class JoinedColumns(BlockRows):
-    """The columns of another matrix, and more of them."""
-
-    def __init__(self, rows: BlockRows, more: Any) -> None:
-        self._rows, self._more = rows, more
-        self.shape, self.dtype = (len(rows), rows.shape[1] + more.shape[1]), np.result_type(rows.dtype, more.dtype)
-
-    def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return np.column_stack([self._rows._read(start, stop), self._more[start:stop]])
+    def _stored(self, name: str, codes: NDArray[Any]) -> StoredRows:
+        with self.folder.writing(name) as file:
+            write_array(file, codes)
+        return StoredRows(self.folder.path / name, codes.shape, codes.dtype, scratch=self.folder)
 
 
-class RecodedRows(BlockRows):
-    """Another matrix of codes, each column looked up in a table."""
+def run_rows(memory: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> int:
+    """Rows whose distinct ones may be found at a time by a process that may take so many bytes."""
+    n, p = shape
+    return max(2**16, (memory - LIBRARIES - 24 * n) // (BYTES_PER_ROW + 2 * p * dtype.itemsize))
 
-    def __init__(self, rows: BlockRows, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> None:
-        self._rows, self._tables = rows, tables
-        self.shape, self.dtype = rows.shape, dtype
 
-    def _read(self, start: int, stop: int) -> NDArray[Any]:
-        return recoded(self._rows._read(start, stop), self._tables, self.dtype)
+def small_in_memory(rows: BlockRows, most: int) -> LabelRows:
+    """The rows in memory, if they take at most so many bytes there."""
+    return MemoryRows(rows[:]) if rows.shape[0] * rows.shape[1] * rows.dtype.itemsize <= most else rows

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage.rows.distinct import DistinctRows, distinct_rows
 from ensemblage.rows.protocol import LabelRows
 
 _workers: ContextVar[Any] = ContextVar("workers", default=None)
@@ -17,40 +18,48 @@ _workers: ContextVar[Any] = ContextVar("workers", default=None)
 class MemoryRows(LabelRows):
     """A code matrix in memory."""
 
-    array: NDArray[Any]
+    random_access = True
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self._array, self.shape, self.dtype = array, array.shape, array.dtype
 
     def __getitem__(self, key: Any) -> Any:
-        return self.array[key]
+        return self._array[key]
 
-    def first(self, n_rows: int) -> NDArray[Any]:
-        return self.array[:n_rows]
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return self._array if dtype is None else self._array.astype(dtype)
 
-    def take(self, index: NDArray[np.intp]) -> NDArray[Any]:
-        return self.array[index]
+    def unwrap(self) -> NDArray[Any]:
+        return self._array
 
-    def columns(self, index: ArrayLike) -> NDArray[Any]:
-        return np.ascontiguousarray(self.array[:, np.asarray(index, dtype=np.intp)])
+    def first(self, n_rows: int) -> MemoryRows:
+        return MemoryRows(self._array[:n_rows])
 
-    def with_columns(self, more: Any) -> NDArray[Any]:
-        return np.column_stack([self.array, more])
+    def take(self, index: NDArray[np.intp]) -> MemoryRows:
+        return MemoryRows(self._array[index])
 
-    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
-        return recoded(self.array, tables, dtype)
+    def gather(self, index: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        return self._array, index
 
-    def on_workers(self) -> Any:
+    def columns(self, index: ArrayLike) -> MemoryRows:
+        return MemoryRows(np.ascontiguousarray(self._array[:, np.asarray(index, dtype=np.intp)]))
+
+    def with_columns(self, more: LabelRows) -> MemoryRows:
+        return MemoryRows(np.column_stack([self._array, more[:]]))
+
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> MemoryRows:
+        return MemoryRows(recode(self._array, tables, dtype))
+
+    def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
+        codes, counts, inverse = distinct_rows(self._array, radices)
+        return DistinctRows(MemoryRows(codes), counts, inverse)
+
+    def on_workers(self) -> LabelRows:
         workers = _workers.get()
-        return self.array if workers is None else workers.of(self.array)
+        return self if workers is None else workers.scatter(self)
 
 
-def as_rows(codes: Any) -> LabelRows:
-    """The codes, an array or rows already, as rows."""
-    return codes if isinstance(codes, LabelRows) else MemoryRows(codes)
-
-
-def recoded(codes: NDArray[Any], tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
+def recode(codes: NDArray[Any], tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
     """(n, p) codes looked up in one table per column; the same array, if nothing changes."""
     if codes.dtype == dtype and all(np.array_equal(table, np.arange(len(table))) for table in tables):
         return codes

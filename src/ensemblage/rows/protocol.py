@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,24 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import parts_of, row_blocks
+from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.threads import parallel_map, thread_count
 
 R = TypeVar("R")
 
 
 class LabelRows(ABC):
-    """A matrix of codes, (n, p), that is read by rows: ``rows[a:b]`` and ``rows[index array]`` are arrays.
-
-    Codes are an array in memory or `LabelRows`: `as_rows` makes the latter of both. Methods that give some or other
-    codes give either.
-    """
+    """A matrix of codes, (n, p), that is read by rows: ``rows[a:b]`` and ``rows[index array]`` are arrays."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
-    ndim = 2
 
-    array: NDArray[Any] | None = None
-    """The whole matrix, if it is in memory."""
+    random_access = False
+    """Whether rows and columns cost no more in any order than in their own; ``rows[:]`` then costs nothing."""
     take_size: int | None = None
     """Rows in no order to take at once, where taking fewer would be slow."""
 
@@ -40,36 +37,49 @@ class LabelRows(ABC):
         """Rows, or a column, as an array in memory."""
 
     @abstractmethod
-    def first(self, n_rows: int) -> Any:
-        """Codes of the first rows."""
+    def first(self, n_rows: int) -> LabelRows:
+        """The first rows."""
 
     @abstractmethod
-    def take(self, index: NDArray[np.intp]) -> Any:
-        """Codes of some rows, in the order of ``index``; they stay where they are while they are many."""
+    def take(self, index: NDArray[np.intp]) -> LabelRows:
+        """Some rows, in the order of ``index``; they stay where they are while they are many."""
 
     @abstractmethod
-    def columns(self, index: ArrayLike) -> Any:
-        """Codes of some columns, in the order of ``index``."""
+    def columns(self, index: ArrayLike) -> LabelRows:
+        """Some columns, in the order of ``index``."""
 
     @abstractmethod
-    def with_columns(self, more: Any) -> Any:
-        """Codes of these columns and, after them, those of other codes of the same objects."""
+    def with_columns(self, more: LabelRows) -> LabelRows:
+        """These columns and, after them, others of the same objects."""
 
     @abstractmethod
-    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> Any:
-        """Codes that ``tables[j]`` gives for those of column j."""
+    def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
+        """The codes that ``tables[j]`` gives for those of column j."""
+
+    @abstractmethod
+    def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
+        """The distinct rows; codes of column j are below ``radices[j]``."""
+
+    def unwrap(self) -> Any:
+        """What a user sees as codes: the array that is in memory, else these rows."""
+        return self
 
     def in_memory(self, name: str, instead: str, because: str = "") -> NDArray[Any]:
         """The whole matrix; an error that names the function and what to use instead, if it is not in memory."""
-        if self.array is None:
+        if not self.random_access:
             raise ValueError(
                 f"{name} must hold all label rows in memory{because}. Got {len(self):,} rows of {self.shape[1]} labels "
                 f"on disk or on a cluster. Use {instead}, or some of the objects: ensemble[rows]."
             )
-        return self.array
+        array: NDArray[Any] = self[:]
+        return array
 
-    def on_workers(self) -> Any:
-        """The codes, on the workers of a `parallel_backend` if there is one."""
+    def gather(self, index: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """An array that has the rows ``index``, and their places in it."""
+        return self[index], np.arange(len(index))
+
+    def on_workers(self) -> LabelRows:
+        """The same rows, on the workers of a `parallel_backend` if there is one."""
         return self
 
     def state(self, dtype: Any, fill: Any) -> Any:
@@ -94,7 +104,9 @@ class LabelRows(ABC):
         ``reads`` and ``writes`` are arrays or states of n rows, given block by block. The function changes nothing but
         ``writes``. Workers are sent an array of ``reads`` once: it must not change before a later call that reads it.
         """
-        return map_rows(function, [self, *reads, *writes], *shared, n_jobs=n_jobs, size=size)
+        size = size or blocks.BLOCK_ROWS
+        work = partial(map_blocks, function, shared, size)
+        return [result for results in self._run(work, reads, writes, n_jobs, size) for result in results]
 
     def add(
         self,
@@ -109,15 +121,41 @@ class LabelRows(ABC):
         ``shapes`` are those of the totals; each thread has its own, so that they may be large, and threads are few.
         ``reads`` are as in `map`.
         """
+        work = partial(add_blocks, function, shared, blocks.BLOCK_ROWS, list(shapes))
+        size = max(-(-len(self) // thread_count(n_jobs)), blocks.LEAST_ROWS)
+        first, *rest = self._run(work, reads, (), n_jobs, size)
+        for totals in rest:
+            for total, more in zip(first, totals, strict=True):
+                total += more
+        return first
 
-        def totals_of(chunk: slice) -> list[NDArray[np.int64]]:
-            totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
-            for part in parts_of(chunk):
-                function(self[part], *(a[part] for a in reads), *totals, *shared)
-            return totals
+    def _run(
+        self, work: Callable[..., R], reads: Sequence[Any], writes: Sequence[Any], n_jobs: int | None, size: int
+    ) -> list[R]:
+        """``work([codes, *reads, *writes], rows)`` for slices of the rows, of ``size`` here; results in their order."""
+        arrays = [self, *reads, *writes]
+        return parallel_map(lambda rows: work(arrays, rows), row_blocks(len(self), size), n_jobs)
 
-        chunks = row_blocks(len(self), max(-(-len(self) // thread_count(n_jobs)), blocks.LEAST_ROWS))
-        return sum_of(parallel_map(totals_of, chunks, n_jobs))
+
+def map_blocks(
+    function: Callable[..., R], shared: tuple[Any, ...], size: int, arrays: Sequence[Any], rows: slice
+) -> list[R]:
+    """``function(*arrays, *shared)`` for every block of ``size`` of the rows."""
+    return [function(*(a[block] for a in arrays), *shared) for block in parts_of(rows, size)]
+
+
+def add_blocks(
+    function: Callable[..., object],
+    shared: tuple[Any, ...],
+    size: int,
+    shapes: list[tuple[int, ...]],
+    arrays: Sequence[Any],
+    rows: slice,
+) -> list[NDArray[np.int64]]:
+    """The totals of the given shapes, to which the function adds every block of ``size`` of the rows."""
+    totals = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    map_blocks(function, (*totals, *shared), size, arrays, rows)
+    return totals
 
 
 def map_rows(
@@ -130,12 +168,3 @@ def map_rows(
     """
     tasks = row_blocks(len(arrays[0]), size)
     return parallel_map(lambda block: function(*(a[block] for a in arrays), *shared), tasks, n_jobs)
-
-
-def sum_of(parts: list[list[NDArray[np.int64]]]) -> list[NDArray[np.int64]]:
-    """Add up the totals of several threads or workers, in the first ones."""
-    first, *rest = parts
-    for totals in rest:
-        for total, more in zip(first, totals, strict=True):
-            total += more
-    return first

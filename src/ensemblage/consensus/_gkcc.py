@@ -1,0 +1,142 @@
+"""GKCC (Li & Liu 2018): greedy partitions, and k-means based consensus that starts from the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from inspect import signature
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ensemblage.consensus._features import ensemble_of
+from ensemblage.consensus._kcc import KMeansConsensus, check_utility
+from ensemblage.generation import GreedyPartitions
+from ensemblage.generation._greedy import check_greedy
+
+
+@dataclass(eq=False, repr=False)
+class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
+    """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
+
+    `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting
+    from the best of the last 59. There is no other start, so nothing is left to chance but the objects that were tried.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, ≥ 2 and at most the number of distinct rows of X.
+    n_candidates, augment, partition_weight, standardize
+        As in `GreedyPartitions`.
+    utility, normalized, exponent, smoothing, refine
+        As in `KMeansConsensus`.
+    max_iter : int, default 300
+        Most iterations of each k-means.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the candidates.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,), int32
+        Clusters numbered by decreasing size.
+    confidence_ : ndarray of shape (n_samples,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    n_clusters_ : int
+    objective_ : float
+        Loss of the consensus on the binary matrix of the partitions.
+    ensemble_ : Ensemble
+        The partitions.
+    generator_, consensus_
+        The fitted `GreedyPartitions` and `KMeansConsensus`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Raises
+    ------
+    ValueError
+        If X has fewer distinct rows than clusters, or a parameter is out of its range.
+
+    Notes
+    -----
+    Time and memory are those of the generator; the consensus is O(n p k) per iteration with p partitions.
+
+    Printed, the last k-means of Algorithm 1 runs on the features; the text (Secs. 3.1 and 4) runs it on the binary
+    matrix of the partitions, as here.
+
+    References
+    ----------
+    X. Li and H. Liu, "Greedy optimization for k-means-based consensus clustering", Tsinghua Science and Technology
+    23(2), 2018, Algorithm 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage import GreedyKMeansConsensus
+    >>> gkcc = GreedyKMeansConsensus(3, random_state=0).fit(load_iris().data)
+    >>> gkcc.ensemble_
+    Ensemble(150 objects, 118 partitions of 2 to 3 clusters)
+    >>> gkcc.predict([[5.1, 3.5, 1.4, 0.2]]).shape
+    (1,)
+    """
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_candidates: int | Literal["all"] = 59
+    augment: Literal["all", "last"] | None = "all"
+    partition_weight: float = 1.0
+    standardize: bool = False
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
+    max_iter: int = 300
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Make greedy partitions of features and find their consensus.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        check_utility(self, "GreedyKMeansConsensus")
+        check_greedy(self, checked, "GreedyKMeansConsensus")
+        self.generator_ = self._with_own_parameters(GreedyPartitions)
+        self.ensemble_ = ensemble_of(self.generator_, X)
+        start = {"init": self.generator_.labels_, "random_state": None}
+        self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
+        for name in ("labels_", "confidence_", "n_clusters_", "objective_", "n_iter_"):
+            setattr(self, name, getattr(self.consensus_, name))
+        return self
+
+    def _with_own_parameters(self, estimator: Callable[..., Any]) -> Any:
+        names = self.get_params().keys() & signature(estimator).parameters
+        return estimator(**{name: getattr(self, name) for name in names})
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Cluster of new objects: the generator labels them, the consensus predicts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+        """
+        check_is_fitted(self)
+        validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(self.consensus_.predict(self.generator_.transform(X)))

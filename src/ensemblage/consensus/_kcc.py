@@ -1,0 +1,239 @@
+"""KCC (Wu et al. 2015): k-means on the binary matrix with any utility. Candel's KM, QMI and ECC are cases of it."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._validation import check_choice, check_number, weight_unit
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._ecc import EntropyUtility
+from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._lloyd import Start
+from ensemblage.consensus._qmi import CategoryUtility
+from ensemblage.consensus._refine import climb_density
+from ensemblage.consensus.evidence import Evidence, Trace
+
+
+@dataclass(frozen=True)
+class CosineUtility(CategoryUtility):
+    """U_cos: one minus the cosine, half the squared distance to the proportions scaled to length one."""
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(-self._directions(proportions))
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(labelled - np.sqrt(self._sums(np.square(known))))
+
+    def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self._directions(centroids) / np.sqrt(2))
+
+    def _directions(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(proportions / self._spread(np.sqrt(self._sums(np.square(proportions)))))
+
+
+@dataclass(frozen=True)
+class LpUtility(CategoryUtility):
+    """U_Lp: the distance that belongs to the p-norm of the proportions, p = ``exponent``; U_cos for 2."""
+
+    exponent: float = 5.0
+
+    bounded: ClassVar[bool] = False
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        directions = proportions / self._spread(self._norms(proportions))
+        return np.asarray(-(directions ** (self.exponent - 1)))
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        # Of proportions, not of counts: powers of counts overflow.
+        proportions = known / self._spread(np.maximum(labelled, 1))
+        return np.asarray(labelled * (1 - self._norms(proportions)))
+
+    def _norms(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, p)"""
+        largest = np.ones((len(proportions), len(self.weights)))
+        powers = self._sums(proportions**self.exponent)
+        if powers.min() < LEAST_POWER:  # Of the shares of the largest proportion, one is 1.
+            every = np.maximum.reduceat(proportions, self.offsets[:-1], axis=1)
+            largest = np.where((powers < LEAST_POWER) & (every > 0), every, 1)
+            powers = self._sums((proportions / self._spread(largest)) ** self.exponent)
+        return np.asarray(largest * powers ** (1 / self.exponent))
+
+
+LEAST_POWER = 1e-290
+"""Powers of proportions below it may have lost digits."""
+
+
+UTILITIES: dict[str, type[CategoryUtility]] = {
+    "category": CategoryUtility,
+    "entropy": EntropyUtility,
+    "cosine": CosineUtility,
+    "lp": LpUtility,
+}
+
+
+def check_utility(estimator: Any, name: str) -> None:
+    """Check what names the utility of an estimator with those of `KMeansConsensus`, and ``refine``."""
+    check_choice(estimator.utility, f"utility of {name}", UTILITIES)
+    check_number(estimator.exponent, f"exponent of {name}", above=1)
+    check_number(estimator.smoothing, f"smoothing of {name}", above=0, below=1)
+    if estimator.refine is not None:
+        check_choice(estimator.refine, f"refine of {name}, if not None,", ["density"])
+
+
+@dataclass(eq=False, repr=False)
+class KMeansConsensus(BaseKMeans[CategoryUtility]):
+    """Consensus by k-means on the binary matrix H, without building it.
+
+    With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
+    minimise the same loss, which (nearly) maximises Candel's density of the consensus. With the entropy utility it is
+    ECC of Liu et al.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows.
+    utility : {"category", "entropy", "cosine", "lp"}, default "category"
+        How well the consensus agrees with a partition: what k-means maximises (Wu et al., Table 1). They are functions
+        of the label proportions in the clusters: their squares, their negative entropy in bits, their Euclidean length,
+        their p-norm.
+    normalized : bool, default False
+        Whether each partition's utility is divided by its value for the partition itself, so that partitions with many
+        clusters count as much as those with few. With "entropy", a partition of a single cluster is left out.
+    exponent : float, default 5
+        The p of the p-norm, > 1; the authors use 5 and 8. Only for "lp". Very large ones give the maximum norm.
+    smoothing : float, default 2.2e-16
+        Only for "entropy": added to the proportions when distances are taken, > 0 and < 1. A label that a cluster has
+        not seen costs -log2(smoothing) bits; the default is the authors' and makes that 52.
+    refine : {None, "density"}, default None
+        "density" moves single label rows of the best start to other clusters as long as the exact density (Candel
+        Eq. 7) rises. k-means maximises an approximation of it, which is good in large clusters and poor in small ones.
+    init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
+        Greedy k-means++ on the label rows (KCC++), distinct random objects (KCC), or a clustering to start from
+        (-1: object without a cluster).
+    n_init : int, default 10
+        Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
+        true clusters now and then, even on easy data.
+    max_iter : int, default 100
+        Most iterations per start.
+    tol : float, default 0
+        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
+    weights : array-like of shape (n_partitions,), optional
+        Weight of each partition. Default: one each.
+    n_jobs : int, optional
+        Threads. Default: every core. The result does not depend on it.
+    random_state : int, RandomState or None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    confidence_ : ndarray of shape (n_objects,)
+        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    n_clusters_ : int
+    objective_ : float
+        Loss: the weighted sum of the distances of the labelled objects to their centroids; for "category" the k-means
+        loss on H (Candel Eq. 16). Least is best.
+    utility_ : float
+        Weighted sum over the partitions of their utility, ≥ 0: n times it and ``objective_`` add up to the same number
+        for every clustering. Greatest is best.
+    density_trace_ : list of float
+        With ``refine="density"``: the density before and after each pass over the rows. It never falls.
+    n_iter_ : int
+        Iterations of the best start.
+    n_features_in_, feature_names_in_
+        As in scikit-learn: partitions and their names.
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+
+    Notes
+    -----
+    O(m p k) time per iteration for m distinct rows of p labels; for "category" and "cosine" less when few rows still
+    move (the distance bounds never change the result). A pass of the refinement is O(m p k) as well, in one thread.
+    Memory beyond the ensemble: its distinct rows and about 20 bytes for each.
+
+    Missing labels: a partition that does not label an object adds nothing to its distances, and proportions are taken
+    over the labelled members. Where a partition labels no member of a cluster, its proportions over all objects stand
+    in (the authors' toolbox draws a random label instead). A partition's utility counts by its share of labelled
+    objects.
+
+    ``predict`` of the rows of ``fit`` gives ``labels_``, ties included, unless ``refine`` moved them: it assigns to the
+    nearest centroid.
+
+    Labels depend on the ratios of the weights alone; one below 2⁻⁶⁴ of the largest counts as that much. ``objective_``
+    and ``utility_`` are proportional to the weights (infinite beyond the largest float).
+
+    References
+    ----------
+    G. Candel, "Linear time evidence accumulation clustering with k-means", Sec. 4.1, Eqs. 16-20.
+    J. Wu, H. Liu, H. Xiong, J. Cao, J. Chen, "K-means-based consensus clustering: a unified view", TKDE 27(1), 2015.
+    H. Liu, R. Zhao, H. Fang, F. Cheng, Y. Fu, Y.-Y. Liu, "Entropy-based consensus clustering for patient
+    stratification", Bioinformatics 33(17), 2017.
+    A. Topchy, A. K. Jain, W. Punch, "Combining multiple weak clusterings", ICDM 2003.
+
+    Examples
+    --------
+    >>> from ensemblage import KMeansConsensus
+    >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    >>> km = KMeansConsensus(n_clusters=2, random_state=0).fit(labels)
+    >>> km.labels_
+    array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> km.confidence_.round(2)
+    array([0.83, 0.83, 0.67, 0.83, 0.83, 0.67])
+    >>> km.predict([[1, 2, None]])
+    array([1], dtype=int32)
+    >>> ecc = KMeansConsensus(n_clusters=2, utility="entropy", random_state=0).fit(labels)
+    >>> round(ecc.objective_, 2), round(ecc.utility_, 2)  # bits: in all, and per object
+    (5.51, 2.46)
+    """
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
+    init: Any = "k-means++"
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_utility(self, "KMeansConsensus")
+
+    def _holds_rows(self) -> str:
+        return "moves single rows, for refine='density'" if self.refine is not None else ""
+
+    def _make_utility(self, rows: Rows) -> CategoryUtility:
+        own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}
+        utility = UTILITIES[self.utility].of(rows, self.n_jobs, **own.get(self.utility, {}))
+        return utility.normalized() if self.normalized else utility
+
+    def _polish(self, rows: Rows, best: Start) -> Start:
+        if self.refine:
+            best, self.density_trace_ = climb_density(rows, self._utility, best, self.max_iter)
+        self.utility_: float = self._utility.value(best.profile)
+        return best
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        self.__dict__.pop("density_trace_", None)  # of an earlier fit
+        clusters = super()._fit(rows, ensemble)
+        unit = weight_unit(self.weights)
+        self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit
+        return clusters
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return () if self.refine is None else (Trace("density", np.array(self.density_trace_)),)

@@ -1,0 +1,285 @@
+"""WAT (Sinorina et al. 2022, Algorithm 2): weak-association thresholds from the histogram of the associations."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._random import random_source
+from ensemblage._validation import check_choice, check_flag, check_number, check_whole
+from ensemblage.metrics._coassociation import association_counts
+
+_N_DRAWN = 1_000_000
+_N_BOOTSTRAPS = 200
+
+TOLERANCE, MAX_ITER, REGULARIZATION = 1e-3, 100, 1e-6
+"""When EM stops, and what it adds to a variance: the defaults of scikit-learn's GaussianMixture."""
+
+
+class Histogram(NamedTuple):
+    """Values and how often each occurs."""
+
+    values: NDArray[np.float64]
+    """Ascending, positive."""
+    counts: NDArray[np.int64]
+
+
+class Mixture(NamedTuple):
+    """Two Gaussians in one dimension, each array of shape (2,)."""
+
+    weights: NDArray[np.float64]
+    means: NDArray[np.float64]
+    variances: NDArray[np.float64]
+
+
+@overload
+def weak_association_threshold(
+    labels: ArrayLike | Any,
+    method: str = "kmeans",
+    *,
+    include_diagonal: bool = False,
+    max_pairs: int = 2 * 10**10,
+    return_error: Literal[False] = False,
+    random_state: Any = None,
+) -> float: ...
+
+
+@overload
+def weak_association_threshold(
+    labels: ArrayLike | Any,
+    method: str = "kmeans",
+    *,
+    include_diagonal: bool = False,
+    max_pairs: int = 2 * 10**10,
+    return_error: Literal[True],
+    random_state: Any = None,
+) -> tuple[float, float]: ...
+
+
+def weak_association_threshold(
+    labels: ArrayLike | Any,
+    method: str = "kmeans",
+    *,
+    include_diagonal: bool = False,
+    max_pairs: int = 2 * 10**10,
+    return_error: bool = False,
+    random_state: Any = None,
+) -> float | tuple[float, float]:
+    """Largest association that counts as weak: the positive co-associations fall into two groups, which it parts.
+
+    Parameters
+    ----------
+    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+        The ensemble. -1 and NaN mean missing.
+    method : {"kmeans", "gmm"}, default "kmeans"
+        Two groups of least squares, solved exactly; or a mixture of two Gaussians by EM that starts from them.
+    include_diagonal : bool, default False
+        Whether the matrix counts as the paper's Algorithm 2 reads it: both triangles, and each object with itself.
+        It moves the threshold up, much if n is small.
+    max_pairs : int, default 2·10¹⁰
+        With more pairs of objects than that (n = 200,000), a million of them are drawn, or ``max_pairs`` if that is
+        less.
+    return_error : bool, default False
+        Whether to return the standard error too.
+    random_state : int, RandomState or None
+        Seed of the pairs that are drawn.
+
+    Returns
+    -------
+    threshold : float
+        Associations ≤ threshold are weak, and 0 without them. 0 if fewer than two different positive values exist.
+    standard_error : float
+        Only with ``return_error``: 0 if all pairs were counted, else by the bootstrap over the pairs drawn.
+
+    Notes
+    -----
+    "gmm": components are ordered by their means, and the threshold is the largest value between the means, or below
+    both, that belongs to the lower one with probability ≥ ½. (With unequal variances the lower component can claim the
+    largest values of all, and the paper's rule would then remove everything.) EM stops as scikit-learn's
+    ``GaussianMixture`` does by default and gives its result on the values repeated by their counts.
+
+    O(m² p) time for m distinct label rows (see `association_counts`) and O(n) memory; the rest is O(p), O(p²) with
+    missing labels.
+
+    References
+    ----------
+    N. C. R. Sinorina, H. J. Hamilton, S. Zilles, "Efficient removal of weak associations in consensus clustering",
+    ICAART 2022, Algorithm 2.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import weak_association_threshold
+    >>> labels = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [1, 1, 1, 2], [1, 1, 1, 0]]
+    >>> weak_association_threshold(labels)
+    0.25
+    """
+    ensemble = as_ensemble(labels)
+    check_choice(method, "method of weak_association_threshold", ["kmeans", "gmm"])
+    check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
+    check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
+    check_flag(return_error, "return_error of weak_association_threshold")
+    n, split = len(ensemble), SPLITS[method]
+    if n * (n - 1) // 2 <= max_pairs:
+        instead = "a max_pairs below the number of pairs"
+        ensemble.distinct.codes.in_memory("weak_association_threshold", instead)
+        histogram = _with_diagonal(association_histogram(ensemble), n, include_diagonal)
+        return (split(histogram), 0.0) if return_error else split(histogram)
+    random = random_source(random_state)
+    drawn = _drawn_histogram(ensemble, min(_N_DRAWN, max_pairs), random)
+    share = _Sample(drawn, n, include_diagonal, min(_N_DRAWN, max_pairs))
+    threshold = split(share.histogram())
+    if not return_error:
+        return threshold
+    again = [split(share.resampled(random)) for _ in range(_N_BOOTSTRAPS)]
+    return threshold, float(np.std(again, ddof=1))
+
+
+def association_threshold(
+    given: Any, subject: str, ensemble: Ensemble, random_state: Any, *, plain: bool, other_words: tuple[str, ...] = ()
+) -> float:
+    """A parameter's number, or the threshold that WAT finds by the word given; not ``plain``, only a number will do.
+
+    ``plain``: what is compared with the threshold is the co-association, all weights equal.
+    """
+    if not isinstance(given, str):
+        return check_number(given, f"{subject}, if it is a number,", least=0, below=1)
+    check_choice(given, f"{subject}, if it is a word,", [*other_words, *SPLITS])
+    if not plain:
+        raise ValueError(
+            f"{subject} must be {''.join(f'{word!r} or ' for word in other_words)}a number where weights are unequal "
+            f"or the similarity is not the plain co-association. Got {given!r}. Give a number."
+        )
+    return weak_association_threshold(ensemble, given, random_state=random_state)
+
+
+def association_histogram(ensemble: Ensemble) -> Histogram:
+    """Positive co-associations of the pairs i < j, each different value once."""
+    return histogram_of(association_counts(ensemble))
+
+
+def histogram_of(table: NDArray[np.int64]) -> Histogram:
+    """Histogram of joined / labelled from counts by (joined,) or (joined, labelled)."""
+    p = len(table) - 1
+    joined = np.arange(p + 1)
+    values = joined / p if table.ndim == 1 else joined[:, None] / np.maximum(joined, 1)
+    chosen = (table > 0) & (values > 0)
+    found, index = np.unique(values[chosen], return_inverse=True)
+    counts = np.zeros(len(found), dtype=np.int64)
+    np.add.at(counts, index, table[chosen])
+    return Histogram(found, counts)
+
+
+def _with_diagonal(histogram: Histogram, n: int, include_diagonal: bool) -> Histogram:
+    if not include_diagonal:
+        return histogram
+    values, index = np.unique(np.append(histogram.values, 1.0), return_inverse=True)
+    counts = np.zeros(len(values), dtype=np.int64)
+    np.add.at(counts, index, np.append(2 * histogram.counts, n))
+    return Histogram(values, counts)
+
+
+class _Sample(NamedTuple):
+    """Histogram of pairs drawn at random, zeros left out."""
+
+    drawn: Histogram
+    n_objects: int
+    include_diagonal: bool
+    n_drawn: int
+
+    def histogram(self) -> Histogram:
+        """The counts of all pairs, estimated."""
+        if not self.include_diagonal:
+            return self.drawn
+        share = self.n_objects * (self.n_objects - 1) / 2 / self.n_drawn
+        counts = np.rint(self.drawn.counts * share).astype(np.int64)
+        return _with_diagonal(Histogram(self.drawn.values, counts), self.n_objects, True)
+
+    def resampled(self, random: np.random.RandomState) -> Histogram:
+        counts = self.drawn.counts
+        zeros = self.n_drawn - counts.sum()
+        again = random.multinomial(self.n_drawn, np.append(counts, zeros) / self.n_drawn)[:-1]
+        seen = again > 0
+        return self._replace(drawn=Histogram(self.drawn.values[seen], again[seen].astype(np.int64))).histogram()
+
+
+def _drawn_histogram(ensemble: Ensemble, n_drawn: int, random: np.random.RandomState) -> Histogram:
+    """Associations of random pairs of different objects."""
+    n, p = ensemble.shape
+    table = np.zeros((p + 1, p + 1), dtype=np.int64)
+    for start in range(0, n_drawn, 100_000):
+        size = min(100_000, n_drawn - start)
+        i = random.randint(n, size=size, dtype=np.int64)
+        j = random.randint(n - 1, size=size, dtype=np.int64)
+        j += j >= i
+        known = (ensemble.codes[i] < ensemble.n_clusters) & (ensemble.codes[j] < ensemble.n_clusters)
+        joined = (known & (ensemble.codes[i] == ensemble.codes[j])).sum(axis=1)
+        np.add.at(table, (joined, known.sum(axis=1)), 1)
+    return histogram_of(table)
+
+
+def two_means_split(histogram: Histogram) -> float:
+    """Largest value of the lower of two groups of least squares; the lowest such value on ties.
+
+    The groups of least squares of sorted values are contiguous, so one pass over the cuts is exact.
+    """
+    values, counts = histogram
+    if len(values) < 2:
+        return 0.0
+    sizes, sums = np.cumsum(counts).astype(np.float64), np.cumsum(values * counts)
+    between = sums[:-1] ** 2 / sizes[:-1] + (sums[-1] - sums[:-1]) ** 2 / (sizes[-1] - sizes[:-1])
+    return float(values[np.argmax(between)])
+
+
+def mixture_split(histogram: Histogram) -> float:
+    """Largest value between the means of two Gaussians (or below both) that rather belongs to the lower one."""
+    if len(histogram.values) < 2:
+        return 0.0
+    mixture = fit_mixture(histogram, start_of_mixture(histogram))
+    low = int(np.argmin(mixture.means))
+    values = histogram.values
+    lower = _log_densities(values, mixture)
+    weak = (lower[:, low] >= lower[:, 1 - low]) | (values <= mixture.means[low])
+    chosen = values[weak & (values <= mixture.means.max())]
+    return float(chosen[-1]) if len(chosen) else 0.0
+
+
+SPLITS = {"kmeans": two_means_split, "gmm": mixture_split}
+
+
+def start_of_mixture(histogram: Histogram) -> Mixture:
+    """The Gaussians of the two groups of `two_means_split`."""
+    low = histogram.values <= two_means_split(histogram)
+    return _maximized(histogram, np.column_stack([low, ~low]).astype(np.float64))
+
+
+def fit_mixture(histogram: Histogram, mixture: Mixture) -> Mixture:
+    """EM on values with counts, as scikit-learn does it on the values repeated."""
+    total, before = histogram.counts.sum(), -np.inf
+    for _ in range(MAX_ITER):
+        logs = _log_densities(histogram.values, mixture)
+        norms = np.logaddexp(logs[:, 0], logs[:, 1])
+        mixture = _maximized(histogram, np.exp(logs - norms[:, None]))
+        likelihood = float((norms * histogram.counts).sum() / total)
+        if abs(likelihood - before) < TOLERANCE:
+            break
+        before = likelihood
+    return mixture
+
+
+def _maximized(histogram: Histogram, shares: NDArray[np.float64]) -> Mixture:
+    members = shares * histogram.counts[:, None]
+    # As scikit-learn: no component may be empty.
+    sizes = members.sum(axis=0) + 10 * np.finfo(np.float64).eps
+    means = (members * histogram.values[:, None]).sum(axis=0) / sizes
+    variances = (members * (histogram.values[:, None] - means) ** 2).sum(axis=0) / sizes + REGULARIZATION
+    return Mixture(sizes / sizes.sum(), means, variances)
+
+
+def _log_densities(values: NDArray[np.float64], mixture: Mixture) -> NDArray[np.float64]:
+    """(len(values), 2) logarithms of weight times density."""
+    squares = (values[:, None] - mixture.means) ** 2 / mixture.variances
+    densities: NDArray[np.float64] = np.log(mixture.weights) - (np.log(2 * np.pi * mixture.variances) + squares) / 2
+    return densities

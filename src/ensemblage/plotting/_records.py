@@ -1,0 +1,129 @@
+"""The figure of a record of evidence, by its kind."""
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ensemblage._validation import shown
+from ensemblage.consensus.evidence import (
+    Candidates,
+    Cut,
+    Dendrogram,
+    Evidence,
+    Lifetimes,
+    Memberships,
+    PairCounts,
+    Splits,
+    Trace,
+)
+
+from ._axes import axes_or_new, without_frame
+from ._colors import PALETTE, UNLABELLED_COLOR
+from ._evidence import association_histogram, dendrogram, last_merges
+from ._splits import split_losses
+from ._threshold_search import threshold_search
+from ._voting import lifetimes, membership, voting_dendrogram
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw a record of the evidence of a consensus, as its kind asks for.
+
+    Parameters
+    ----------
+    record : Evidence
+        One of those that ``consensus.evidence(labels)`` returns. Of a hierarchy of more than 40 leaves the last merges
+        are drawn.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    TypeError
+        If it is no such record.
+
+    Examples
+    --------
+    >>> from ensemblage import EvidenceAccumulation, plotting
+    >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
+    >>> dendrogram, lifetimes, pairs = EvidenceAccumulation().fit(labels).evidence(labels)
+    >>> plotting.evidence(dendrogram).get_ylabel()
+    '1 − similarity'
+    """
+    return _draw(record, ax)
+
+
+@singledispatch
+def _draw(record: Any, ax: "Axes | None") -> "Axes":
+    raise TypeError(
+        f"A record of evidence must be one that a consensus gave. Got {shown(record)}. "
+        "Give one of consensus.evidence(labels)."
+    )
+
+
+@_draw.register(Dendrogram)
+def _(record: Dendrogram, ax: "Axes | None") -> "Axes":
+    if record.leaves != "object":
+        return voting_dendrogram(record.merges, record.clusters, ax=ax)
+    if len(record.sizes) == 0 or (record.sizes == 1).all():
+        return dendrogram(*last_merges(record.merges, record.clusters), ax=ax)
+    return dendrogram(record.merges, record.sizes, record.clusters, ax=ax)
+
+
+@_draw.register(Lifetimes)
+def _(record: Lifetimes, ax: "Axes | None") -> "Axes":
+    k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
+    return lifetimes(record.lifetimes, n_clusters=k, ax=ax)
+
+
+@_draw.register(PairCounts)
+def _(record: PairCounts, ax: "Axes | None") -> "Axes":
+    thresholds = dict(record.parted_at)
+    if record.threshold is not None:
+        thresholds["used"] = record.threshold
+    return association_histogram(record.counts, thresholds=thresholds, ax=ax)
+
+
+@_draw.register(Candidates)
+def _(record: Candidates, ax: "Axes | None") -> "Axes":
+    scores = np.where(np.isnan(record.scores), np.inf, record.scores)
+    ax = threshold_search(record.values, scores, ax=ax)
+    ax.set(xlabel=record.parameter, ylabel=record.score)
+    return ax
+
+
+@_draw.register(Splits)
+def _(record: Splits, ax: "Axes | None") -> "Axes":
+    return split_losses(record.losses, ax=ax)
+
+
+@_draw.register(Trace)
+def _(record: Trace, ax: "Axes | None") -> "Axes":
+    ax = axes_or_new(ax)
+    ax.plot(np.arange(len(record.values)), record.values, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
+    ax.set(xlabel="pass", ylabel=record.quantity)
+    ax.locator_params(axis="x", integer=True)
+    without_frame(ax)
+    return ax
+
+
+@_draw.register(Memberships)
+def _(record: Memberships, ax: "Axes | None") -> "Axes":
+    return membership(record.membership, record.clusters, sizes=record.sizes, ax=ax)
+
+
+@_draw.register(Cut)
+def _(record: Cut, ax: "Axes | None") -> "Axes":
+    ax = axes_or_new(ax, 6.4, 1.4)
+    ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
+    ax.barh([0], [record.value], color=PALETTE[0])
+    ax.set(xlabel=f"{record.criterion} (at most {record.bound:.3g})", yticks=[], xlim=(0, record.bound))
+    without_frame(ax)
+    return ax

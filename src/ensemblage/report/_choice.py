@@ -1,0 +1,103 @@
+"""How clear the number of clusters is that a hierarchy gives."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
+from ensemblage.consensus.evidence import Evidence, Lifetimes
+from ensemblage.report._layout import counted, number
+
+Summary = Mapping[str, Any]
+
+_MOST_ALTERNATIVES = 15
+_CLEAR, _FAIR = 2.0, 1.2
+_LEAST_TO_HALVE, _MOST_OBJECTS = 8, 10_000
+
+
+def choice_of_k(
+    records: Sequence[Evidence], ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any
+) -> dict[str, Any] | None:
+    """The numbers of clusters that live longest in the consensus's hierarchy, and those that half an ensemble gives.
+
+    None if the consensus has no lifetimes.
+    """
+    for record in records:
+        if isinstance(record, Lifetimes):
+            lives, asked = record.lifetimes, record.n_clusters
+            longest = sorted(lives, key=lambda k: -lives[k])[:_MOST_ALTERNATIVES]
+            halves = _choices_of_halves(ensemble, consensus, n_refits, random_state) if asked is None else []
+            return {
+                "found": asked is None,
+                "asked": None if asked is None else int(asked),
+                "lifetimes": [[int(k), float(lives[k])] for k in longest],
+                "halves": halves,
+            }
+    return None
+
+
+def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any) -> list[int]:
+    """The number that the method finds in random halves of the partitions, on a sample of the objects."""
+    n, p = ensemble.shape
+    if p < _LEAST_TO_HALVE or not n_refits:
+        return []
+    random = np.random.RandomState(task_seeds(random_state, 1)[0])
+    weights = np.ones(p) if consensus.weights is None else np.asarray(consensus.weights)
+    halves = [np.sort(random.choice(p, (p + 1) // 2, replace=False)) for _ in range(n_refits)]
+    found = []
+    try:
+        sample = ensemble if n <= _MOST_OBJECTS else ensemble[np.sort(random.choice(n, _MOST_OBJECTS, replace=False))]
+        for half in halves:
+            model = clone(consensus).set_params(weights=weights[half]).fit(sample.select(half))
+            if not model.lifetimes_:  # no partition of three clusters: nothing to choose from
+                return []
+            found.append(int(model.n_clusters_))
+    except ValueError:  # half of them is too little: nothing labelled
+        return []
+    return found
+
+
+def how_clear(choice: Mapping[str, Any], n_clusters: int) -> str:
+    """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects."""
+    return " ".join([_verdict(choice, n_clusters), *_share_of_halves(choice["halves"], n_clusters)])
+
+
+def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
+    k, life = choice["lifetimes"][0]
+    if not choice["found"] or n_clusters == k:
+        return _longest_against_second(choice)
+    are = "is" if n_clusters == 1 else "are"
+    return (
+        f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
+        f"object: {counted(n_clusters, 'cluster')}, and no clear choice."
+    )
+
+
+def _share_of_halves(halves: Sequence[int], n_clusters: int) -> list[str]:
+    if not halves:
+        return []
+    n_alike = halves.count(n_clusters)
+    give = "gives" if n_alike == 1 else "give"
+    return [f"{n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."]
+
+
+def _longest_against_second(choice: Mapping[str, Any]) -> str:
+    (k, life), *others = choice["lifetimes"]
+    if not others:
+        return f"{k} clusters is the only number that the hierarchy offers."
+    second, shorter = others[0]
+    if shorter <= 0:
+        return (
+            f"{k} clusters is the only number with a lifetime ({number(life)})."
+            if life > 0
+            else "No number stands out."
+        )
+    ratio = life / shorter
+    verdict = "a clear choice" if ratio >= _CLEAR else "a fair choice" if ratio >= _FAIR else "a close call"
+    return (
+        f"{k} clusters live {ratio:.3g} times as long as the next best, {second} ({number(life)} against "
+        f"{number(shorter)}): {verdict}."
+    )

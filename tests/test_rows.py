@@ -1,0 +1,55 @@
+"""The protocol of rows: a fourth place for them is one class that says how a block is read."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from strategies import planted_labels, twins
+
+from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
+from ensemblage.labels._coding import CodedColumns
+from ensemblage.metrics import density
+from ensemblage.rows import disk
+from ensemblage.rows.disk import BlockRows
+from ensemblage.rows.distinct import DistinctRows
+
+
+class ChunkedRows(BlockRows):
+    """Rows that lie in a list of chunks."""
+
+    def __init__(self, chunks):
+        self.chunks, self.edges = chunks, np.cumsum([0, *map(len, chunks)])
+        self.shape, self.dtype = (int(self.edges[-1]), chunks[0].shape[1]), chunks[0].dtype
+
+    def _read(self, start, stop):
+        parts = zip(self.chunks, self.edges[:-1], strict=True)
+        return np.concatenate([chunk[max(start - a, 0) : max(stop - a, 0)] for chunk, a in parts])
+
+    def distinct(self, radices):
+        codes, counts, inverse = super().distinct(radices)
+        return DistinctRows(ChunkedRows(np.array_split(codes[:], 5)), counts, inverse)
+
+
+@pytest.fixture
+def two_ensembles(monkeypatch, small_blocks, missing):
+    """The same labels in memory and in chunks; distinct rows are found in many runs."""
+    monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
+    labels = twins(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
+    here = Ensemble(labels)
+    rows = ChunkedRows(np.array_split(here.codes, 7))
+    return here, Ensemble._of(CodedColumns(rows, here.categories, here.names), here.missing)
+
+
+@pytest.mark.parametrize("model", [KMeansConsensus(4, n_init=2, random_state=0), CumulativeVoting(4)])
+def test_consensus_of_rows_in_another_place(two_ensembles, model):
+    expected, found = (clone(model).fit(E) for E in two_ensembles)
+    for attribute in ("labels_", "confidence_"):
+        np.testing.assert_array_equal(getattr(found, attribute), getattr(expected, attribute))
+
+
+def test_metrics_of_rows_in_another_place(two_ensembles):
+    here, there = two_ensembles
+    assert isinstance(there.distinct.codes, ChunkedRows)
+    clustering = np.arange(len(here)) % 5 - 1
+    assert density(there, clustering) == density(here, clustering)
+    for name in ("codes", "counts", "inverse"):
+        np.testing.assert_array_equal(getattr(there.distinct, name)[:], getattr(here.distinct, name)[:])

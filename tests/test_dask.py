@@ -19,7 +19,7 @@ from ensemblage import (
     parallel_backend,
 )
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
-from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gather
+from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 
 distributed = pytest.importorskip("distributed")
 pytestmark = [
@@ -271,8 +271,13 @@ def test_what_dask_says_of_lost_workers(name):
         def gather(self, futures):
             raise error
 
+        def scatter(self, array, hash):
+            raise error
+
     with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
         gather(Client(), [])
+    with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
+        scatter(Client(), np.zeros(3), [slice(0, 3)])
     error = ZeroDivisionError("of a task")
     with pytest.raises(ZeroDivisionError, match="of a task"):
         gather(Client(), [])

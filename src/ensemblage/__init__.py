@@ -11,7 +11,7 @@ from ensemblage._version import __version__ as __version__
 
 _HOME = {
     "Ensemble": "ensemblage._ensemble",
-    "parallel_backend": "ensemblage.rows.dask",
+    "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
     "MixedPartitions": "ensemblage.generation",

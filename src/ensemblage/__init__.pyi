@@ -34,6 +34,6 @@ from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex
 from ensemblage.ranking import SelectMembers as SelectMembers
-from ensemblage.rows.dask import parallel_backend as parallel_backend
+from ensemblage.rows.backend import parallel_backend as parallel_backend
 
 __all__: list[str]

@@ -14,7 +14,8 @@ from ensemblage.files._sources import Source, source_of
 from ensemblage.labels._checks import check_missing, check_names, check_size
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.labels._parts import categories_of_part, codes_of_part, union_of_parts
-from ensemblage.rows.dask import Blocks, RemoteRows, check_client, gather
+from ensemblage.rows.backend import check_client
+from ensemblage.rows.dask import Blocks, RemoteRows, gather
 from ensemblage.rows.disk import LIBRARIES, StoredRows
 from ensemblage.rows.scratch import Scratch, write_array
 

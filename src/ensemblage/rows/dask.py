@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import shown
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.disk import BlockRows, small_in_memory
 from ensemblage.rows.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
-from ensemblage.rows.memory import MemoryRows, _workers, recode
+from ensemblage.rows.memory import recode
 from ensemblage.rows.protocol import LabelRows, R
 
 LOST = ("CancelledError", "FutureCancelledError", "KilledWorker", "FuturesCancelledError", "CommClosedError")
@@ -38,10 +37,11 @@ class LostWorkersError(RuntimeError):
     """Workers were lost together with something that nothing can make again."""
 
 
-def gather(client: Any, futures: Any) -> Any:
-    """The results of tasks, brought here."""
+@contextmanager
+def loss_told() -> Iterator[None]:
+    """Say in one sentence that workers were lost, whatever error of Dask that ends in."""
     try:
-        return client.gather(futures)
+        yield
     except Exception as error:
         if type(error).__name__ not in LOST:
             raise
@@ -49,6 +49,18 @@ def gather(client: Any, futures: Any) -> Any:
             "Workers of the Dask cluster must stay while they hold label rows. "
             f"Got {type(error).__name__}: one was lost or ran out of memory. Fit again, with more memory per worker."
         ) from None
+
+
+def gather(client: Any, futures: Any) -> Any:
+    """The results of tasks, brought here."""
+    with loss_told():
+        return client.gather(futures)
+
+
+def scatter(client: Any, array: NDArray[Any], slices: Sequence[slice]) -> list[Any]:
+    """Blocks of an array, sent to the workers."""
+    with loss_told():
+        return [client.scatter(array[rows], hash=False) for rows in slices]
 
 
 class Blocks:
@@ -208,7 +220,7 @@ class RemoteRows(BlockRows):
         return known[1]
 
     def _scatter(self, array: NDArray[Any]) -> list[Any]:
-        return [self.blocks.client.scatter(array[rows], hash=False) for rows in self.blocks.slices]
+        return scatter(self.blocks.client, array, self.blocks.slices)
 
 
 class RemoteRuns:
@@ -238,79 +250,6 @@ class RemoteRuns:
         per_thread = -(-int(self.merged.edges[-1]) // sum(self.blocks.client.nthreads().values()))
         size = max(1, -(-min(per_thread, MOST_ROWS) // SUM_ROWS)) * SUM_ROWS
         return RemoteRows(self.merged.rechunk(size), self.rows.shape[1], self.rows.dtype)
-
-
-class ScatteredRows:
-    """Code matrices that are here and were sent to the workers, each of them once."""
-
-    def __init__(self, client: Any) -> None:
-        self.client = client
-        self._scattered: list[tuple[NDArray[Any], RemoteRows]] = []
-
-    def scatter(self, rows: MemoryRows) -> LabelRows:
-        """The rows on the workers, in one block per thread; a small matrix stays here."""
-        n_rows, n_columns = rows.shape
-        if n_rows <= SUM_ROWS:
-            return rows
-        array = rows.unwrap()
-        for known, remote in self._scattered:
-            if known.__array_interface__ == array.__array_interface__:
-                return remote
-        # Float sums are cut as here.
-        size = -(-n_rows // (SUM_ROWS * sum(self.client.nthreads().values()))) * SUM_ROWS
-        slices = row_blocks(n_rows, size)
-        futures = [self.client.scatter(array[block], hash=False) for block in slices]
-        edges = np.array([0, *(block.stop for block in slices)])
-        self._scattered.append((array, RemoteRows(Blocks(self.client, futures, edges), n_columns, array.dtype)))
-        return self._scattered[-1][1]
-
-
-@contextmanager
-def parallel_backend(client: Any) -> Iterator[None]:
-    """Let the workers of a Dask cluster do the work of the consensus estimators that are fitted in the block.
-
-    For label matrices that fit the memory here. Their distinct rows are found here and sent to the workers once; then
-    every pass over them runs there. The result is the same, bit by bit, and ``n_jobs`` has no effect. Labels that do
-    not fit the memory, or lie on the cluster already, are for `Ensemble.from_dask`.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        Yours to open and to close. Only its ``submit``, ``scatter``, ``gather`` and ``nthreads`` are used.
-
-    Raises
-    ------
-    ValueError
-        If ``client`` is not a client.
-
-    Notes
-    -----
-    Methods that must see all rows at once (docs/SCALE.md) and ensembles of at most 16,384 distinct rows stay here, and
-    so do metrics, rankers, base clusterings and ``predict``. What was sent lives as long as the block. If a worker is
-    lost, the fit fails with a RuntimeError that says so and has to be done again: nothing else has the rows, unlike
-    those of `Ensemble.from_dask`.
-
-    Examples
-    --------
-    >>> from distributed import Client  # doctest: +SKIP
-    >>> with Client() as client, ensemblage.parallel_backend(client=client):  # doctest: +SKIP
-    ...     labels = KMeansConsensus(20).fit_predict(ensemble)
-    """
-    check_client(client, "parallel_backend")
-    token = _workers.set(ScatteredRows(client))
-    try:
-        yield
-    finally:
-        _workers.reset(token)
-
-
-def check_client(client: Any, name: str) -> Any:
-    """What has the methods of a `distributed.Client` that are used."""
-    if isinstance(client, type) or not all(hasattr(client, m) for m in ("submit", "scatter", "gather", "nthreads")):
-        raise ValueError(
-            f"client of {name} must be a Client of dask.distributed. Got {shown(client)}. Give the one you work with."
-        )
-    return client
 
 
 class Full(NamedTuple):

@@ -292,13 +292,16 @@ def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     objects = np.argsort(rows.inverse, kind="stable")
     row = rows.inverse[objects]
     twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
-    of_rows = slice(len(twins), len(twins) + m - 1)
-    pairs, matrix = np.empty((n - 1, 2), dtype=np.int64), np.empty((n - 1, 4))
-    pairs[: len(twins)] = np.column_stack([objects[twins], objects[twins + 1]])
+    n_twins = len(twins)
+    of_rows = slice(n_twins, n_twins + m - 1)
+    pairs = np.empty((n - 1, 2), dtype=np.int64)
+    pairs[:n_twins, 0], pairs[:n_twins, 1] = objects[twins], objects[twins + 1]
     pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
     pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row == m]
+    del objects, row, twins  # an entry per object each: the peak is below
+    matrix = np.empty((n - 1, 4))
     matrix[:, 2] = 1
-    matrix[: len(twins), 2], matrix[of_rows, 2] = 0, merges.heights
+    matrix[:n_twins, 2], matrix[of_rows, 2] = 0, merges.heights
     state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
     run_in_slices(number_merges, pairs, *state, matrix)
     return matrix

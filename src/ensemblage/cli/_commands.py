@@ -17,9 +17,11 @@ from ensemblage.cli._values import (
     NonEmptyPath,
     NonEmptyText,
     check_size,
+    parse_delimiter,
     parse_jobs,
     parse_k_range,
     parse_missing,
+    parse_roles,
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,6 +51,26 @@ table_options = options(
         "has_header",
         default=None,
         help="Whether the first row holds names. [default: found out]",
+    ),
+    click.option(
+        "--delimiter",
+        callback=parse_delimiter,
+        metavar="CHARACTER|tab",
+        help="What stands between the cells of a text file. [default: found out]",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        help="The decimal mark of the numbers of a text file. [default: found out from all of them]",
+    ),
+    click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
+    click.option(
+        "--role",
+        "given_roles",
+        callback=parse_roles,
+        multiple=True,
+        metavar="COLUMN=ROLE",
+        help="What a column is: id, number, category, ordered or drop; repeatable. [default: found out]",
     ),
 )
 standardize_option = click.option(
@@ -173,9 +195,10 @@ def main() -> None:
 def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
-    DATA is a CSV or TSV file (plain or .gz) or a Parquet file with one row per object. Its numeric columns are the
-    features. The folder gets labels.csv (id, cluster, confidence), ensemble.npz (the clusterings), summary.json
-    (all numbers) and report.html (the page to look at).
+    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
+    one row per object. Its columns of numbers are the features; stderr says what was done with the others. The
+    folder gets labels.csv (id, cluster, confidence), ensemble.npz (the clusterings), summary.json (all
+    numbers) and report.html (the page to look at).
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.

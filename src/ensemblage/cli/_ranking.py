@@ -105,8 +105,7 @@ def _score(score: float) -> str:
 
 def _features(path: Path, members: Members, source: Source, scaling: Mapping[str, Any]) -> NDArray[np.float64]:
     """Features of the objects, in the order of the ensemble where both have ids."""
-    wanted = [name for name in (members.id_column, source.truth_column) if name is not None]
-    table, ensemble = read_table(read_bytes(path), path.name.removesuffix(".gz"), as_text=wanted), source.path.name
+    table, ensemble = read_table(path), source.path.name
     id_column, truth_column = (
         name if name in table.names else None for name in (members.id_column, source.truth_column)
     )

@@ -15,7 +15,7 @@ from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
 from ensemblage.metrics._density import confidence_of_rows
-from ensemblage.tables import Members, Table, as_labels, read_bytes, read_table
+from ensemblage.tables import Members, Table, as_labels, read_table
 
 
 class GivenLabels(NamedTuple):
@@ -74,11 +74,11 @@ def _of_labels(source: Source, labels: Path, output: Path) -> Path:
 
 def _clusters(path: Path, members: Members) -> NDArray[np.int64]:
     """The column "cluster" of a table of labels, in the order of the members, numbered by decreasing size."""
-    table = read_table(read_bytes(path), path.name.removesuffix(".gz"), as_text=["id"])
+    table = read_table(path)
     if "cluster" not in table.names:
         raise ValueError(f"{path.name} must have a column named cluster. Its columns are {', '.join(table.names[:8])}.")
     column = table["cluster"]
-    labels = as_labels(column.cells()) if column.numbers is None else column.numbers
+    labels = as_labels(column) if column.numbers is None else column.numbers
     coded = Ensemble.from_partitions([labels[_rows(table, members)]])
     codes = coded.codes[:, 0].astype(np.int64)
     sizes = np.bincount(codes, minlength=coded.n_clusters[0] + 1)[:-1]

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.tables import Features, Members, features_of, members_of, read_bytes, read_table
+from ensemblage.tables import Features, Members, Table, base_name, features_of, members_of, parse_table, read_bytes
 
+READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet")
+"""Settings of commands that say how a table is read."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
 
 
 def option_of(name: str) -> str:
     """How the option behind a parameter about tables is written."""
-    return "--header" if name == "has_header" else f"--{name.removesuffix('s').replace('_', '-')}"
+    if name in ("has_header", "given_roles"):
+        return "--header" if name == "has_header" else "--role"
+    return f"--{name.removesuffix('s').replace('_', '-')}"
 
 
 def formula_notes(ids: Sequence[str]) -> list[str]:
@@ -40,18 +44,19 @@ class Source:
     id_column: str | None = None
     truth_column: str | None = None
     drop_columns: Sequence[str] = ()
-    encoding: str | None = None
-    has_header: bool | None = None
-    transpose: bool = False
+    reading: dict[str, Any] = field(default_factory=dict)
+    """Of `parse_table`."""
+    given_roles: Mapping[str, str] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     """Of `features_of` or `members_of` alone."""
 
     @classmethod
     def of(cls, path: Path, settings: dict[str, Any], *own: str) -> Source:
         """Take what concerns the reading out of the settings of a command."""
-        common = ("id_column", "truth_column", "drop_columns", "encoding", "has_header", "transpose")
+        common = ("id_column", "truth_column", "drop_columns", "given_roles")
         chosen = {name: settings.pop(name) for name in common if name in settings}
-        return cls(path, **chosen, options={name: settings.pop(name) for name in own})
+        reading = {name: settings.pop(name) for name in READING if name in settings}
+        return cls(path, **chosen, reading=reading, options={name: settings.pop(name) for name in own})
 
     def read(self) -> bytes:
         return read_bytes(self.path)
@@ -63,9 +68,11 @@ class Source:
             "id-column": self.id_column,
             "truth-column": self.truth_column,
             "drop-column": list(self.drop_columns),
-            "encoding": self.encoding,
-            "header": self.has_header,
-            "transpose": self.transpose,
+            "encoding": self.reading.get("encoding"),
+            "header": self.reading.get("has_header"),
+            "transpose": self.reading.get("transpose", False),
+            **{name: value for name in READING[3:] if (value := self.reading.get(name)) is not None},
+            **({"role": [f"{name}={role}" for name, role in self.given_roles.items()]} if self.given_roles else {}),
             **self.options,
         }
 
@@ -87,13 +94,6 @@ class Source:
     def _roles(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
 
-    def _table(self, content: bytes) -> Any:
-        wanted = [name for name in (self.id_column, self.truth_column) if name is not None]
-        return read_table(
-            content,
-            self.path.name.removesuffix(".gz"),
-            as_text=wanted,
-            transpose=self.transpose,
-            encoding=self.encoding,
-            has_header=self.has_header,
-        )
+    def _table(self, content: bytes) -> Table:
+        table = parse_table(content, base_name(self.path), **self.reading)
+        return replace(table, given_roles=self.given_roles or {})

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+ROLES = ("id", "number", "category", "ordered", "drop")
 MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
 
 
@@ -33,6 +34,25 @@ def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None)
     if low is None or high is None or not 2 <= low <= high:
         raise click.BadParameter(f"{shown(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
     return low, high
+
+
+def parse_delimiter(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    delimiter = "\t" if value in ("tab", "\\t") else value
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise click.BadParameter(f"{shown(delimiter)} is no single character, nor the word tab.", ctx, param)
+    return delimiter
+
+
+def parse_roles(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str] | None:
+    roles: dict[str, str] = {}
+    for text in value:
+        column, equals, role = text.rpartition("=")
+        if not equals or role not in ROLES:
+            raise click.BadParameter(f"{shown(text)} is no COLUMN=ROLE with a role of {', '.join(ROLES)}.", ctx, param)
+        if column in roles:
+            raise click.BadParameter(f"{shown(column)} has two roles.", ctx, param)
+        roles[column] = role
+    return roles or None
 
 
 def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

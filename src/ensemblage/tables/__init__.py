@@ -1,11 +1,12 @@
-"""Tables from files (CSV and its relatives, Parquet): features to cluster, or labels to combine."""
+"""Tables from files (CSV and its relatives, Parquet, workbooks): features to cluster, or labels to combine."""
 
+from ensemblage.tables._bytes import base_name, read_bytes
+from ensemblage.tables._column import Column
 from ensemblage.tables._features import Features, features_of
+from ensemblage.tables._labels import as_labels, code_columns
 from ensemblage.tables._members import Members, members_of
-from ensemblage.tables._read import read_table
-from ensemblage.tables._roles import as_labels
-from ensemblage.tables._table import Column, Table
-from ensemblage.tables._text import read_bytes
+from ensemblage.tables._read import parse_table, read_table
+from ensemblage.tables._table import Table
 
 __all__ = [
     "Column",
@@ -13,8 +14,11 @@ __all__ = [
     "Members",
     "Table",
     "as_labels",
+    "base_name",
+    "code_columns",
     "features_of",
     "members_of",
+    "parse_table",
     "read_bytes",
     "read_table",
 ]

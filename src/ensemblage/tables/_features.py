@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.tables._cells import number
-from ensemblage.tables._roles import assign_roles, is_text
-from ensemblage.tables._table import Column, Table
+from ensemblage.tables._column import Column
+from ensemblage.tables._roles import Role, assign_roles, find_roles
 
+if TYPE_CHECKING:
+    from ensemblage.tables._table import Table
+
+SHOWN = 20
+"""How many names of columns a note lists."""
 Imputation: TypeAlias = Literal["median", "mean", "drop"]
 
 
@@ -31,6 +35,8 @@ class Features:
     """(n,) classes, None where the class is missing."""
     notes: tuple[str, ...]
     """What was done, in sentences."""
+    columns: dict[str, str] = field(default_factory=dict)
+    """What was done with each column of the table: its role, and whether it was used."""
 
 
 def features_of(
@@ -42,9 +48,9 @@ def features_of(
     impute: Imputation | None = None,
     standardize: bool = True,
 ) -> Features:
-    """The numeric columns of a table as features.
+    """The columns of a table whose role is number as features.
 
-    Text columns and constant ones are left out. Truth and id are never features.
+    All others and constant ones are left out. Truth and id are never features.
 
     Raises
     ------
@@ -52,9 +58,14 @@ def features_of(
         If a value is missing and ``impute`` does not say what to do, if text stands among numbers, if nothing is left.
     """
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=True)
-    text, numeric = [c for c in roles.rest if is_text(c)], [c for c in roles.rest if not is_text(c)]
-    notes = [*table.notes, *roles.notes, *_left_out("text", text)]
-    _check_any(numeric, table, "numbers")
+    role_of = find_roles(table)
+    numeric = [c for c in roles.rest if role_of[c.name].name == "number"]
+    left = [c for c in roles.rest if role_of[c.name].name != "number"]
+    notes = [*table.notes, *roles.notes]
+    for name in dict.fromkeys(role_of[c.name].name for c in left):
+        notes += _left_out(name, [c for c in left if role_of[c.name].name == name])
+    constant = any(role_of[c.name].name == "constant" and c.is_numeric for c in left)
+    _check_any(numeric, table, "numbers that vary" if constant else "numbers")
     for column in numeric:
         _check_numbers(column, table)
     X = np.column_stack([column.numbers for column in numeric if column.numbers is not None])
@@ -73,11 +84,30 @@ def features_of(
             f"more columns ({X.shape[1]}) than rows ({X.shape[0]}): if the objects are the columns, add --transpose"
         )
     truth = None if roles.truth is None else roles.truth[rows]
-    return Features(X, [c.name for c in used], [roles.ids[i] for i in rows], roles.id_column, truth, tuple(notes))
+    done = _done_with(role_of, {c.name for c in used}, roles.id_column, truth_column, drop_columns)
+    return Features(X, [c.name for c in used], [roles.ids[i] for i in rows], roles.id_column, truth, tuple(notes), done)
 
 
 def _left_out(reason: str, columns: Sequence[Column]) -> list[str]:
-    return [f"left out, {reason}: {', '.join(column.name for column in columns)}"] if columns else []
+    if not columns:
+        return []
+    names = ", ".join(column.name for column in columns[:SHOWN])
+    more = f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else ""
+    change = f" (else: --role {columns[0].name}=number)" if reason in ("code", "id") else ""
+    return [f"left out, {reason}: {names}{more}{change}"]
+
+
+def _done_with(
+    role_of: Mapping[str, Role], used: set[str], id_column: str | None, truth_column: str | None, drop: Sequence[str]
+) -> dict[str, str]:
+    """The role of each column and what was done with it."""
+    special: dict[str | None, str] = dict.fromkeys(drop, "drop, as you said")
+    special |= {id_column: "id of the rows", truth_column: "known classes"}
+    return {
+        name: special.get(name)
+        or (role.name + (f" ({role.reason})" if role.reason else "") + (", used" if name in used else ", left out"))
+        for name, role in role_of.items()
+    }
 
 
 def _check_any(columns: Sequence[Column], table: Table, kind: str) -> None:
@@ -91,7 +121,8 @@ def _check_any(columns: Sequence[Column], table: Table, kind: str) -> None:
 def _check_numbers(column: Column, table: Table) -> None:
     advice = f"Correct it, or leave the column out: --drop-column {column.name!r}."
     if column.numbers is None:
-        row, cell = next((row, cell) for row, cell in enumerate(column.cells()) if number(cell) is None)
+        row = int(column.not_numbers[0])
+        cell = column.text[row].as_py()
         raise ValueError(
             f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do. "
             f"Got {cell!r} in {table.where(row)}. {advice}"

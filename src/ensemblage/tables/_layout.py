@@ -2,11 +2,12 @@
 
 import csv
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ensemblage.tables._cells import number, numbers
+from ensemblage.tables._numbers import is_number
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
 SAMPLE_ROWS = 100
@@ -20,7 +21,9 @@ class Layout:
     delimiter: str
     header: list[str]
     """One name per field of a row; empty where a field has none."""
-    n_header_rows: int
+    header_lines: int
+    """How many lines of the file come before the first row of cells."""
+    has_header: bool
     short_header: bool
     """R's habit: no field above the row names."""
 
@@ -28,12 +31,25 @@ class Layout:
     def width(self) -> int:
         return len(self.header)
 
+    def notes(self) -> tuple[str, ...]:
+        """What was found out."""
+        notes = []
+        if self.delimiter != ",":
+            name = DELIMITERS.get(self.delimiter)
+            notes.append(f"cells are separated by {name + 's' if name else repr(self.delimiter)}")
+        if not self.has_header:
+            named = f"column_1 to column_{self.width}"
+            notes.append(f"the first row holds data: columns are called {named} (else: --header)")
+        if self.short_header:
+            notes.append("the header is one field shorter than the rows: the first field of a row is its name")
+        return tuple(notes)
 
-def split_rows(lines: Iterable[str], delimiter: str, name: str) -> Iterator[Row]:
+
+def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = True) -> Iterator[Row]:
     """The rows of a text table that are not blank, with stripped cells."""
     if delimiter == " ":
         lines = (line.strip() + "\n" for line in lines)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     while True:
         try:
             cells = next(reader)
@@ -41,24 +57,73 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str) -> Iterator[Row]
             return
         except csv.Error as error:
             raise ValueError(
-                f"{name} must be a table with a {DELIMITERS[delimiter]} between its cells. "
+                f"{name} must be a table with a {DELIMITERS.get(delimiter, delimiter)} between its cells. "
                 f"Line {reader.line_num} is not: {error}. Correct its quotes."
             ) from None
         if len(cells) > 1 or any(cells):
             yield reader.line_num, [cell.strip() for cell in cells]
 
 
-def find_layout(lines: list[str], name: str, has_header: bool | None = None) -> Layout:
-    """Find the delimiter and the header from the first rows."""
-    samples = {delimiter: _sample(lines, delimiter, name) for delimiter in DELIMITERS}
-    delimiter = max(DELIMITERS, key=lambda d: _fit(samples[d]))
-    first, *body = samples[delimiter] or [cells for _, cells in split_rows(lines, delimiter, name)]
+def find_layout(lines: list[str], name: str, delimiter: str | None = None, has_header: bool | None = None) -> Layout:
+    """Find the delimiter and the header from the first rows; a first line ``sep=;`` says the delimiter."""
+    said = re.fullmatch(r'"?sep=(.)"?\s*', lines[0], re.IGNORECASE) if lines else None
+    skipped = 1 if said else 0
+    lines = lines[skipped:]
+    delimiter = delimiter or (said[1] if said else None) or _delimiter(lines, name)
+    rows = list(itertools.islice(split_rows(lines, delimiter, name), SAMPLE_ROWS))
+    return layout_of_rows(rows, name, delimiter, has_header, skipped)
+
+
+def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool | None, skipped: int = 0) -> Layout:
+    """The header of rows whose numbers are those of lines after the first ``skipped``."""
+    if not rows:
+        raise ValueError(f"{name} must hold a table. It holds nothing but blank lines. Save the table again.")
+    n_lines, first = rows[0]
+    body = [cells for _, cells in rows[1:]]
     short = bool(body) and len(first) == _usual_width(body) - 1
+    if short and delimiter == ",":
+        _check_commas(first, body, name)
     if has_header is None:
         has_header = short or not _is_data(first, body)
     if not has_header:
-        return Layout(delimiter, [f"column_{j}" for j in range(1, len(first) + 1)], 0, short_header=False)
-    return Layout(delimiter, [""] * short + first, 1, short)
+        names = [f"column_{j}" for j in range(1, len(first) + 1)]
+        return Layout(delimiter, names, skipped, has_header=False, short_header=False)
+    return Layout(delimiter, [""] * short + first, skipped + n_lines, has_header=True, short_header=short)
+
+
+def _delimiter(lines: list[str], name: str) -> str:
+    """The one that splits the header and the rows into as many cells; of several the one with most numbers.
+
+    A comma that stands between digits only is a decimal mark if another character splits the rows too.
+    """
+    samples = {delimiter: _sample(lines, delimiter, name) for delimiter in DELIMITERS}
+    even = [d for d, rows in samples.items() if _is_even(rows)]
+    if len(even) > 1 and "," in even and all(re.search(r"\d,\d", c) for c in _around_commas(lines)):
+        even.remove(",")
+    return max(even or DELIMITERS, key=lambda d: _fit(samples[d]))
+
+
+def _around_commas(lines: list[str]) -> list[str]:
+    return [line[max(i - 1, 0) : i + 2] for line in lines[:SAMPLE_ROWS] for i, c in enumerate(line) if c == ","]
+
+
+def _is_even(rows: list[list[str]]) -> bool:
+    """Whether the header and nine of ten rows are of one width of at least two."""
+    if not rows or len(rows[0]) < 2:
+        return False
+    return sum(len(row) == len(rows[0]) for row in rows) >= max(0.9 * len(rows), min(len(rows), 2))
+
+
+def _check_commas(header: list[str], body: list[list[str]], name: str) -> None:
+    """One comma too many in every row: row names, or the decimal mark of a column."""
+    pairs = [row[-2:] for row in body if len(row) == len(header) + 1]
+    if all(re.fullmatch(r"[+-]?\d+", left) and re.fullmatch(r"\d+", right) for left, right in pairs) and (
+        len(header) == 1 or any(re.fullmatch(r"0\d+", right) for _, right in pairs)
+    ):
+        raise ValueError(
+            f"The commas of {name} must be clear. Got {','.join(body[0])} below {','.join(header)}, which may be a "
+            "decimal comma or a row name. Add --delimiter ';' for a decimal comma, or give every column a name."
+        )
 
 
 def _sample(lines: list[str], delimiter: str, name: str) -> list[list[str]]:
@@ -78,7 +143,7 @@ def _fit(rows: list[list[str]]) -> float:
     if not body or (width := _usual_width(body)) == 1:
         return 0.0
     alike = [row for row in body if len(row) == width]
-    parsed = sum(number(cell) is not None for row in alike for cell in row)
+    parsed = sum(is_number(cell) for row in alike for cell in row)
     header_fits = len(rows[0]) in (width - 1, width)
     return len(alike) / len(body) * (0.1 + parsed / (width * len(alike))) * (1.0 if header_fits else 0.5)
 
@@ -87,11 +152,10 @@ def _is_data(first: list[str], body: list[list[str]]) -> bool:
     """Whether the first row looks like the rows below it: numbers above numbers, and text that comes again below."""
     if not first[0]:
         return False
-    values = [number(cell) for cell in first]
-    if None not in values and values in ([*range(len(first))], [*range(1, len(first) + 1)]):
+    if first in ([str(j) for j in range(len(first))], [str(j) for j in range(1, len(first) + 1)]):
         return False  # a data frame's default column names
     columns = list(zip(*(row for row in body if len(row) == len(first)), strict=True)) or [()] * len(first)
     return all(
-        value is not None if numbers(column) is not None else cell in column
-        for cell, value, column in zip(first, values, columns, strict=True)
+        is_number(cell) if all(map(is_number, column)) else cell in column
+        for cell, column in zip(first, columns, strict=True)
     )

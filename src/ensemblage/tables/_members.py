@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.tables._roles import all_distinct, as_labels, assign_roles
-from ensemblage.tables._table import Column, Table
+from ensemblage.labels._checks import check_missing
+from ensemblage.tables._column import Column
+from ensemblage.tables._labels import code_columns
+from ensemblage.tables._roles import assign_roles
+from ensemblage.tables._table import Table
 
 
 @dataclass(frozen=True)
@@ -50,33 +53,13 @@ def members_of(
                 f"A member must put some objects together. Column {column.name!r} of {table.source} has a different "
                 f"value in every row, like an id. Name it: --id-column {column.name!r}, or --drop-column."
             )
-    ensemble = _ensemble(roles.rest, missing)
+    ensemble = Ensemble._of(code_columns(roles.rest, check_missing(missing)), missing, is_new=True)
     return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes))
 
 
 def _differs_everywhere(column: Column) -> bool:
-    if column.numbers is None:
-        return all_distinct(column.cells())
-    values, n = column.numbers, len(column.numbers)
-    whole = bool(np.all(values == np.floor(values)))
-    if bool(np.isnan(values).any()) or (whole and np.ptp(values) < n - 1):
-        return False
-    return len(np.unique(values)) == n
-
-
-def _ensemble(columns: list[Column], missing: int | None) -> Ensemble:
-    names = [column.name for column in columns]
-    for column in columns:
-        if column.numbers is not None and (np.abs(column.numbers) >= 2**53).any():
-            raise ValueError(
-                "Numbers that are labels in a table must be below 2⁵³, where all their digits count. "
-                f"Got {np.nanmax(np.abs(column.numbers)):.17g} in column {column.name!r}. Write c17 for 17."
-            )
-    numeric = [column.numbers for column in columns if column.numbers is not None]
-    if len(numeric) < len(columns):
-        return Ensemble.from_partitions(
-            [as_labels(c.cells()) if c.numbers is None else c.numbers for c in columns], names=names, missing=missing
-        )
-    matrix = np.column_stack(numeric)
-    whole = bool(np.all(matrix == np.floor(matrix)))
-    return Ensemble(matrix.astype(np.int64) if whole else matrix, names=names, missing=missing)
+    """Whether a column is like an id; whole numbers from 1 to n say that every object is a cluster."""
+    values = column.numbers
+    if values is None or not column.differs_everywhere():
+        return values is None and column.differs_everywhere()
+    return not (bool(np.all(values == np.floor(values))) and np.ptp(values) < len(values) - 1)

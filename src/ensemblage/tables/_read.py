@@ -1,130 +1,193 @@
-"""Reading a table: from bytes to named columns."""
+"""Reading a table: from a file or its bytes to named columns."""
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from ensemblage.tables._cells import looks_like_thousands, numbers
-from ensemblage.tables._fast import read_plain
-from ensemblage.tables._layout import DELIMITERS, Layout, Row, find_layout, split_rows
-from ensemblage.tables._parquet import read_parquet
-from ensemblage.tables._table import Column, Table
-from ensemblage.tables._text import decode, text_lines
+from ensemblage._validation import check_path
+from ensemblage.tables._bytes import base_name, read_bytes, text_bytes
+from ensemblage.tables._column import Column
+from ensemblage.tables._formats import TYPED, WORKBOOKS, read_text, read_typed, read_workbook, row_places
+from ensemblage.tables._layout import Layout
+from ensemblage.tables._numbers import ConflictingMarks, Evidence, decimal_mark
+from ensemblage.tables._table import Table
 
-PARQUET_SUFFIXES = (".parquet", ".pq")
+PANDAS_INDEX = "__index_level_0__"
 ROW_NAMES = "row names"
 """What the unnamed first column is called."""
-CHUNK_ROWS = 10_000
+
+
+class Reading(TypedDict, total=False):
+    """How a table is read."""
+
+    transpose: bool
+    encoding: str | None
+    has_header: bool | None
+    delimiter: str | None
+    decimal: Literal[".", ","] | None
+    sheet: str | None
 
 
 def read_table(
-    content: bytes,
-    name: str,
+    path: str | PathLike[str],
     *,
-    as_text: Collection[str] = (),
     transpose: bool = False,
     encoding: str | None = None,
     has_header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> Table:
-    """Read a table.
+    """Read the table that the commands of the shell work on.
 
     Parameters
     ----------
-    content : bytes
-        Of the file, unpacked.
-    name : str
-        Of the file: ``.parquet`` and ``.pq`` are Parquet, everything else is text.
-    as_text : names of columns whose cells are wanted as they stand in the file ("007", not 7)
-    transpose : bool
+    path : path
+        CSV and its relatives (plain, .gz or .zst), Parquet, Arrow, JSON lines, a workbook of Excel or OpenDocument.
+    transpose : bool, default False
         The file's columns are the rows of the table.
     encoding : str, optional
-        Default: by the byte order mark, else UTF-8.
+        Of text. Default: by the byte order mark, else UTF-8.
     has_header : bool, optional
-        Default: found out from the first rows.
+        Whether the first row holds names. Default: found out from the first rows.
+    delimiter : str, optional
+        What stands between cells of text. Default: found out.
+    decimal : {".", ","}, optional
+        The decimal mark of text. Default: found out from all numbers.
+    sheet : str, optional
+        Of a workbook. Default: the only one with cells.
+    roles : mapping of column to {"id", "number", "category", "ordered", "drop"}, optional
+        Instead of those that are found.
+
+    Returns
+    -------
+    Table
+        With ``columns``, ``roles`` and ``notes``.
 
     Raises
     ------
     ValueError
-        If the file is not a table: says where and what to do.
+        If the file is not a table, or could be read in two ways: says where and what to do.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name;size;group\\nann;1,5;a\\nbob;1,75;b\\ncid;1,8;a\\n")
+    >>> table = read_table(path)
+    >>> table.roles
+    {'name': 'id', 'size': 'number', 'group': 'category'}
+    >>> table.features().X.tolist()
+    [[1.5], [1.75], [1.8]]
     """
-    if Path(name).suffix.lower() in PARQUET_SUFFIXES:
+    file = check_path(path, "path")
+    options = Reading(
+        transpose=transpose,
+        encoding=encoding,
+        has_header=has_header,
+        delimiter=delimiter,
+        decimal=decimal,
+        sheet=sheet,
+    )
+    return replace(parse_table(read_bytes(file), base_name(file), **options), given_roles=dict(roles or {}))
+
+
+def parse_table(
+    content: bytes,
+    name: str,
+    *,
+    transpose: bool = False,
+    encoding: str | None = None,
+    has_header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
+    keep_empty: bool = False,
+) -> Table:
+    """The table in the unpacked bytes of a file of this name; the suffix of the name says what it is."""
+    suffix = Path(name).suffix.lower()
+    if suffix in TYPED:
         if transpose:
-            raise ValueError("--transpose must be used with text tables. Got a Parquet file. Save the table as CSV.")
-        table = read_parquet(content, name, as_text)
+            raise ValueError("--transpose must be used with text tables. Got a typed file. Save the table as CSV.")
+        table = _typed_table(content, name, suffix)
+    elif suffix in WORKBOOKS:
+        cells, layout = read_workbook(content, name, sheet, has_header)
+        first = layout.has_header + 1
+        table = _text_table(cells, layout, name, transpose, lambda: range(first, first + len(cells)), "row")
     else:
-        table = _read_text(decode(content, name, encoding), name, as_text, transpose, has_header)
+        text = text_bytes(content, name, encoding)
+        cells, layout = read_text(text, name, delimiter, has_header)
+        table = _text_table(cells, layout, name, transpose, lambda: row_places(text, layout, name), "line")
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    return _without_empty_columns(table)
+    if suffix not in TYPED:
+        table = _with_decimal_mark(table, layout.delimiter, decimal)
+    return table if keep_empty else _without_empty_columns(table)
 
 
-def _read_text(text: str, name: str, as_text: Collection[str], transpose: bool, has_header: bool | None) -> Table:
-    lines = text_lines(text)
-    layout = find_layout(lines, name, has_header)
-    if not transpose:
-        names = _column_names(layout, name)
-        plain = read_plain(lines, layout, names, as_text)
-        if plain is not None:
-            return Table(name, *plain, "line", _index(layout), _notes(layout))
-    texts, places = _read_cells(lines, layout, name)
+def _typed_table(content: bytes, name: str, suffix: str) -> Table:
+    frame = read_typed(content, name, suffix)
+    _check_names(frame.column_names, name)
+    columns = [_column(name, frame.column(j)) for j, name in enumerate(frame.column_names)]
+    rows = range(1, frame.num_rows + 1)
+    return Table(name, columns, lambda: rows, "row", PANDAS_INDEX if PANDAS_INDEX in frame.column_names else None)
+
+
+def _text_table(
+    cells: Any, layout: Layout, name: str, transpose: bool, places: Callable[[], Sequence[int]], unit: str
+) -> Table:
     if transpose:
-        table = _transposed(texts, places, layout, name)
-    else:
-        columns = [Column(column, text, numbers(text)) for column, text in zip(names, texts, strict=True)]
-        table = Table(name, columns, places, "line", _index(layout), _notes(layout))
-    return _with_decimal_marks(table, layout.delimiter)
-
-
-def _read_cells(lines: list[str], layout: Layout, name: str) -> tuple[list[list[str]], list[int]]:
-    """The cells of each column, and the numbers of the lines."""
-    texts: list[list[str]] = [[] for _ in layout.header]
-    places: list[int] = []
-    rows = itertools.islice(split_rows(lines, layout.delimiter, name), layout.n_header_rows, None)
-    while chunk := list(itertools.islice(rows, CHUNK_ROWS)):
-        _check_widths(chunk, layout, name)
-        places += [place for place, _ in chunk]
-        for text, cells in zip(texts, zip(*(cells for _, cells in chunk), strict=True), strict=True):
-            shared: dict[str, str] = {}  # equal cells of a chunk are one object: label tables stay small
-            text += map(shared.setdefault, cells, cells)
-    return texts, places
-
-
-def _transposed(texts: list[list[str]], places: list[int], layout: Layout, name: str) -> Table:
-    """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
-    named = not layout.header[0] or numbers(texts[0]) is None
-    names = texts[0] if named else [f"row_{place}" for place in places]
-    _check_names(names, name)
-    cells = list(zip(*texts[named:], strict=True)) or [()] * len(names)
-    columns = [Column(column, text, numbers(text)) for column, text in zip(names, cells, strict=True)]
-    index = [Column(ROW_NAMES, layout.header[named:], None)] if layout.n_header_rows else []
-    objects = range(1 + named, 1 + layout.width)
-    return Table(name, index + columns, objects, "column", ROW_NAMES if index else None, _notes(layout))
-
-
-def _check_widths(rows: list[Row], layout: Layout, name: str) -> None:
-    for place, cells in rows:
-        if len(cells) != layout.width:
-            raise ValueError(
-                f"Every row of {name} must have {layout.width} fields, as the first one has. "
-                f"Got {len(cells)} in line {place}. Correct that line."
-            )
-
-
-def _column_names(layout: Layout, name: str) -> list[str]:
+        return _transposed(cells, layout, name, places)
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
     _check_names(names, name)
-    return names
+    columns = [_column(column, cells.column(j)) for j, column in enumerate(names)]
+    return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 
 
-def _check_names(names: list[str], source: str) -> None:
+def _column(name: str, values: Any) -> Column:
+    """A column of one Arrow array; text without spaces around it, null where empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = values.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):
+        values = pa.concat_arrays(values.chunks)
+    kind = values.type
+    if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        values = values.cast(pa.string())
+    if pa.types.is_string(values.type):
+        trimmed = pc.utf8_trim_whitespace(values)
+        values = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    return Column(name, values)
+
+
+def _transposed(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:
+    """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
+    import pyarrow as pa
+
+    first = _column("", cells.column(0))
+    named = not layout.header[0] or first.numbers is None
+    names = first.cells() if named else [f"row_{place}" for place in places()]
+    _check_names(names, name)
+    rows = zip(*(cells.column(j).to_pylist() for j in range(int(named), layout.width)), strict=True)
+    columns = [_column(column, pa.chunked_array([row], pa.string())) for column, row in zip(names, rows, strict=True)]
+    header = pa.chunked_array([layout.header[named:]], pa.string())
+    index = [_column(ROW_NAMES, header)] if layout.has_header else []
+    objects = range(1 + named, 1 + layout.width)
+    return Table(name, index + columns, lambda: objects, "column", ROW_NAMES if index else None, layout.notes())
+
+
+def _check_names(names: Sequence[str], source: str) -> None:
     (name, count), *_ = Counter(names).most_common(1) or [("", 1)]
     if count > 1:
         raise ValueError(
@@ -133,51 +196,48 @@ def _check_names(names: list[str], source: str) -> None:
         )
 
 
-def _index(layout: Layout) -> str | None:
-    return None if layout.header[0] else ROW_NAMES
-
-
-def _notes(layout: Layout) -> tuple[str, ...]:
-    notes = []
-    if layout.delimiter != ",":
-        notes.append(f"cells are separated by {DELIMITERS[layout.delimiter]}s")
-    if not layout.n_header_rows:
-        notes.append(f"the first row holds data: columns are called column_1 to column_{layout.width} (else: --header)")
-    if layout.short_header:
-        notes.append("the header is one field shorter than the rows: the first field of a row is its name")
-    return tuple(notes)
-
-
-def _with_decimal_marks(table: Table, delimiter: str) -> Table:
-    """Check that the numbers have one decimal mark, and note a comma; between commas a quoted 1,234 is in doubt."""
-    with_comma, with_point = _first_marked(table, ","), _first_marked(table, ".")
-    if with_comma is None:
-        return table
-    cell, place = with_comma
-    if with_point is not None:
+def _with_decimal_mark(table: Table, delimiter: str, wanted: str | None) -> Table:
+    """The table with the decimal mark of its numbers, and what was chosen as a note."""
+    try:
+        mark, doubt = decimal_mark(table.columns, delimiter, wanted)
+    except ConflictingMarks as marks:
+        comma, point = marks.args
         raise ValueError(
-            f"The numbers of {table.source} must have one decimal mark. Got {cell} in {place} and {with_point[0]} in "
-            f"{with_point[1]}. Write them all with a point or all with a comma."
-        )
-    texts = [column.text or () for column in table.columns if column.numbers is not None]
-    if delimiter != ";" and all(looks_like_thousands(c) for text in texts for c in text if "," in c):
-        raise ValueError(
-            f"The numbers of {table.source} must have a clear decimal mark. Got {cell} in {place}, which may be a "
-            "thousand or a fraction. Write them without thousands separators and with a decimal point."
-        )
-    return replace(table, notes=(*table.notes, f"the decimal mark is a comma: {cell} is {cell.replace(',', '.')}"))
+            f"The numbers of {table.source} must have one decimal mark. Got {comma.cell} in {table.where(comma.row)} "
+            f"and {point.cell} in {table.where(point.row)}. Write them alike, or say it: --decimal , or --decimal ."
+        ) from None
+    columns = [replace(column, decimal=mark) for column in table.columns]
+    return replace(table, columns=columns, notes=(*table.notes, *_mark_notes(columns, mark, doubt)))
 
 
-def _first_marked(table: Table, mark: str) -> tuple[str, str] | None:
-    """The first number with a mark, and where it stands."""
-    for column in table.columns:
-        if column.numbers is not None and column.text and mark in "".join(column.text):
-            return next((cell, table.where(row)) for row, cell in enumerate(column.text) if mark in cell)
-    return None
+def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) -> list[str]:
+    """How numbers were read that are not written as a program would."""
+    if doubt is not None:
+        read, other = (doubt.cell.replace(",", "."), ".") if mark == "," else (doubt.cell.replace(",", ""), ",")
+        return [f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: --decimal {other})"]
+    examples = []
+    for column in columns:
+        if column.is_text and (mark == "," or column.looks_numeric) and column.numbers is not None:
+            example = _example(column)
+            examples += [example] if example else []
+    notes = ["the decimal mark is a comma"] if mark == "," else ["numbers"]
+    return [f"{notes[0]}: {', '.join(examples[:4])}"] if examples else []
+
+
+def _example(column: Column) -> str | None:
+    """The first number that is not written as Python would: "45% is 45"."""
+    import pyarrow.compute as pc
+
+    odd = pc.match_substring_regex(column.text, r"[^-+0-9.eE]")
+    row = pc.index(odd, True).as_py()
+    values = column.numbers
+    if row < 0 or values is None or np.isnan(values[row]):
+        return None
+    return f"{column.text[row]} is {values[row]:.15g}"
 
 
 def _without_empty_columns(table: Table) -> Table:
-    empty = [c.name for c in table.columns if c.numbers is not None and bool(np.isnan(c.numbers).all())]
+    empty = [column.name for column in table.columns if column.n_filled == 0]
     if not empty:
         return table
     columns = [column for column in table.columns if column.name not in empty]

@@ -1,16 +1,63 @@
-"""Which column names the objects, which holds the truth, which are left for the rest."""
+"""What each column is for: found, told, and changed by the user."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.tables._cells import is_missing, number
-from ensemblage.tables._table import Column, Table
+from ensemblage.tables._column import Column
+from ensemblage.tables._labels import as_labels
+from ensemblage.tables._numbers import is_missing
+
+if TYPE_CHECKING:
+    from ensemblage.tables._table import Table
+
+GIVEN = ("id", "number", "category", "ordered", "drop")
+"""The roles that a user may give."""
+
+ID_NAME = re.compile(
+    r"(?i:(^|.*[\W_])(id|ids|uuid|guid|key|nr|no|rowid)|index|row|unnamed: ?0|row[ _]?(names?|numbers?|id))"
+    r"|.*[a-z](ID|Id)"
+)
+POSTAL_NAME = re.compile(r"(?i)(^|.*[\W_])(zip|zip_?code|plz|postleitzahl|post_?code|postal_?code|phone|telefon|iban)")
+CODE_NAME = re.compile(
+    r"(?i)(^|.*[\W_])(code|cluster|class|klasse|group|gruppe|label|category|kategorie|type|typ|region|status)([\W_]?id)?"
+)
+MOST_CODES = 50
+"""A column whose name says code is one up to this many different whole numbers."""
+MOST_CATEGORIES = 1_000
+MOSTLY_EMPTY, FEW_ROWS = 0.9, 10
+YES_NO = [{"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"ja", "nein"}, {"wahr", "falsch"}, {"oui", "non"}]
+YES_NO += [{"si", "no"}, {"sí", "no"}, {"on", "off"}]
+SCALES = [
+    ["very low", "low", "medium", "high", "very high"],
+    ["low", "middle", "high"],
+    ["low", "moderate", "high"],
+    ["xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl"],
+    ["small", "medium", "large", "extra large"],
+    ["very poor", "poor", "fair", "good", "very good", "excellent"],
+    ["never", "rarely", "sometimes", "often", "always"],
+    ["strongly disagree", "disagree", "neutral", "agree", "strongly agree"],
+    ["niedrig", "mittel", "hoch"],
+    ["klein", "mittel", "groß"],
+    ["nie", "selten", "manchmal", "oft", "immer"],
+]
+DATE = re.compile(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+    r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|[+-]\d{2}:?\d{2}))?)?"
+)
+
+
+class Role(NamedTuple):
+    name: str
+    reason: str = ""
+    """What is worth telling of why."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +73,106 @@ class Roles:
     notes: tuple[str, ...]
 
 
+def find_roles(table: Table) -> dict[str, Role]:
+    """The role of each column; the id of the rows is the layout's, or the first that is one."""
+    given = check_given(table)
+    roles = {c.name: Role(given[c.name], "as you said") if c.name in given else role_of(c) for c in table.columns}
+    if table.index is not None and table.index not in given:
+        roles[table.index] = Role("id", "row names")
+    elif "id" not in given.values() and not any(role.name == "id" for role in roles.values()):
+        first = table.columns[0]
+        found = next((c for c in table.columns if roles[c.name].name == "text" and c.differs_everywhere()), None)
+        if found is not None:
+            roles[found.name] = Role("id", "text that differs in every row")
+        elif first.name not in given and _counts_rows(first):
+            roles[first.name] = Role("id", "which counts the rows")
+    return roles
+
+
+def check_given(table: Table) -> Mapping[str, str]:
+    """The roles that the user gave."""
+    for name, role in table.given_roles.items():
+        check_column(table, "--role", name)
+        if role not in GIVEN:
+            raise ValueError(f"--role must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose of these.")
+    ids = [name for name, role in table.given_roles.items() if role == "id"]
+    if len(ids) > 1:
+        raise ValueError(f"One column must be the id. Got --role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
+    return table.given_roles
+
+
+def role_of(column: Column) -> Role:
+    """The role of a column by its values and its name."""
+    n, n_filled = len(column.values), column.n_filled
+    if n >= FEW_ROWS and n_filled < (1 - MOSTLY_EMPTY) * n:
+        return Role("mostly empty", f"{n_filled} of {n} cells hold something")
+    if column.is_numeric and not _is_truth_value(column):
+        return _role_of_numbers(column)
+    texts = [text for text in column.distinct[1] if not is_missing(text)]
+    if len(texts) == 1 and n_filled == n > 1:
+        return Role("constant")
+    words = {text.casefold() for text in texts}
+    if len(words) == 2 and any(words == pair for pair in YES_NO):
+        return Role("yes/no")
+    if all(DATE.fullmatch(text) for text in texts):
+        return Role("date")
+    if len(words) > 1 and any(words <= set(scale) for scale in SCALES):
+        return Role("ordered")
+    if len(texts) <= min(MOST_CATEGORIES, max(n_filled // 2, 2)) and len(texts) < n_filled:
+        return Role("category")
+    return Role("text")
+
+
+def _is_truth_value(column: Column) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_boolean(column.values.type))
+
+
+def _role_of_numbers(column: Column) -> Role:
+    """Number, or an id or a code that is written as one."""
+    values = column.numbers
+    if values is None:
+        return Role("number")
+    filled = values[~np.isnan(values)]
+    if len(filled) == len(values) > 1 and filled.min() == filled.max():
+        return Role("constant")
+    if not (np.isfinite(filled).all() and (filled == np.floor(filled)).all()):
+        return Role("number")
+    named = [bool(pattern.fullmatch(column.name.strip())) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME)]
+    if not any(named) and not column.is_text:
+        return Role("number")
+    if not any(named):
+        return Role("code", "leading zeros") if _has_leading_zeros(column) else Role("number")
+    n_distinct = len(np.unique(filled))
+    if named[0] and n_distinct == len(values):
+        return Role("id", "numbers that differ in every row, and its name")
+    if named[0] or named[1] or (n_distinct <= MOST_CODES and n_distinct < len(filled)):
+        return Role("code", "whole numbers, and its name")
+    return Role("number")
+
+
+def _has_leading_zeros(column: Column) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column.text, r"^0\d+$")).as_py())
+
+
+def _counts_rows(column: Column) -> bool:
+    values = column.numbers
+    return values is not None and len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+
+
 def assign_roles(
     table: Table, id_column: str | None, truth_column: str | None, drop_columns: Sequence[str], *, guess_id: bool
 ) -> Roles:
     """Find the columns that the user named; an id that nobody named only where the layout or ``guess_id`` says so."""
+    given = check_given(table)
+    drop_columns = [*drop_columns, *(name for name, role in given.items() if role == "drop")]
+    said = next((name for name, role in given.items() if role == "id"), None)
+    if id_column is not None and said not in (None, id_column):
+        raise ValueError(f"One column must be the id. Got --id-column {id_column!r} and --role {said}=id. Drop one.")
+    id_column = id_column or said
     for option, name in [("--id-column", id_column), ("--truth-column", truth_column)]:
         check_column(table, option, name)
     for name in drop_columns:
@@ -44,7 +187,7 @@ def assign_roles(
         id_column, notes = _find_id(table, taken, guess_id)
     ids = [str(row) for row in range(1, len(table) + 1)]
     if id_column is not None:
-        ids = list(table[id_column].cells())
+        ids = table[id_column].cells()
         _check_ids(ids, id_column, table)
     others = [c for c in table.columns if c.name not in taken | {id_column, table.index}]
     truth = None if truth_column is None else _classes(table[truth_column])
@@ -52,6 +195,7 @@ def assign_roles(
 
 
 def check_column(table: Table, option: str, name: str | None) -> None:
+    """A name that the user gave is one of a column."""
     if name is None or name in table.names:
         return
     near = difflib.get_close_matches(name, table.names, n=1)
@@ -65,30 +209,10 @@ def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | N
         return table.index, (f"id: the {table.index}",)
     if not guess:
         return None, ()
-    for column in table.columns:
-        if column.name not in taken and is_text(column) and all_distinct(column.cells()):
-            return column.name, (f"id: column {column.name!r}, text that differs in every row",)
-    first = table.columns[0]
-    if first.name not in taken and _counts_rows(first):
-        return first.name, (f"id: column {first.name!r}, which counts the rows",)
+    for name, role in find_roles(table).items():
+        if role.name == "id" and name not in taken:
+            return name, (f"id: column {name!r}, {role.reason}",)
     return None, ("id: no column, the rows are numbered from 1",)
-
-
-def is_text(column: Column) -> bool:
-    """Whether fewer than half of the cells that hold anything are numbers."""
-    if column.numbers is not None:
-        return False
-    filled = [cell for cell in column.cells() if not is_missing(cell)]
-    return 2 * sum(number(cell) is not None for cell in filled) < len(filled)
-
-
-def all_distinct(cells: Sequence[str]) -> bool:
-    return len(set(cells)) == len(cells) and not any(map(is_missing, cells))
-
-
-def _counts_rows(column: Column) -> bool:
-    values = column.numbers
-    return values is not None and len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
 
 
 def _check_ids(ids: list[str], name: str, table: Table) -> None:
@@ -104,15 +228,7 @@ def _check_ids(ids: list[str], name: str, table: Table) -> None:
 
 
 def _classes(column: Column) -> NDArray[np.object_]:
-    classes = as_labels(column.cells())
+    classes = as_labels(column)
     if not any(classes):
         raise ValueError(f"The truth column {column.name!r} must hold classes. It is empty. Name another column.")
     return classes
-
-
-def as_labels(cells: Sequence[str]) -> NDArray[np.object_]:
-    """Cells as text, None where they are missing."""
-    label_of = {cell: None if is_missing(cell) else cell for cell in set(cells)}
-    labels = np.empty(len(cells), dtype=object)
-    labels[:] = [label_of[cell] for cell in cells]
-    return labels

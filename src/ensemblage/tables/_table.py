@@ -1,57 +1,88 @@
-"""A table as it stands in a file."""
+"""A table as it stands in a file, and what it is used for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """One column of a table. At least one of ``text`` and ``numbers`` is there."""
-
-    name: str
-    text: Sequence[str] | None
-    """The cells as they stand in the file; None where only the numbers were kept."""
-    numbers: NDArray[np.float64] | None
-    """NaN where a cell is missing; None if a cell holds text."""
-
-    def cells(self) -> Sequence[str]:
-        """The cells as text."""
-        if self.text is None:
-            assert self.numbers is not None
-            return ["" if np.isnan(v) else f"{v:.17g}" for v in self.numbers.tolist()]
-        return self.text
+from ensemblage.tables._column import Column
+from ensemblage.tables._features import Features, Imputation, features_of
+from ensemblage.tables._roles import find_roles
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The columns of a file."""
+    """The columns of a file, what each is for, and what was found out about the file.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> columns = [Column("who", pyarrow.array(["ann", "bob", "cid"])), Column("x", pyarrow.array(["1,5", "2,0", "3"]))]
+    >>> table = Table("data.csv", columns)
+    >>> table.names, len(table)
+    (['who', 'x'], 3)
+    """
 
     source: str
+    """The name of the file."""
     columns: list[Column]
-    places: Sequence[int]
-    """Where each row stands in the file ..."""
-    unit: str
-    """... as a number of a "line", or of a "column" if the table was transposed."""
-    index: str | None
+    places: Callable[[], Sequence[int]] = field(default=lambda: (), repr=False)
+    """Where the rows stand in the file ..."""
+    unit: str = "row"
+    """... as numbers of a "line", of a "row", or of a "column" if the table was transposed."""
+    index: str | None = None
     """The column of row names, where the file's layout says that it is one."""
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     """What was found out about the file."""
+    given_roles: Mapping[str, str] = field(default_factory=dict)
+    """Roles that the user gave."""
 
     @property
     def names(self) -> list[str]:
+        """The names of the columns."""
         return [column.name for column in self.columns]
 
+    @property
+    def roles(self) -> dict[str, str]:
+        """What each column is for: number, category, ordered, yes/no, date, code, id, text, constant, mostly empty."""
+        return {name: role.name for name, role in find_roles(self).items()}
+
+    def features(self, *, impute: Imputation | None = None, standardize: bool = False) -> Features:
+        """The columns of numbers, as ``names`` and the complete float matrix ``X``.
+
+        Parameters
+        ----------
+        impute : {"median", "mean", "drop"}, optional
+            What to do about missing values; without it they are refused.
+        standardize : bool, default False
+            Bring the features to mean 0 and deviation 1, as the commands do.
+        """
+        return features_of(self, impute=impute, standardize=standardize)
+
+    def to_frame(self) -> Any:
+        """The table as a pyarrow table, which every library of data frames reads: numbers as float64, all else as text.
+
+        Columns whose role is code or id stay text.
+        """
+        import pyarrow as pa
+
+        roles = self.roles
+        return pa.table(
+            {
+                c.name: pa.array(c.numbers, from_pandas=True)
+                if roles[c.name] == "number" and c.numbers is not None
+                else c.text
+                for c in self.columns
+            }
+        )
+
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.columns[0].values) if self.columns else 0
 
     def __getitem__(self, name: str) -> Column:
         return self.columns[self.names.index(name)]
 
     def where(self, row: int) -> str:
         """The place of a row in the file, for messages."""
-        return f"{self.unit} {self.places[row]}"
+        return f"{self.unit} {self.places()[row]}"

@@ -2,7 +2,6 @@
 
 import codecs
 import gzip
-import re
 import zlib
 from pathlib import Path
 
@@ -25,6 +24,7 @@ SIGNATURES = {
     b"ARROW1": "an Arrow file",
     b"\x80\x04": "a Python pickle",
 }
+PACKINGS = {".gz": "gzip", ".zst": "Zstandard"}
 BYTE_ORDER_MARKS = {  # UTF-32's marks begin with UTF-16's
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
@@ -35,16 +35,23 @@ BYTE_ORDER_MARKS = {  # UTF-32's marks begin with UTF-16's
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unpacked if its name ends in .gz."""
+    """The bytes of a file, unpacked if its name ends in .gz or .zst."""
     content = _stored_bytes(path)
-    packed = path.suffix.lower() == ".gz"
+    packing = PACKINGS.get(path.suffix.lower())
     found = signature(content)
-    if packed != (found == SIGNATURES[b"\x1f\x8b"]):
+    packed = next((suffix for suffix, kind in PACKINGS.items() if found == f"a {kind} file"), None)
+    if packing != PACKINGS.get(packed or ""):
+        right = path.name.removesuffix(path.suffix) if packing else f"{path.name}{packed}"
         raise ValueError(
-            f"{path.name} must be what its name says. Got {found or 'a file that is not gzip'}. "
-            f"Rename it to {path.name.removesuffix(path.suffix) if packed else path.name + '.gz'}."
+            f"{path.name} must be what its name says. Got {found or f'a file that is not {packing}'}. "
+            f"Rename it to {right}."
         )
-    return _unpacked(content, path.name) if packed else content
+    return content if packing is None else _unpacked(content, path.name, packing)
+
+
+def base_name(path: Path) -> str:
+    """The name of a file without the suffix of its packing."""
+    return path.name.removesuffix(path.suffix) if path.suffix.lower() in PACKINGS else path.name
 
 
 def _stored_bytes(path: Path) -> bytes:
@@ -61,11 +68,17 @@ def _stored_bytes(path: Path) -> bytes:
     return content
 
 
-def _unpacked(content: bytes, name: str) -> bytes:
+def _unpacked(content: bytes, name: str, packing: str) -> bytes:
     try:
-        return gzip.decompress(content)
+        if packing == "gzip":
+            return gzip.decompress(content)
+        import pyarrow as pa
+
+        with pa.input_stream(pa.BufferReader(content), compression="zstd") as stream:
+            unpacked: bytes = stream.read()
+            return unpacked
     except (OSError, EOFError, zlib.error):
-        raise ValueError(f"{name} must be a whole gzip file. It is cut short or damaged. Copy it again.") from None
+        raise ValueError(f"{name} must be a whole {packing} file. It is cut short or damaged. Copy it again.") from None
 
 
 def signature(content: bytes) -> str | None:
@@ -73,26 +86,30 @@ def signature(content: bytes) -> str | None:
     return next((kind for start, kind in SIGNATURES.items() if content.startswith(start)), None)
 
 
-def decode(content: bytes, name: str, encoding: str | None = None) -> str:
-    """The text of a file, with ``\\n`` line ends and no byte order mark.
+def text_bytes(content: bytes, name: str, encoding: str | None = None) -> bytes:
+    """The text of a file as UTF-8 without byte order mark.
 
-    UTF-8 unless a byte order mark or ``encoding`` says something else.
+    It is UTF-8 unless a byte order mark or ``encoding`` says something else.
     """
     found = signature(content)
     if found:
-        raise ValueError(f"{name} must be a text table (CSV or TSV). Got {found}. Save the table as CSV.")
-    text = _characters(content, name, encoding).replace("\r\n", "\n").replace("\r", "\n")
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+        raise ValueError(f"{name} must be a table. Got {found}. Save the table as CSV, Excel or Parquet.")
+    if encoding is not None or not content.isascii():
+        content = _decoded(content, name, encoding).encode("utf-8", "surrogatepass")
+    if b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise ValueError(
             f"{name} must be a text table. Got a NUL byte in line {line}. If it is UTF-16 text, add --encoding utf-16."
         )
-    if not text.strip():
+    start = content[:4096].lstrip()
+    if not start and not content.strip():
         raise ValueError(f"{name} must hold a table. It holds nothing but blank lines. Save the table again.")
-    return text
+    if start.startswith((b'{"', b"[{")):
+        raise ValueError(f"{name} must be a text table. Got JSON. Name it .jsonl or .json.")
+    return content
 
 
-def _characters(content: bytes, name: str, encoding: str | None) -> str:
+def _decoded(content: bytes, name: str, encoding: str | None) -> str:
     marked = next((codec for mark, codec in BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
     codec = marked or encoding or "utf-8"
     try:
@@ -104,13 +121,10 @@ def _characters(content: bytes, name: str, encoding: str | None) -> str:
             ) from None
         line = content.count(b"\n", 0, error.start) + 1
         advice = (
-            "Save it as UTF-8, or name its encoding: --encoding latin-1" if codec == "utf-8" else "Save it as UTF-8"
+            "Save it as UTF-8, or name its encoding: --encoding cp1252 or --encoding latin-1"
+            if codec == "utf-8"
+            else "Save it as UTF-8"
         )
         raise ValueError(
             f"{name} must be {codec} text. Got the byte 0x{content[error.start]:02x} in line {line}. {advice}."
         ) from None
-
-
-def text_lines(text: str) -> list[str]:
-    """Lines with their ends; only line feeds end a line."""
-    return re.findall(r"[^\n]*\n|[^\n]+", text)

@@ -1,0 +1,100 @@
+"""A column as text, as numbers, and as numbered distinct texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.tables._numbers import is_missing, is_number, parse_numbers
+
+SAMPLE = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a table."""
+
+    name: str
+    values: Any
+    """(n,) Arrow array: text without spaces around it, null where empty; or typed, as in a Parquet file."""
+    decimal: str = "."
+    """The decimal mark of its numbers, if it is text."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the file holds text."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_string(self.values.type))
+
+    @cached_property
+    def text(self) -> Any:
+        """(n,) Arrow text: the cells as a CSV file has them, null where empty."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.is_text:
+            return self.values
+        if pa.types.is_boolean(self.values.type):
+            return pc.if_else(self.values, "True", "False")
+        return pc.cast(self.values, pa.string())
+
+    def cells(self) -> list[str]:
+        """The cells as text, "" where empty."""
+        return [cell or "" for cell in self.text.to_pylist()]
+
+    @cached_property
+    def distinct(self) -> tuple[NDArray[np.int32], list[str]]:
+        """(n,) number of each cell's text, the number of texts where it is empty; the distinct texts."""
+        import pyarrow.compute as pc
+
+        coded = self.text.dictionary_encode()
+        texts = coded.dictionary.to_pylist()
+        return pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False).astype(np.int32), texts
+
+    @cached_property
+    def _parsed(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if self.is_text or pa.types.is_boolean(self.values.type) or pa.types.is_temporal(self.values.type):
+            return parse_numbers(self.text, self.decimal)
+        values = pc.cast(self.values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        return np.array(values, dtype=np.float64), np.zeros(len(values), dtype=bool)
+
+    @property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """(n,) NaN where a cell is missing; None if a cell holds text."""
+        values, is_other = self._parsed
+        return None if is_other.any() else values
+
+    @property
+    def not_numbers(self) -> NDArray[np.intp]:
+        """The rows whose cells hold text that is no number."""
+        return np.flatnonzero(self._parsed[1])
+
+    @cached_property
+    def n_filled(self) -> int:
+        """How many cells are not missing."""
+        values, is_other = self._parsed
+        return int((~np.isnan(values) | is_other).sum())
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether at least half of the cells that hold anything are numbers."""
+        return 2 * len(self.not_numbers) <= self.n_filled
+
+    @cached_property
+    def looks_numeric(self) -> bool:
+        """Whether half of the first filled cells are numbers in some way of writing."""
+        texts = [t for t in self.text.drop_null()[:SAMPLE].to_pylist() if not is_missing(t)]
+        return 2 * sum(map(is_number, texts)) >= len(texts)
+
+    def differs_everywhere(self) -> bool:
+        """Whether no cell is missing and no two are the same."""
+        codes, texts = self.distinct
+        return len(texts) == len(codes) and not any(map(is_missing, texts))

@@ -1,0 +1,198 @@
+"""From the bytes of a file to Arrow columns: the splitting is pyarrow's, workbooks are fastexcel's."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import zipfile
+from io import BytesIO
+from typing import Any
+
+from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_of_rows, split_rows
+
+TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
+TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SAMPLE_BYTES = 1 << 18
+BLOCK_SIZES = (1 << 20, 1 << 26)
+"""Bytes that pyarrow splits at once: the second try is for long lines."""
+
+
+def read_typed(content: bytes, name: str, suffix: str) -> Any:
+    """The Arrow table of a file that has types: without dictionaries, and nothing nested."""
+    import pyarrow as pa
+
+    try:
+        frame = _typed(content, suffix)
+        frame.validate(full=True)
+    except Exception:  # pyarrow has no one error for a damaged file
+        raise ValueError(
+            f"{name} must be what its name says. It is not a (whole) {TYPED[suffix]} file. Save the table again."
+        ) from None
+    for j, field in enumerate(frame.schema):
+        if pa.types.is_dictionary(field.type):
+            frame = frame.set_column(j, field.name, frame.column(j).cast(field.type.value_type))
+        elif pa.types.is_nested(field.type):
+            raise ValueError(
+                f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten it."
+            )
+    return frame
+
+
+def _typed(content: bytes, suffix: str) -> Any:
+    import pyarrow as pa
+
+    buffer = pa.BufferReader(content)
+    if TYPED[suffix] == "Parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(buffer)
+    if TYPED[suffix] == "Arrow":
+        import pyarrow.feather
+
+        return pyarrow.feather.read_table(buffer)
+    import pyarrow.json
+
+    if content.lstrip().startswith(b"["):
+        return pa.Table.from_pylist(json.loads(content))
+    return pyarrow.json.read_json(buffer)
+
+
+def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool | None) -> tuple[Any, Layout]:
+    """The rows below the header of a sheet of Excel or OpenDocument as Arrow text, and its layout."""
+    import pyarrow as pa
+
+    cells = _sheet(content, name, sheet)
+    rows = [row for row in zip(*(column.to_pylist() for column in cells.columns), strict=True) if any(row)]
+    sample = [[(cell or "").strip() for cell in row] for row in rows[:SAMPLE_ROWS]]
+    layout = layout_of_rows(list(enumerate(sample, start=1)), name, ",", has_header)
+    columns = list(zip(*rows[layout.has_header :], strict=True)) or [()] * layout.width
+    names = [str(j) for j in range(layout.width)]
+    return pa.table([pa.array(column, pa.string()) for column in columns], names), layout
+
+
+def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
+    import fastexcel
+
+    if "EncryptedPackage".encode("utf-16-le") in content:
+        raise ValueError(f"{name} must open without a password. It is protected by one. Save it without.")
+    try:
+        book = fastexcel.read_excel(content)
+        names = book.sheet_names
+        filled = [s for s in names if book.load_sheet(s, header_row=None).total_height] if sheet is None else [sheet]
+    except Exception:
+        raise ValueError(
+            f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
+        ) from None
+    if len(filled) != 1 or filled[0] not in names:
+        got = f"{sheet!r}" if sheet is not None else f"{len(filled)} with cells" if filled else "no cells at all"
+        raise ValueError(
+            f"A workbook must have one sheet with cells, or --sheet must name one. Got {got} for {name}. "
+            f"Its sheets are {', '.join(names[:8])}."
+        )
+    _check_formulas(content, name, names.index(filled[0]) + 1)
+    return book.load_sheet(filled[0], header_row=None, dtypes="string").to_arrow()
+
+
+def _check_formulas(content: bytes, name: str, number: int) -> None:
+    """Formulas whose results a program did not store are no cells."""
+    part = f"xl/worksheets/sheet{number}.xml"
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            cells = archive.read(part) if part in archive.namelist() else b""
+    except (zipfile.BadZipFile, OSError):
+        return
+    empty = re.search(rb'<c r="(\w+)"[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)', cells)
+    if empty:
+        raise ValueError(
+            f"The formulas of {name} must have results. Got none in cell {empty[1].decode()}. "
+            "Open the workbook in a spreadsheet, and save it there."
+        )
+
+
+def read_text(content: bytes, name: str, delimiter: str | None, has_header: bool | None) -> tuple[Any, Layout]:
+    """The rows below the header of UTF-8 text as Arrow text, and its layout."""
+    text = content[:SAMPLE_BYTES].decode("utf-8", "ignore")
+    lines = text_lines(text)
+    if len(content) > SAMPLE_BYTES and len(lines) > 1:
+        del lines[-1]
+    layout = find_layout(lines, name, delimiter, has_header)
+    if content.count(b'"') % 2:
+        _check_quotes(content, layout, name)
+    body = _after_lines(content, layout.header_lines)
+    if layout.delimiter == " ":
+        body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb'("(?:[^"]|"")*")| +', lambda m: m[1] or b" ", body))
+    else:
+        mark = re.escape(layout.delimiter.encode())
+        if re.search(mark + b' +"', body):
+            body = re.sub(rb'("(?:[^"]|"")*")|(?<=' + mark + b') +(?=")', lambda m: m[1] or b"", body)
+    if not body.strip():
+        raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
+    return _split(body, layout, name, content), layout
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines with their ends."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def _after_lines(content: bytes, n_lines: int) -> bytes:
+    end = 0
+    for line in itertools.islice(re.finditer(rb"\r\n|\r|\n", content), n_lines):
+        end = line.end()
+    return content[end:] if n_lines else content
+
+
+def _check_quotes(content: bytes, layout: Layout, name: str) -> None:
+    """An odd number of quotes: one of them may never be closed."""
+    for _ in split_rows(text_lines(content.decode("utf-8", "replace")), layout.delimiter, name):
+        pass
+
+
+def _split(body: bytes, layout: Layout, name: str, content: bytes) -> Any:
+    import pyarrow as pa
+
+    reason = ""
+    for block_size in BLOCK_SIZES:
+        try:
+            return _arrow_rows(body, layout, block_size)
+        except pa.ArrowInvalid as error:
+            reason = str(error)
+            if "block size" not in reason:
+                break
+    if "block size" in reason:
+        raise ValueError(f"A row of {name} must be shorter than {BLOCK_SIZES[1]:,} bytes. Got a longer one. Split it.")
+    _check_widths(content, layout, name)
+    raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
+
+
+def _arrow_rows(body: bytes, layout: Layout, block_size: int) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    names = [str(j) for j in range(layout.width)]
+    return csv.read_csv(
+        pa.BufferReader(body),
+        read_options=csv.ReadOptions(column_names=names, block_size=block_size),
+        parse_options=csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in body),
+        convert_options=csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+        ),
+    )
+
+
+def row_places(content: bytes, layout: Layout, name: str) -> list[int]:
+    """The number of the line of each row below the header: slow, for messages."""
+    lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
+    return [layout.header_lines + n for n, _ in split_rows(lines, layout.delimiter, name, strict=False)]
+
+
+def _check_widths(content: bytes, layout: Layout, name: str) -> None:
+    lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
+    for place, cells in split_rows(lines, layout.delimiter, name):
+        if len(cells) != layout.width:
+            raise ValueError(
+                f"Every row of {name} must have {layout.width} fields, as the first one has. "
+                f"Got {len(cells)} in line {layout.header_lines + place}. Correct that line."
+            )

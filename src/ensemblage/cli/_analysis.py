@@ -260,7 +260,9 @@ def _settings(identity: Mapping[str, Any], source: Source, objects: Features | M
     chosen = {
         name: value for name, value in identity.items() if value is not None and value is not False and value != []
     }
-    return {"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)}
+    columns = {"columns": "; ".join(f"{name}: {done}" for name, done in objects.columns.items())}
+    notes = {"notes": "; ".join(objects.notes), **(columns if objects.columns else {})}
+    return {"file": source.path.name, **chosen, **notes}
 
 
 def write_labels(path: Path, ids: Sequence[str], labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:

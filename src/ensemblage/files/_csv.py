@@ -46,7 +46,7 @@ def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     odd = next(filter(is_missing, labels), odd) if odd is None else odd
     if odd is not None or (is_first and not name):
         raise ValueError(
-            f"A .csv file must give back what it holds: not a label NA, spaces around a text, or a first name that is empty. "
+            "A .csv file must give back what it holds: no label NA, no spaces around a text, no empty first name. "
             f"Got {shown(odd or name)} in partition {shown(name)}. Use .npz, or give it another name."
         )
 

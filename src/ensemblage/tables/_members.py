@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ class Members:
     truth: NDArray[np.object_] | None
     """(n,) classes, None where the class is missing."""
     notes: tuple[str, ...]
+    columns: dict[str, str] = field(default_factory=dict)
+    """What was done with each column of the table."""
 
 
 def members_of(
@@ -54,7 +56,9 @@ def members_of(
                 f"value in every row, like an id. Name it: --id-column {column.name!r}, or --drop-column."
             )
     ensemble = Ensemble._of(code_columns(roles.rest, check_missing(missing)), missing, is_new=True)
-    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes))
+    done = dict.fromkeys(table.names, "left out") | {c.name: "partition" for c in roles.rest}
+    done |= {name: use for name, use in ((roles.id_column, "id of the rows"), (truth_column, "known classes")) if name}
+    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), done)
 
 
 def _differs_everywhere(column: Column) -> bool:

@@ -735,6 +735,10 @@ def test_a_permutation_of_the_rows_permutes_and_nothing_else(labels):
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
 
 
+def draw_floats(most):
+    return st.floats(None if most is None else -most, most, allow_nan=False, allow_infinity=False)
+
+
 @st.composite
 def ensembles(draw, text=TEXT, name=TEXT, most=None):
     n = draw(st.integers(1, 8))

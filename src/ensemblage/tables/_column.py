@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.tables._numbers import is_missing, is_number, parse_numbers
+from ensemblage.tables._numbers import Numbers, is_missing, is_number, parse_numbers
 
 SAMPLE = 1_000
 
@@ -57,30 +57,31 @@ class Column:
         return pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False).astype(np.int32), texts
 
     @cached_property
-    def _parsed(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    def parsed(self) -> Numbers:
+        """What of the column are numbers."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if self.is_text or pa.types.is_boolean(self.values.type) or pa.types.is_temporal(self.values.type):
             return parse_numbers(self.text, self.decimal)
         values = pc.cast(self.values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return np.array(values, dtype=np.float64), np.zeros(len(values), dtype=bool)
+        return Numbers(np.array(values, dtype=np.float64), np.zeros(len(values), dtype=bool), True)
 
     @property
     def numbers(self) -> NDArray[np.float64] | None:
         """(n,) NaN where a cell is missing; None if a cell holds text."""
-        values, is_other = self._parsed
+        values, is_other, _ = self.parsed
         return None if is_other.any() else values
 
     @property
     def not_numbers(self) -> NDArray[np.intp]:
         """The rows whose cells hold text that is no number."""
-        return np.flatnonzero(self._parsed[1])
+        return np.flatnonzero(self.parsed.is_other)
 
     @cached_property
     def n_filled(self) -> int:
         """How many cells are not missing."""
-        values, is_other = self._parsed
+        values, is_other, _ = self.parsed
         return int((~np.isnan(values) | is_other).sum())
 
     @property

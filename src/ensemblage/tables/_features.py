@@ -75,7 +75,7 @@ def features_of(
     used = [numeric[j] for j in np.flatnonzero(varying)]
     notes += _left_out("constant", [numeric[j] for j in np.flatnonzero(~varying)])
     _check_any(used, table, "numbers that vary")
-    X = np.ascontiguousarray(X[:, varying])
+    X = X if varying.all() else np.ascontiguousarray(X[:, varying])
     if standardize:
         X = _standardized(X, used)
         notes.append("features have mean 0 and standard deviation 1")

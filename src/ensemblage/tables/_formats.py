@@ -118,14 +118,14 @@ def read_text(content: bytes, name: str, delimiter: str | None, has_header: bool
     if len(content) > SAMPLE_BYTES and len(lines) > 1:
         del lines[-1]
     layout = find_layout(lines, name, delimiter, has_header)
-    if content.count(b'"') % 2:
+    if b'"' in content and content.count(b'"') % 2:
         _check_quotes(content, layout, name)
     body = _after_lines(content, layout.header_lines)
     if layout.delimiter == " ":
         body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb'("(?:[^"]|"")*")| +', lambda m: m[1] or b" ", body))
     else:
         mark = re.escape(layout.delimiter.encode())
-        if re.search(mark + b' +"', body):
+        if b'"' in body and re.search(mark + b' +"', body):
             body = re.sub(rb'("(?:[^"]|"")*")|(?<=' + mark + b') +(?=")', lambda m: m[1] or b"", body)
     if not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")

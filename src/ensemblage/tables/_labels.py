@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.labels._coding import CodedColumns, code_dtype
+from ensemblage.labels._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
 from ensemblage.labels._objects import code_objects
-from ensemblage.rows.memory import MemoryRows
 from ensemblage.tables._column import Column
 from ensemblage.tables._numbers import is_missing
 
@@ -26,10 +25,10 @@ def code_columns(columns: Sequence[Column], missing: int | None) -> CodedColumns
         code_objects([*label_values(texts), None], column.name, missing)
         for column, (_, texts) in zip(columns, numbered, strict=True)
     ]
-    categories = tuple(column.categories for column in coded)
-    codes = MemoryRows(np.column_stack([numbers for numbers, _ in numbered]))
-    names = [column.name for column in columns]
-    return CodedColumns(codes.recode([c.codes for c in coded], code_dtype(categories)), categories, names)
+    dtype = code_dtype([column.categories for column in coded])
+    codes = [column.codes.astype(dtype)[numbers] for column, (numbers, _) in zip(coded, numbered, strict=True)]
+    partitions = [CodedColumn(code, column.categories) for code, column in zip(codes, coded, strict=True)]
+    return stack_columns(partitions, [column.name for column in columns])
 
 
 def label_values(texts: Sequence[str]) -> list[Any]:

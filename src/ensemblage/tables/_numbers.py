@@ -27,6 +27,8 @@ POINT_GROUPS = rf"^{SIGN}[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:,\d*)?$"
 SPACE_GROUPS = rf"^{SIGN}[1-9]\d{{0,2}}(?:{SPACE}\d{{3}})+(?:[.,]\d*)?$"
 ONE_GROUP = {mark: rf"^{SIGN}[1-9]\d{{0,2}}{re.escape(mark)}\d{{3}}$" for mark in ",."}
 """1,234 or 1.234: a thousand or a fraction."""
+_USUAL = re.compile(f"{POINT_NUMBER}|{COMMA_NUMBER}")
+SAMPLE_ROWS = 1_000
 NAMED = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -36,6 +38,8 @@ def is_missing(cell: str) -> bool:
 
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number in any way of writing, or no value."""
+    if _USUAL.fullmatch(cell):
+        return True
     forms = (POINT_NUMBER, COMMA_NUMBER, COMMA_GROUPS, POINT_GROUPS, SPACE_GROUPS)
     return is_missing(cell) or bool(NAMED.fullmatch(cell)) or any(re.match(form, _bare(cell)) for form in forms)
 
@@ -55,23 +59,43 @@ AROUND = (
 """What stands around a number: accountants' brackets, currency, percent."""
 
 
-def parse_numbers(text: Any, mark: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """(n,) numbers of Arrow text, NaN where there is none; (n,) whether a cell is filled and no number."""
+class Numbers(NamedTuple):
+    """The numbers of a column."""
+
+    values: NDArray[np.float64]
+    """(n,) NaN where a cell is missing or holds no number."""
+    is_other: NDArray[np.bool_]
+    """(n,) whether a cell holds text that is no number."""
+    is_plain: bool
+    """Whether they are written as Python would write them."""
+
+
+def parse_numbers(text: Any, mark: str) -> Numbers:
+    """The numbers of Arrow text with this decimal mark."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if mark == "." or not pc.any(pc.match_substring(text, ".")).as_py():
+    if mark == "." or not has(text, "."):
+        with_point = pc.replace_substring(text, ",", ".") if mark == "," else text
         for fill in (False, True):
             try:
-                values = pc.cast(_filled(text) if fill else text, pa.float64())
+                values = pc.cast(_filled(with_point) if fill else with_point, pa.float64())
             except pa.ArrowInvalid:
                 continue
-            return _floats(values), np.zeros(len(text), dtype=bool)
+            return Numbers(_floats(values), np.zeros(len(text), dtype=bool), mark == ".")
     filled = _filled(text)
     plain = _plain(bare(filled), mark)
     is_plain = pc.or_(pc.match_substring_regex(plain, POINT_NUMBER), pc.is_in(plain, pa.array(["inf", "-inf", "Inf"])))
     values = pc.cast(pc.if_else(is_plain, plain, None), pa.float64())
-    return _floats(values), pc.fill_null(pc.invert(is_plain), False).to_numpy(zero_copy_only=False)
+    is_other = pc.fill_null(pc.invert(is_plain), False).to_numpy(zero_copy_only=False)
+    return Numbers(_floats(values), is_other, False)
+
+
+def has(text: Any, mark: str) -> bool:
+    """Whether a cell of Arrow text contains a character."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring(text, mark)).as_py())
 
 
 def _filled(text: Any) -> Any:
@@ -126,12 +150,13 @@ def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) 
     """
     if wanted is not None:
         return wanted, None
-    marked = [column for column in columns if column.is_text and _has_comma_numbers(column)]
+    texts = [column for column in columns if column.is_text]
+    marked = [column for column in texts if has(column.text, ",") and column.looks_numeric]
     if not marked:
         return ".", None
     comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
-    numeric = [column for column in columns if column.is_text and column.looks_numeric]
-    point, _ = _first(numeric, [POINT_NUMBER, COMMA_GROUPS], ".")
+    pointed = [column for column in texts if (has(column.text, ".") or _has_groups(column)) and column.looks_numeric]
+    point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
     if comma and point:
         raise ConflictingMarks(comma, point)
     if comma or point:
@@ -139,35 +164,41 @@ def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) 
     return ("," if delimiter == ";" else "."), doubt
 
 
+def _has_groups(column: Column) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(column.text, ",.*,")).as_py())
+
+
 class ConflictingMarks(Exception):
     """Numbers with a decimal comma, and numbers with a decimal point."""
 
 
-def _has_comma_numbers(column: Column) -> bool:
-    import pyarrow.compute as pc
-
-    return bool(pc.any(pc.match_substring(column.text, ",")).as_py()) and column.looks_numeric
-
-
 def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[Evidence | None, Evidence | None]:
     """The first cells with this decimal mark for sure, and in doubt."""
+    doubt = None
+    for column in columns:
+        for n_rows in (SAMPLE_ROWS, len(column.text)):
+            sure, unsure = _rows_with(column.text[:n_rows], forms, mark)
+            if doubt is None and unsure >= 0:
+                doubt = Evidence(column.text[unsure].as_py(), column.name, unsure)
+            if sure >= 0:
+                return Evidence(column.text[sure].as_py(), column.name, sure), doubt
+    return None, doubt
+
+
+def _rows_with(text: Any, forms: Sequence[str], mark: str) -> tuple[int, int]:
+    """The first row with this decimal mark for sure, and the first with 1,234; −1 if there is none.
+
+    A mark that stands before three digits once (1,234) is in doubt, one that does twice (1,234,567) groups them.
+    """
     import pyarrow.compute as pc
 
-    doubt = None
-    other = "." if mark == "," else ","
-    for column in columns:
-        cells = bare(column.text)
-        # With a mark, as a fraction or beside groups; a lone group is in doubt, two of a kind (1.234.567) are sure.
-        fits = pc.or_(pc.match_substring_regex(cells, forms[0]), pc.match_substring_regex(cells, forms[1]))
-        fits = pc.and_(fits, pc.or_(pc.match_substring(cells, "."), pc.match_substring(cells, ",")))
-        unsure = pc.or_(
-            pc.match_substring_regex(cells, ONE_GROUP[mark]), pc.match_substring_regex(cells, ONE_GROUP[other])
-        )
-        sure, unsure = pc.and_(fits, pc.invert(unsure)), pc.match_substring_regex(cells, ONE_GROUP[","])
-        row = pc.index(sure, True).as_py()
-        if row >= 0:
-            return Evidence(column.text[row].as_py(), column.name, row), doubt
-        row = pc.index(unsure, True).as_py()
-        if row >= 0 and doubt is None:
-            doubt = Evidence(column.text[row].as_py(), column.name, row)
-    return None, doubt
+    if not (has(text, mark) or has(text, "," if mark == "." else ".")):
+        return -1, -1
+    cells = bare(text)
+    lone = {other: pc.match_substring_regex(cells, ONE_GROUP[other]) for other in ",."}
+    fits = pc.or_(pc.match_substring_regex(cells, forms[0]), pc.match_substring_regex(cells, forms[1]))
+    marked = pc.or_(pc.match_substring(cells, "."), pc.match_substring(cells, ","))
+    sure = pc.and_(pc.and_(fits, marked), pc.invert(pc.or_(lone[","], lone["."])))
+    return pc.index(sure, True).as_py(), pc.index(lone[","], True).as_py()

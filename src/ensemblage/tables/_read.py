@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -113,7 +114,7 @@ def parse_table(
     keep_empty: bool = False,
 ) -> Table:
     """The table in the unpacked bytes of a file of this name; the suffix of the name says what it is."""
-    suffix = Path(name).suffix.lower()
+    suffix, may_have_commas = Path(name).suffix.lower(), True
     if suffix in TYPED:
         if transpose:
             raise ValueError("--transpose must be used with text tables. Got a typed file. Save the table as CSV.")
@@ -125,11 +126,13 @@ def parse_table(
     else:
         text = text_bytes(content, name, encoding)
         cells, layout = read_text(text, name, delimiter, has_header)
-        table = _text_table(cells, layout, name, transpose, lambda: row_places(text, layout, name), "line")
+        may_have_commas = layout.delimiter != "," or b'"' in text or transpose
+        has_spaces = b" " in text or b"\t" in text or not text.isascii()
+        table = _text_table(cells, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     if suffix not in TYPED:
-        table = _with_decimal_mark(table, layout.delimiter, decimal)
+        table = _with_decimal_mark(table, layout.delimiter, decimal if may_have_commas else ".")
     return table if keep_empty else _without_empty_columns(table)
 
 
@@ -142,7 +145,13 @@ def _typed_table(content: bytes, name: str, suffix: str) -> Table:
 
 
 def _text_table(
-    cells: Any, layout: Layout, name: str, transpose: bool, places: Callable[[], Sequence[int]], unit: str
+    cells: Any,
+    layout: Layout,
+    name: str,
+    transpose: bool,
+    places: Callable[[], Sequence[int]],
+    unit: str,
+    has_spaces: bool = True,
 ) -> Table:
     if transpose:
         return _transposed(cells, layout, name, places)
@@ -150,11 +159,11 @@ def _text_table(
     if not layout.header[0]:
         names[0] = ROW_NAMES
     _check_names(names, name)
-    columns = [_column(column, cells.column(j)) for j, column in enumerate(names)]
+    columns = [_column(column, cells.column(j), has_spaces=has_spaces) for j, column in enumerate(names)]
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 
 
-def _column(name: str, values: Any) -> Column:
+def _column(name: str, values: Any, *, has_spaces: bool = True) -> Column:
     """A column of one Arrow array; text without spaces around it, null where empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -165,7 +174,7 @@ def _column(name: str, values: Any) -> Column:
     kind = values.type
     if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         values = values.cast(pa.string())
-    if pa.types.is_string(values.type):
+    if has_spaces and pa.types.is_string(values.type):
         trimmed = pc.utf8_trim_whitespace(values)
         values = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
     return Column(name, values)
@@ -215,13 +224,13 @@ def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) ->
     if doubt is not None:
         read, other = (doubt.cell.replace(",", "."), ".") if mark == "," else (doubt.cell.replace(",", ""), ",")
         return [f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: --decimal {other})"]
-    examples = []
+    examples: list[str] = []
     for column in columns:
-        if column.is_text and (mark == "," or column.looks_numeric) and column.numbers is not None:
+        if len(examples) < 4 and not column.parsed.is_plain and column.numbers is not None:
             example = _example(column)
             examples += [example] if example else []
     notes = ["the decimal mark is a comma"] if mark == "," else ["numbers"]
-    return [f"{notes[0]}: {', '.join(examples[:4])}"] if examples else []
+    return [f"{notes[0]}: {', '.join(examples)}"] if examples else []
 
 
 def _example(column: Column) -> str | None:
@@ -237,7 +246,9 @@ def _example(column: Column) -> str | None:
 
 
 def _without_empty_columns(table: Table) -> Table:
-    empty = [column.name for column in table.columns if column.n_filled == 0]
+    with ThreadPoolExecutor() as threads:  # Arrow works without the lock of the interpreter
+        n_filled = list(threads.map(lambda column: column.n_filled, table.columns))
+    empty = [column.name for column, n in zip(table.columns, n_filled, strict=True) if n == 0]
     if not empty:
         return table
     columns = [column for column in table.columns if column.name not in empty]

@@ -151,11 +151,11 @@ def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) 
     if wanted is not None:
         return wanted, None
     texts = [column for column in columns if column.is_text]
-    marked = [column for column in texts if has(column.text, ",") and column.looks_numeric]
+    marked = [c for c in texts if (has(c.text, ",") or _has_groups(c.text[:SAMPLE_ROWS], ".")) and c.looks_numeric]
     if not marked:
         return ".", None
     comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
-    pointed = [column for column in texts if (has(column.text, ".") or _has_groups(column)) and column.looks_numeric]
+    pointed = [c for c in texts if (has(c.text, ".") or _has_groups(c.text, ",")) and c.looks_numeric]
     point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
     if comma and point:
         raise ConflictingMarks(comma, point)
@@ -164,10 +164,12 @@ def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) 
     return ("," if delimiter == ";" else "."), doubt
 
 
-def _has_groups(column: Column) -> bool:
+def _has_groups(text: Any, mark: str) -> bool:
+    """Whether a cell holds a mark twice."""
     import pyarrow.compute as pc
 
-    return bool(pc.any(pc.match_substring_regex(column.text, ",.*,")).as_py())
+    mark = re.escape(mark)
+    return bool(pc.any(pc.match_substring_regex(text, f"{mark}.*{mark}")).as_py())
 
 
 class ConflictingMarks(Exception):

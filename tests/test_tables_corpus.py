@@ -1,0 +1,336 @@
+"""A corpus of small nasty tables, made here, each with what must come out; plain ones as pandas and csv read them."""
+
+import csv
+import gzip
+import io
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from ensemblage import Ensemble, read_table
+from ensemblage.tables import features_of, members_of, parse_table
+
+NUMBERS = [[1.25, -3.5, 120.0], [2.5, 0.75, 45.5], [-0.125, 1e-3, 7.0]]
+NAMES = ["größe", "b", "c"]
+
+
+def plain_table(delimiter, decimal, quoting, end):
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)
+    writer.writerow(["name", *NAMES])
+    for who, row in zip(["ann", "bob", "cid"], NUMBERS, strict=True):
+        writer.writerow([who, *(f"{value:.5f}".rstrip("0").replace(".", decimal) + "0" for value in row)])
+    return out.getvalue()
+
+
+GRID = list(
+    itertools.product(
+        [",", ";", "\t", "|"],
+        [".", ","],
+        [csv.QUOTE_MINIMAL, csv.QUOTE_ALL],
+        ["\n", "\r\n", "\r"],
+        ["utf-8", "utf-8-sig", "utf-16", "cp1252"],
+    )
+)
+
+
+@pytest.mark.parametrize(("delimiter", "decimal", "quoting", "end", "encoding"), GRID)
+def test_plain_tables(delimiter, decimal, quoting, end, encoding):
+    """Delimiters × decimal marks × quotes × line ends × encodings: 192 files."""
+    text = plain_table(delimiter, decimal, quoting, end)
+    table = parse_table(text.encode(encoding), "t.csv", encoding=encoding if encoding == "cp1252" else None)
+    result = features_of(table, standardize=False)
+    assert (result.names, result.ids) == (NAMES, ["ann", "bob", "cid"])
+    np.testing.assert_array_equal(result.X, NUMBERS)
+    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    assert [table[name].cells() for name in table.names] == [list(column) for column in zip(*rows[1:], strict=True)]
+    pd = pytest.importorskip("pandas")
+    if end != "\r":
+        theirs = pd.read_csv(io.StringIO(text), sep=delimiter, decimal=decimal)
+        np.testing.assert_array_equal(theirs[NAMES].to_numpy(), result.X)
+
+
+# Text of a file, numbers of its column x, and what is said of it.
+ONE_COLUMN = {
+    "german excel": ("name;g;x\nP0;a;1,01\nP1;b;1,53\nP2;a;1,99\n", [1.01, 1.53, 1.99], "decimal mark is a comma"),
+    "one decimal comma per row": ("name;x\nP0;1,01\nP1;1,53\n", [1.01, 1.53], "1,01 is 1.01"),
+    "thousands and decimals": ('n,x\na,"89,564.34"\nb,"1,250.00"\n', [89564.34, 1250], "89,564.34 is 89564.34"),
+    "dollars": ("n,x\na,$89564\nb,$7\n", [89564, 7], "$89564 is 89564"),
+    "dollars below zero": ('n,x\na,-$1.50\nb,"$1,000.25"\n', [-1.5, 1000.25], None),
+    "brackets below zero": ('n,x\na,(12.50)\nb,"3"\n', [-12.5, 3], None),
+    "euros after": ("n;x\na;1.234,50 €\nb;12,00 €\n", [1234.5, 12], None),
+    "currency by letters": ("n,x\na,12.50 USD\nb,EUR 3\n", [12.5, 3], None),
+    "percent": ("n,x\na,45%\nb,7.5 %\n", [45, 7.5], "45% is 45"),
+    "decimal comma percent": ("n;x\na;4,5%\nb;7,25%\n", [4.5, 7.25], None),
+    "swiss": ("n;x\na;1'234.50\nb;12.00\n", [1234.5, 12], None),
+    "french": ("n;x\na;1 234,50\nb;12,00\n", [1234.5, 12], None),
+    "no-break spaces": ("n;x\na;1\u00a0234,50\nb;12\u202f345,25\n", [1234.5, 12345.25], None),
+    "millions": ('n,x\na,"1,234,567"\nb,"2,000,000"\n', [1234567, 2000000], None),
+    "german millions": ("n;x\na;1.234.567\nb;2.000.000\n", [1234567, 2000000], None),
+    "groups by other columns": ("n;x;y\na;1.234;0,5\nb;5.678;1,25\n", [1234, 5678], None),
+    "doubt between commas": ('n,x\na,"1,234"\nb,"5,678"\n', [1234, 5678], "may be a thousand or a fraction"),
+    "doubt between semicolons": ("n;x\na;1,234\nb;5,678\n", [1.234, 5.678], "may be a thousand or a fraction"),
+    "no doubt by a shorter one": ("n;x\na;1,234\nb;5,6\n", [1.234, 5.6], "decimal mark is a comma"),
+    "no doubt by a point elsewhere": ('n,x,y\na,"1,234",0.5\nb,"5,678",1.5\n', [1234, 5678], None),
+    "minus sign": ("n,x\na,−1.5\nb,2\n", [-1.5, 2], None),
+    "plus sign": ("n,x\na,+1.5\nb,2\n", [1.5, 2], None),
+    "exponents": ("n,x\na,1e3\nb,2.5E-2\n", [1000, 0.025], None),
+    "exponents with commas": ("n;x\na;1,5e3\nb;2,5E-2\n", [1500, 0.025], None),
+    "no digit before the point": ("n,x\na,.5\nb,5.\n", [0.5, 5], None),
+    "sep line": ("sep=;\nn;x\na;1\nb;2\n", [1, 2], None),
+    "sep line in quotes": ('"sep=|"\r\nn|x\r\na|1\r\nb|2\r\n', [1, 2], None),
+    "sep line of commas": ("sep=,\nn,x\na;b,1\nc;d,2\n", [1, 2], None),
+    "spaces around": ("n , x \na , 1 \nb , 2 \n", [1, 2], None),
+    "spaces before quotes": ('n, "x"\na, "1"\nb, "2"\n', [1, 2], None),
+    "delimiter in quotes": ('n,x\n"a, b",1\n"c,d",2\n', [1, 2], None),
+    "quotes in quotes": ('n,x\n"a ""b""",1\nc,2\n', [1, 2], None),
+    "line end in quotes": ('n,x\n"a\nb",1\nc,2\n', [1, 2], None),
+    "an inch": ('n,x\n5" disk,1\n3" disk,2\n', [1, 2], None),
+    "blank lines": ("\n\nn,x\n\na,1\n\n\nb,2\n\n", [1, 2], None),
+    "no line end at the end": ("n,x\na,1\nb,2", [1, 2], None),
+    "short header": ("x y\nr1 1 3\nr2 2 5\n", [1, 2], "one field shorter"),
+    "runs of spaces": ("n   x\na   1\nb  22\n", [1, 22], None),
+    "empty column at the end": ("n,x,\na,1,\nb,2,\n", [1, 2], "left out, empty"),
+    "all-empty column": ("n,e,x\na,,1\nb,,2\n", [1, 2], "left out, empty: e"),
+    "header with line end": ('n,"x"\na,1\nb,2\n', [1, 2], None),
+    "semicolons in text": ("n,x\na;b,1\nc;d,2\n", [1, 2], None),
+    "commas in text": ("n;x\na,b;1\nc,d;2\n", [1, 2], None),
+    "times in text": ("n,x\n2024-01-01 10:00,1\n2024-01-02 11:00,2\n", [1, 2], None),
+    "ids of digits with zeros": ("n,x\n007,1\n008,2\n", [1, 2], None),
+    "names of other scripts": ("名前,x\n東京,1\n京都,2\n", [1, 2], None),
+}
+
+
+@pytest.mark.parametrize("case", ONE_COLUMN)
+def test_numbers_of_a_column(case):
+    text, expected, said = ONE_COLUMN[case]
+    table = parse_table(text.encode(), "t.csv")
+    np.testing.assert_array_equal(table["x"].numbers, expected)
+    assert said is None or any(said in note for note in table.notes), table.notes
+
+
+# Cells of a column named as the key says, and its role.
+ROLES = {
+    "customer_id": ([1017, 1003, 1024, 1009], "id"),
+    "CustomerID": ([17, 3, 24, 9], "id"),
+    "mass": ([17, 3, 24, 9], "number"),
+    "zip": (["01067", "80331", "10115", "80331"], "code"),
+    "serial": (["001", "002", "003", "003"], "code"),
+    "cluster": ([1, 2, 1, 2], "code"),
+    "sector_code": ([11, 12, 11, 12], "code"),
+    "customer_id ": ([17, 3, 17, 9], "code"),
+    "member": (["yes", "no", "yes", "no"], "yes/no"),
+    "mitglied": (["Ja", "Nein", "Ja", "Ja"], "yes/no"),
+    "flag": (["True", "False", "True", "True"], "yes/no"),
+    "zero": ([0, 1, 1, 0], "number"),
+    "size": (["S", "M", "L", "M"], "ordered"),
+    "risk": (["low", "high", "medium", "low"], "ordered"),
+    "city": (["Köln", "Ulm", "Ulm", "Köln"], "category"),
+    "since": (["2024-01-02", "2023-12-31", "2024-01-02", "2022-02-02"], "date"),
+    "seit": (["1.2.2024", "31.12.2023", "3.4.2024", "3.4.2024"], "date"),
+    "time": (["2024-01-02T10:30:00Z", "2024-01-02 10:31", "2024-01-03 09:00:01.5", "2024-01-03"], "date"),
+    "note": (["first one", "another", "more words", "another"], "text"),
+    "same": (["x", "x", "x", "x"], "constant"),
+    "level": ([5, 5, 5, 5], "constant"),
+}
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_roles(name, tmp_path):
+    cells, role = ROLES[name]
+    rows = [("who", name, "y"), *zip(["ann", "bob", "cid", "dan"], cells, [0.5, 1.5, 2.25, 9], strict=True)]
+    path = tmp_path / "t.csv"
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+    table = read_table(path)
+    assert table.roles[name.strip()] == role
+    assert table.roles["y"] == "number"
+    assert (name in table.features().names) == (role == "number")
+    if role in ("code", "id"):
+        assert name.strip() in read_table(path, roles={name.strip(): "number", "who": "id"}).features().names
+
+
+def test_mostly_empty():
+    text = "n,x,rare\n" + "".join(f"a{i},{i * i},{i if i == 3 else ''}\n" for i in range(20))
+    result = features_of(parse_table(text.encode(), "t.csv"))
+    assert result.names == ["x"]
+    assert result.columns["rare"] == "mostly empty (1 of 20 cells hold something), left out"
+
+
+# A column of labels, and what the labels are.
+LABELS = {
+    "whole": (["1", "2", "1"], [1, 2, 1]),
+    "with .0": (["1.0", "2", "1"], [1, 2, 1]),
+    "missing": (["-1", "2", "2"], [None, 2, 2]),
+    "missing with .0": (["-1.0", "2.0", "2.0"], [None, 2, 2]),
+    "leading zeros": (["01", "1", "1"], ["01", "1", "1"]),
+    "exponents": (["1e3", "1000", "1e3"], ["1e3", "1000", "1e3"]),
+    "beyond the floats": ([str(2**53), str(2**53 + 1), str(2**53)], [2**53, 2**53 + 1, 2**53]),
+    "beyond 64 bits": ([str(2**64), str(2**64 + 1), str(2**64)], [str(2**64), str(2**64 + 1), str(2**64)]),
+    "fractions": (["0.5", "1.5", "0.5"], [0.5, 1.5, 0.5]),
+    "fractions written twice": (["0.5", "0.50", "0.5"], ["0.5", "0.50", "0.5"]),
+    "commas": (["1,5", "2,5", "1,5"], ["1,5", "2,5", "1,5"]),
+    "NA": (["NA", "b", "b"], [None, "b", "b"]),
+    "text": (["a", "b", "a"], ["a", "b", "a"]),
+    "text and numbers": (["a", "1", "a"], ["a", "1", "a"]),
+    "yes and no": (["yes", "no", "yes"], ["yes", "no", "yes"]),
+    "dates": (["2024-01-01", "2024-01-02", "2024-01-01"], ["2024-01-01", "2024-01-02", "2024-01-01"]),
+}
+
+
+def labels_of(ensemble):
+    tables = [[*categories.tolist(), None] for categories in ensemble.categories]
+    return [[table[code] for code in column] for table, column in zip(tables, ensemble.codes.T, strict=True)]
+
+
+@pytest.mark.parametrize("case", LABELS)
+def test_labels_are_the_same_by_every_way(case, tmp_path):
+    cells, expected = LABELS[case]
+    out = io.StringIO()
+    csv.writer(out).writerows([["", "p", "q"], *zip(["r1", "r2", "r3"], cells, ["x", "y", "y"], strict=True)])
+    path = tmp_path / "labels.csv"
+    path.write_text(out.getvalue())
+    loaded, combined = Ensemble.load(path), members_of(read_table(path)).ensemble
+    for ensemble in (loaded, combined):
+        assert ensemble.names == ["p", "q"]
+        assert labels_of(ensemble) == [expected, ["x", "y", "y"]]
+
+
+@pytest.mark.parametrize("values", [[1, 2, 1], [1.0, -1.0, 1.0], [0.5, 1.5, 0.5], ["a", "b", None], [1, None, 2]])
+def test_labels_of_typed_columns_are_those_of_their_csv(values, tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"p": values, "q": [1, 2, 2]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    one, other = (members_of(read_table(tmp_path / name)).ensemble for name in ("t.csv", "t.parquet"))
+    assert labels_of(one) == labels_of(other)
+
+
+REFUSED = {
+    "two decimal marks": ("n;x;y\na;1,5;1.5\nb;2,5;2.5\n", "one decimal mark. Got 1,5 in line 2 and 1.5 in line 2"),
+    "commas of two kinds": ("hoehe\n1,01\n1,53\n", "may be a decimal comma or a row name. Add --delimiter"),
+    "a fraction as a column": ("name,hoehe\nP0,1,01\nP1,1,53\n", "may be a decimal comma or a row name"),
+    "an open quote": ('n,x\na,"1\nb,2\n', "unexpected end of data"),
+    "too many cells": ("n,x\na,1\nb,2,3\n", "Got 3 in line 3"),
+    "too few cells": ("n,x\na,1\nb\n", "Got 1 in line 3"),
+    "too few cells below a quoted line end": ('n,x\n"a\nc",1\nb\n', "Got 1 in line 4"),
+    "the same name twice": ("x,x\n1,2\n3,4\n", "Got 'x' 2 times"),
+    "nothing": ("", "nothing but blank lines"),
+    "a header": ("n,x\n", "at least one row below its header"),
+    "JSON": ('[{"a": 1}, {"a": 2}]', "Got JSON"),
+    "NUL": ("n,x\na\0,1\n", "NUL byte in line 2"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case):
+    text, message = REFUSED[case]
+    with pytest.raises(ValueError, match=message) as error:
+        parse_table(text.encode(), "t.csv")
+    assert "\n" not in str(error.value)
+
+
+def test_long_lines(monkeypatch):
+    text = b"n,x\na,1\n" + b"b" * 5_000 + b",2\n"
+    monkeypatch.setattr("ensemblage.tables._formats.BLOCK_SIZES", (1 << 10, 1 << 13))
+    assert parse_table(text, "t.csv")["x"].numbers.tolist() == [1, 2]
+    monkeypatch.setattr("ensemblage.tables._formats.BLOCK_SIZES", (1 << 10, 1 << 12))
+    with pytest.raises(ValueError, match="must be shorter than 4,096 bytes"):
+        parse_table(text, "t.csv")
+
+
+def test_the_user_decides():
+    text = b"hoehe\n1,01\n1,53\n"
+    np.testing.assert_array_equal(parse_table(text, "t.csv", delimiter=";")["hoehe"].numbers, [1.01, 1.53])
+    mixed = parse_table(b"n;x;y\na;1,5;1.5\nb;2,5;2.5\n", "t.csv", decimal=",")
+    assert (mixed["x"].numbers is None, mixed["y"].numbers is None) == (False, True)
+
+
+# -- other formats -----------------------------------------------------------------------------------------------------
+
+
+def workbook(path, sheets):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("fastexcel")
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+ROWS = [["name", "x", "group"], ["ann", 1.5, "a"], ["bob", 2, "b"], ["cid", -0.25, "a"]]
+
+
+def test_workbooks(tmp_path):
+    path = workbook(tmp_path / "t.xlsx", {"empty": [], "data": ROWS})
+    table = read_table(path)
+    assert table.roles == {"name": "id", "x": "number", "group": "category"}
+    assert table.features().X.tolist() == [[1.5], [2.0], [-0.25]]
+
+
+def test_workbooks_that_are_refused(tmp_path):
+    two = workbook(tmp_path / "two.xlsx", {"one": ROWS, "two": ROWS})
+    with pytest.raises(ValueError, match=r"Got 2 with cells for two\.xlsx\. Its sheets are one, two"):
+        read_table(two)
+    assert len(read_table(two, sheet="two")) == 3
+    with pytest.raises(ValueError, match="Got 'three'"):
+        read_table(two, sheet="three")
+    with pytest.raises(ValueError, match=r"Got none in cell B2\. Open the workbook"):
+        read_table(workbook(tmp_path / "f.xlsx", {"one": [["a", "b"], [1, "=A2+1"], [2, "=A3+1"]]}))
+    with pytest.raises(ValueError, match="no cells at all"):
+        read_table(workbook(tmp_path / "none.xlsx", {"one": []}))
+    for content, message in [
+        (b"PK\x03\x04" + bytes(50), "It is none, or is damaged"),
+        (b"\xd0\xcf\x11\xe0" + bytes(600) + "EncryptedPackage".encode("utf-16-le"), "protected by one"),
+    ]:
+        (tmp_path / "bad.xlsx").write_bytes(content)
+        with pytest.raises(ValueError, match=message):
+            read_table(tmp_path / "bad.xlsx")
+
+
+def test_typed_files(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    frame = pa.table({"name": ["ann", "bob", "cid"], "x": [1.5, 2.0, None], "b": [True, False, True]})
+    pyarrow.parquet.write_table(frame, tmp_path / "t.parquet")
+    pyarrow.feather.write_feather(frame, tmp_path / "t.arrow")
+    lines = [json.dumps(row) for row in frame.to_pylist()]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines))
+    (tmp_path / "t.json").write_text(f"[{', '.join(lines)}]")
+    for name in ("t.parquet", "t.arrow", "t.jsonl", "t.json"):
+        table = read_table(tmp_path / name)
+        assert table.roles == {"name": "id", "x": "number", "b": "yes/no"}
+        np.testing.assert_array_equal(table["x"].numbers, [1.5, 2, np.nan])
+    pyarrow.parquet.write_table(pa.table({"x": [[1], [2]]}), tmp_path / "nested.parquet")
+    with pytest.raises(ValueError, match="one value per cell"):
+        read_table(tmp_path / "nested.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_packed_files(suffix, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    text = b"n,x\na,1\nb,2\n"
+    packed = gzip.compress(text) if suffix == "gz" else pa.Codec("zstd").compress(text, asbytes=True)
+    path = tmp_path / f"t.csv.{suffix}"
+    path.write_bytes(packed)
+    assert read_table(path)["x"].numbers.tolist() == [1, 2]
+    path.write_bytes(packed[:-4])
+    with pytest.raises(ValueError, match="cut short or damaged"):
+        read_table(path)
+    path.write_bytes(text)
+    with pytest.raises(ValueError, match=r"Rename it to t\.csv"):
+        read_table(path)
+
+
+def test_frames_keep_codes_as_text():
+    table = parse_table(b"who,zip,x\nann,01067,1\nbob,80331,2\ncid,80331,3\n", "t.csv")
+    frame = table.to_frame()
+    assert frame.column("zip").to_pylist() == ["01067", "80331", "80331"]
+    assert frame.column("x").to_pylist() == [1.0, 2.0, 3.0]

@@ -232,8 +232,8 @@ def test_what_is_refused(case):
 
 
 def test_long_lines(monkeypatch):
-    text = b"n,x\na,1\n" + b"b" * 5_000 + b",2\n"
-    monkeypatch.setattr("ensemblage.tables._formats.BLOCK_SIZES", (1 << 10, 1 << 13))
+    text = b"n,x\na,1\n" + b"b" * 12_000 + b",2\n"
+    monkeypatch.setattr("ensemblage.tables._formats.BLOCK_SIZES", (1 << 10, 1 << 14))
     assert parse_table(text, "t.csv")["x"].numbers.tolist() == [1, 2]
     monkeypatch.setattr("ensemblage.tables._formats.BLOCK_SIZES", (1 << 10, 1 << 12))
     with pytest.raises(ValueError, match="must be shorter than 4,096 bytes"):

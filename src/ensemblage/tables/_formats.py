@@ -14,7 +14,8 @@ from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_o
 TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
 TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-SAMPLE_BYTES = 1 << 18
+SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 4
+"""The layout is found from so much of the file, and from so many lines at least."""
 BLOCK_SIZES = (1 << 20, 1 << 26)
 """Bytes that pyarrow splits at once: the second try is for long lines."""
 
@@ -113,14 +114,16 @@ def _check_formulas(content: bytes, name: str, number: int) -> None:
 
 def read_text(content: bytes, name: str, delimiter: str | None, has_header: bool | None) -> tuple[Any, Layout]:
     """The rows below the header of UTF-8 text as Arrow text, and its layout."""
-    text = content[:SAMPLE_BYTES].decode("utf-8", "ignore")
-    lines = text_lines(text)
-    if len(content) > SAMPLE_BYTES and len(lines) > 1:
+    end = max(SAMPLE_BYTES, _end_of_lines(content[: BLOCK_SIZES[1]], SAMPLE_LINES))
+    lines = text_lines(content[:end].decode("utf-8", "ignore"))
+    if len(content) > end and not lines[-1].endswith(("\r", "\n")):
         del lines[-1]
+    if not lines:
+        raise _long_row(name)
     layout = find_layout(lines, name, delimiter, has_header)
     if b'"' in content and content.count(b'"') % 2:
         _check_quotes(content, layout, name)
-    body = _after_lines(content, layout.header_lines)
+    body = content[_end_of_lines(content, layout.header_lines) :]
     if layout.delimiter == " ":
         body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb'("(?:[^"]|"")*")| +', lambda m: m[1] or b" ", body))
     else:
@@ -137,11 +140,15 @@ def text_lines(text: str) -> list[str]:
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
 
 
-def _after_lines(content: bytes, n_lines: int) -> bytes:
-    end = 0
-    for line in itertools.islice(re.finditer(rb"\r\n|\r|\n", content), n_lines):
-        end = line.end()
-    return content[end:] if n_lines else content
+def _end_of_lines(content: bytes, n_lines: int) -> int:
+    """Where the first lines end, as many as there are."""
+    ends = itertools.islice(re.finditer(rb"\r\n|\r|\n", content), n_lines)
+    return max((line.end() for line in ends), default=0)
+
+
+def _long_row(name: str) -> ValueError:
+    most = f"{BLOCK_SIZES[1]:,}"
+    return ValueError(f"A row of {name} must be shorter than {most} bytes. Got a longer one. Save the table again.")
 
 
 def _check_quotes(content: bytes, layout: Layout, name: str) -> None:
@@ -162,7 +169,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes) -> Any:
             if "block size" not in reason:
                 break
     if "block size" in reason:
-        raise ValueError(f"A row of {name} must be shorter than {BLOCK_SIZES[1]:,} bytes. Got a longer one. Split it.")
+        raise _long_row(name)
     _check_widths(content, layout, name)
     raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
 

@@ -161,7 +161,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes) -> Any:
     import pyarrow as pa
 
     reason = ""
-    for block_size in BLOCK_SIZES:
+    for block_size in (max(BLOCK_SIZES[0], min(BLOCK_SIZES[1], 1_000 * layout.width)), BLOCK_SIZES[1]):
         try:
             return _arrow_rows(body, layout, block_size)
         except pa.ArrowInvalid as error:

@@ -172,7 +172,7 @@ def assign_roles(
     said = next((name for name, role in given.items() if role == "id"), None)
     if id_column is not None and said not in (None, id_column):
         raise ValueError(f"One column must be the id. Got --id-column {id_column!r} and --role {said}=id. Drop one.")
-    id_column = id_column or said
+    id_column = said if id_column is None else id_column
     for option, name in [("--id-column", id_column), ("--truth-column", truth_column)]:
         check_column(table, option, name)
     for name in drop_columns:

@@ -172,7 +172,7 @@ def _column(name: str, values: Any, *, has_spaces: bool = True) -> Column:
     if isinstance(values, pa.ChunkedArray):
         values = pa.concat_arrays(values.chunks)
     kind = values.type
-    if pa.types.is_null(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+    if str(kind) in ("null", "large_string", "string_view"):
         values = values.cast(pa.string())
     if has_spaces and pa.types.is_string(values.type):
         trimmed = pc.utf8_trim_whitespace(values)

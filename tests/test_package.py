@@ -27,7 +27,7 @@ ROOMS = [
     {"labels"},
     {"_ensemble"},
     {"files", "tables"},
-    {"_out_of_core"},
+    {"_out_of_core", "_weighted"},
     {"metrics"},
     {"generation"},
     {"consensus"},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,7 +123,7 @@ class Ensemble:
     @classmethod
     def _of(
         cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, *, is_new: bool = False
-    ) -> Ensemble:
+    ) -> Self:
         """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
         self._set(coded, names, missing)

@@ -21,6 +21,7 @@ from ensemblage.consensus._lloyd import Centroids, nearest_centroids
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus.evidence import Evidence, Splits
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map, thread_count
 
 
@@ -178,6 +179,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         for c, part in enumerate(leaves.values()):
             clusters[part.rows] = c
         self._leaves = np.array(list(leaves))
+        self._leaf_sizes = np.array([part.size for part in leaves.values()])
         self._first_rows = np.array([part.rows[0] for part in leaves.values()])
         self.objective_ = float(sum(part.loss for part in leaves.values())) * weight_unit(self.weights)
         return clusters
@@ -272,8 +274,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
             ancestors[np.isin(ancestors, (2 * t + 1, 2 * t + 2))] = self.splits_[t].parent
         clusters = np.unique(ancestors, return_inverse=True)[1]
         # By decreasing size, ties by the first label row.
-        leaf_sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(clusters))[self._number]
-        sizes = np.bincount(clusters, weights=leaf_sizes)
+        sizes = np.bincount(clusters, weights=self._leaf_sizes)
         first = np.full(len(sizes), np.iinfo(np.int64).max)
         np.minimum.at(first, clusters, self._first_rows)
         public = np.empty(len(sizes), dtype=np.int32)
@@ -297,7 +298,9 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = self._encode(X)
+        return self._predicted(self._encode(X))
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         missing = np.diff(self._utility.offsets) - 1
         nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
         node = np.where(nothing, np.int64(-1), 0)

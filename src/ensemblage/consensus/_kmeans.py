@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import MOST_TASKS, check_choice, check_number, check_whole
+from ensemblage._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import (
     Centroids,
@@ -22,6 +23,7 @@ from ensemblage.consensus._lloyd import (
 )
 from ensemblage.counting._profiles import label_profile
 from ensemblage.rows.blocks import BLOCK_ROWS
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
 U = TypeVar("U", bound=Utility)
@@ -87,14 +89,17 @@ class BaseKMeans(BaseConsensus, Generic[U]):
 
     def _given(self, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         """Profile of the clustering given as ``init``."""
-        init = Ensemble.from_partitions([self.init])
+        init, counts = Ensemble.from_partitions([self.init]), sample_weight_of(ensemble)
+        if counts is None:
+            counts = np.ones(len(ensemble), dtype=np.int64)
+        elif len(init) == len(ensemble):
+            init = WeightedEnsemble.of(init, counts)
         if len(init) != len(ensemble) or init.n_clusters[0] != k:
             raise ValueError(
                 f"init of {type(self).__name__} must label the {len(ensemble)} objects with {k} clusters. "
                 f"Got {len(init)} labels of {init.n_clusters[0]} clusters. Give one label per object, or a name."
             )
         clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
-        counts = np.ones(len(ensemble), dtype=np.int64)
         return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -112,7 +117,9 @@ class BaseKMeans(BaseConsensus, Generic[U]):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = self._encode(X)
+        return self._predicted(self._encode(X))
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, diags_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._weighted import sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut
 from ensemblage.rows.threads import one_native_thread
@@ -60,6 +61,12 @@ class ObjectGraph(GraphConsensus):
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if self.distinct or self.partitioner == "spectral":
             return super()._make_rows(ensemble, weights)
+        if sample_weight_of(ensemble) is not None:
+            raise ValueError(
+                f"{type(self).__name__} must have distinct=True, or the normalised cut, where it is given "
+                "sample_weight. Got distinct=False, with which every object is a vertex. Change that, or repeat the "
+                "rows of X: np.repeat(X, sample_weight, axis=0)."
+            )
         return object_rows(ensemble, weights)
 
 

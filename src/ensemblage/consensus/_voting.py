@@ -171,7 +171,9 @@ class VotingConsensus(BaseConsensus):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where no partition votes.
         """
-        codes = self._encode(X)
+        return self._predicted(self._encode(X))
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:

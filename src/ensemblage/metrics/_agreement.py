@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_choice, check_weights
+from ensemblage._weighted import n_counted
 from ensemblage.counting._contingency import sums_of_pairs, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
@@ -178,7 +179,7 @@ def agreement_matrix(
 
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
-    p, f = ensemble.shape[1], _summand(measure, len(ensemble))
+    p, f = ensemble.shape[1], _summand(measure, n_counted(ensemble))
     codes, counts, _ = ensemble.distinct
     sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)
     agreement = np.eye(p)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._random import random_source
 from ensemblage._validation import check_choice, check_flag, check_number, check_whole
+from ensemblage._weighted import counted_objects, n_counted
 from ensemblage.metrics._coassociation import association_counts
 
 _N_DRAWN = 1_000_000
@@ -121,7 +122,7 @@ def weak_association_threshold(
     check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
     check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
     check_flag(return_error, "return_error of weak_association_threshold")
-    n, split = len(ensemble), SPLITS[method]
+    n, split = n_counted(ensemble), SPLITS[method]
     if n * (n - 1) // 2 <= max_pairs:
         instead = "a max_pairs below the number of pairs"
         ensemble.distinct.codes.in_memory("weak_association_threshold", instead)
@@ -206,14 +207,15 @@ class _Sample(NamedTuple):
 
 
 def _drawn_histogram(ensemble: Ensemble, n_drawn: int, random: np.random.RandomState) -> Histogram:
-    """Associations of random pairs of different objects."""
-    n, p = ensemble.shape
+    """Associations of random pairs of different objects, each of them as often as it counts."""
+    n, p = n_counted(ensemble), ensemble.shape[1]
     table = np.zeros((p + 1, p + 1), dtype=np.int64)
     for start in range(0, n_drawn, 100_000):
         size = min(100_000, n_drawn - start)
         i = random.randint(n, size=size, dtype=np.int64)
         j = random.randint(n - 1, size=size, dtype=np.int64)
         j += j >= i
+        i, j = counted_objects(ensemble, i), counted_objects(ensemble, j)
         known = (ensemble.codes[i] < ensemble.n_clusters) & (ensemble.codes[j] < ensemble.n_clusters)
         joined = (known & (ensemble.codes[i] == ensemble.codes[j])).sum(axis=1)
         np.add.at(table, (joined, known.sum(axis=1)), 1)

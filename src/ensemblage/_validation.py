@@ -126,6 +126,16 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
+def n_distinct_rows(X: NDArray[np.float64], most: int) -> int:
+    """The number of different rows, counted up to ``most``."""
+    distinct: set[bytes] = set()
+    for row in X:
+        distinct.add((row + 0.0).tobytes())  # -0.0 is 0.0
+        if len(distinct) >= most:
+            break
+    return len(distinct)
+
+
 Shape = tuple[int | str, ...]
 
 

@@ -21,6 +21,7 @@ from ensemblage import (
     make_consensus,
     report,
 )
+from ensemblage._validation import n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
@@ -170,13 +171,10 @@ def combine_analysis(
 
 def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
     """More clusters than different rows cannot be: said before the work begins."""
-    distinct: set[bytes] = set()
-    for row in X:
-        distinct.add(row.tobytes())
-        if k is None or len(distinct) >= k:
-            return
+    if k is None or (n_distinct := n_distinct_rows(X, k)) >= k:
+        return
     raise ValueError(
-        f"-k must be ≤ the {counted(len(distinct), 'different row')} of {name}. Got {k}. Ask for fewer clusters."
+        f"-k must be ≤ the {counted(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,11 @@ from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._run import progress
 
-INDEPENDENT = {"random-k": RandomKPartitions, "subspace": SubspacePartitions, "projection": ProjectionPartitions}
+INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
+    "random-k": RandomKPartitions,
+    "subspace": SubspacePartitions,
+    "projection": ProjectionPartitions,
+}
 GREEDY, MIXED = "greedy", "mixed"
 GENERATORS = (*INDEPENDENT, GREEDY, MIXED)
 

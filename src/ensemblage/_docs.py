@@ -1,24 +1,34 @@
-"""Parts of docstrings that many functions share, written once, in the way of SciPy's ``filldoc``."""
+"""Parts of docstrings that many functions share, written once: a line ``{name}`` in a docstring stands for one."""
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Iterable
 from textwrap import indent
-from typing import TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
-def filldoc(documented: T) -> T:
-    """Replace each line ``{name}`` of the docstring of a function or class by the part of that name.
+def fill_docstrings(public: Iterable[Any]) -> None:
+    """Put the parts into the docstrings of functions and classes, those of their methods and base classes too.
 
-    A class fills its own docstring; its methods are decorated one by one.
+    Each public package does so with all that it exports: `help`, doctest and numpydoc see whole texts.
     """
-    if documented.__doc__:  # there is none under python -OO
+    for documented in public:
+        _fill(documented)
+        for base in documented.__mro__ if inspect.isclass(documented) else ():
+            if base.__module__.startswith("ensemblage."):
+                _fill(base)
+                for member in vars(base).values():
+                    _fill(member)
+                    _fill(getattr(member, "__wrapped__", None))  # of a class method or another descriptor
+
+
+def _fill(documented: Any) -> None:
+    if (inspect.isclass(documented) or inspect.isfunction(documented)) and documented.__doc__:
         documented.__doc__ = PLACE.sub(lambda place: indent(PARTS[place[2]], place[1]), documented.__doc__)
-    return documented
 
 
 _ESTIMATORS = """\
@@ -60,6 +70,11 @@ Raises
 ------
 ValueError
     If the clustering has another number of objects or assigns none, or the weights do not fit.""",
+    "names_missing": """\
+names : sequence of str, optional
+    As in `Ensemble`.
+missing : int or None, default -1
+    As in `Ensemble`.""",
     # Estimators.
     "X": """\
 X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
@@ -75,6 +90,14 @@ self
     "n_jobs": """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it.""",
+    "X_features": """\
+X : array-like of shape (n_samples, n_features)
+    The features.""",
+    "predicted": """\
+Returns
+-------
+ndarray of shape (n_new,), int32
+    Cluster of each row; -1 where nothing is labelled.""",
     "input_features": """\
 input_features : None
     Ignored.""",
@@ -119,6 +142,13 @@ order_ : ndarray of shape (n_partitions,)
     Members, best first; ties by position, those without a score last.
 ranks_ : ndarray of shape (n_partitions,)
     Rank of each member, 1 = best; equal scores share the better rank.""",
+    "constraints": """\
+must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+    Pairs of objects, by row number, known to belong together or not to. They may contradict each other: then
+    every member violates some.
+known_labels : array-like of shape (n_objects,), optional
+    Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
+    a constraint.""",
     "violations": """\
 violations_ : ndarray of shape (n_partitions,)
     Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.""",
@@ -128,9 +158,16 @@ names_in_ : ndarray of str
 n_features_in_ : int
     Number of partitions.""",
     # Data sets.
-    "gaussians": """\
+    "random_state": """\
 random_state : int, RandomState or None, default=None
     Seed of the draws.""",
+    "which_gaussian": """\
+y : ndarray of shape (1000,)
+    Which Gaussian.
+
+References
+----------
+A. Strehl, J. Ghosh, "Cluster ensembles", JMLR 3, 2002. H. G. Ayad, M. S. Kamel, Pattern Recognition 43, 2010.""",
     # Figures.
     "ax": """\
 ax : matplotlib Axes, optional

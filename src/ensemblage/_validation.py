@@ -71,6 +71,12 @@ def check_flags(estimator: Any) -> None:
             check_flag(getattr(estimator, name), f"{name} of {type(estimator).__name__}")
 
 
+def takes_labels(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator whose input is a label matrix."""
+    tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+    return tags
+
+
 def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:

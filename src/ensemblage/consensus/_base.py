@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_flags, check_weights, check_whole
+from ensemblage._validation import check_flags, check_weights, check_whole, takes_labels
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
@@ -130,13 +130,10 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-            Labels. -1, NaN and None mean that the partition did not label the object.
-        y : ignored
+        {X}
+        {y}
 
-        Returns
-        -------
-        self
+        {self}
         """
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
@@ -247,11 +244,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         return of_partitions
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        return takes_labels(super().__sklearn_tags__())
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

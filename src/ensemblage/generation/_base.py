@@ -15,7 +15,6 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._docs import filldoc
 from ensemblage._validation import check_choice, check_flags
 from ensemblage.generation._clusterers import (
     Labels,
@@ -82,7 +81,6 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
     other rows, and ``_names``.
     """
 
-    @filldoc
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Make the partitions.
 
@@ -96,7 +94,6 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         self._generate(X)
         return self
 
-    @filldoc
     def fit_transform(self, X: ArrayLike, y: None = None) -> Labels:
         """Make the partitions and return their labels.
 
@@ -114,7 +111,6 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         """
         return self._matrix(self._generate(X))
 
-    @filldoc
     def transform(self, X: ArrayLike) -> Labels:
         """Label rows by every partition: what its clusterer predicts, else the label of its nearest training row.
 
@@ -128,7 +124,6 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "n_clusters_")
         return self._transform(self._validated(X, reset=False))
 
-    @filldoc
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the partitions: the clusterer, its number of clusters, an index, as in ``kmeans_k7_0``.
 

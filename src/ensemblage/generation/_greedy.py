@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._docs import filldoc
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_flags, check_number, check_whole, n_distinct_rows
 from ensemblage.generation._base import LabelTransformer
@@ -20,7 +19,6 @@ from ensemblage.generation._greedy_stages import Space, Stage, grown, settle
 from ensemblage.rows.threads import parallel_map
 
 
-@filldoc
 @dataclass(eq=False, repr=False)
 class GreedyPartitions(LabelTransformer):
     """Partitions by greedy k-means, each stage of which also sees the partitions of the stages before.

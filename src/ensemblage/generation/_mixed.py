@@ -22,7 +22,6 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, get_tags
 
-from ensemblage._docs import filldoc
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_fraction, check_whole, shown
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
@@ -34,7 +33,6 @@ MOST_SAMPLED = 500
 MOST_CLUSTERS = 100
 
 
-@filldoc
 @dataclass(eq=False, repr=False)
 class MixedPartitions(BasePartitions):
     """Partitions by different algorithms, one each: what they agree on does not come from any one of them.

@@ -8,13 +8,11 @@ from typing import Literal
 from sklearn.pipeline import make_pipeline
 from sklearn.random_projection import GaussianRandomProjection
 
-from ensemblage._docs import filldoc
 from ensemblage._validation import check_fraction, check_whole
 from ensemblage.generation._base import Recipe
 from ensemblage.generation._random_k import RandomKPartitions
 
 
-@filldoc
 @dataclass(eq=False, repr=False)
 class ProjectionPartitions(RandomKPartitions):
     """Partitions by k-means, or any clusterer, each of a random projection of the features.

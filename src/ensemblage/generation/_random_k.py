@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.cluster import KMeans
 
-from ensemblage._docs import filldoc
 from ensemblage._random import random_source, task_seeds
 from ensemblage._validation import MOST_TASKS, check_choice, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
@@ -17,7 +16,6 @@ from ensemblage.generation._clusterers import k_parameter
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
 
-@filldoc
 @dataclass(eq=False, repr=False)
 class RandomKPartitions(BasePartitions):
     """Partitions by k-means, or any clusterer, each with its own random number of clusters and seed.

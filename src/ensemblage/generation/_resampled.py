@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ensemblage._docs import filldoc
 from ensemblage._random import task_seeds
 from ensemblage._validation import MOST_TASKS, check_fraction, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
 from ensemblage.generation._clusterers import k_parameter
 
 
-@filldoc
 @dataclass(eq=False, repr=False)
 class ResampledPartitions(BasePartitions):
     """Partitions of random subsamples or bootstraps of the rows; the rows left out of one have no label (−1) in it.

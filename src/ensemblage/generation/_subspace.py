@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._docs import filldoc
 from ensemblage._validation import check_fraction
 from ensemblage.generation._base import Recipe, Sample
 from ensemblage.generation._random_k import RandomKPartitions
 
 
-@filldoc
 @dataclass(eq=False, repr=False)
 class SubspacePartitions(RandomKPartitions):
     """Partitions by k-means, or any clusterer, each of a random subset of the features.

@@ -41,15 +41,12 @@ def ensemble_nmi(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    {labels}
+    {clustering}
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
         and Li & Liu the geometric one.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions in the mean, ≥ 0. Default: equal.
+    {mean_weights}
 
     Returns
     -------
@@ -57,14 +54,11 @@ def ensemble_nmi(
         Between 0 and 1. Each partition is compared on the objects that it and the clustering label; one that shares
         no object with the clustering is left out (NaN if all are).
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     See Also
     --------
-    sklearn.metrics.normalized_mutual_info_score : the same number for one pair without missing labels.
+    sklearn.metrics.normalized_mutual_info_score : The same number for one pair without missing labels.
 
     Notes
     -----
@@ -86,12 +80,9 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions in the mean, ≥ 0. Default: equal.
+    {labels}
+    {clustering}
+    {mean_weights}
 
     Returns
     -------
@@ -99,14 +90,11 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
         At most 1; about 0 by chance. Each partition is compared on the objects that it and the clustering label; one
         that shares no object with the clustering is left out (NaN if all are).
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     See Also
     --------
-    sklearn.metrics.adjusted_rand_score : the same number for one pair without missing labels.
+    sklearn.metrics.adjusted_rand_score : The same number for one pair without missing labels.
 
     Notes
     -----

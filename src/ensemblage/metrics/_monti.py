@@ -88,8 +88,7 @@ def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> f
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     lower, upper : float, default 0.1 and 0.9
         Consensus values above ``lower`` and up to ``upper`` are ambiguous.
 
@@ -232,8 +231,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     clustering : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are members of none, but have a consensus with each.
 
@@ -290,10 +288,8 @@ def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> N
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    {labels}
+    {clustering}
 
     Returns
     -------

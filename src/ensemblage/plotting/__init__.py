@@ -4,6 +4,8 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
+from ensemblage._docs import fill_docstrings
+
 from ._agreement import agreement
 from ._axes import printable
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
@@ -49,3 +51,5 @@ __all__ = [
     "thresholded_matrices",
     "voting_dendrogram",
 ]
+
+fill_docstrings(globals()[name] for name in __all__)

@@ -42,12 +42,7 @@ def agreement(
         What the numbers are.
     cmap : str or matplotlib Colormap, default "YlGnBu"
         Colours from 0 to 1.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

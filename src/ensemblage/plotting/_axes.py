@@ -42,12 +42,14 @@ def printable(name: object, width: int = 24) -> str:
     Parameters
     ----------
     name : object
+        Anything that `str` takes.
     width : int, default 24
         Most characters.
 
     Returns
     -------
     str
+        At most ``width`` printable characters.
 
     Examples
     --------

@@ -29,16 +29,8 @@ def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: "Ax
 
     Parameters
     ----------
-    confidence : array-like of float, shape (n,)
-        ``confidence_`` of a consensus. NaN is left out.
-    clusters : array-like of int, shape (n,)
-        ``labels_`` of the consensus. Objects with a negative label are left out.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {confidences}
+    {ax}
 
     Examples
     --------
@@ -54,10 +46,7 @@ def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dic
 
     Parameters
     ----------
-    confidence : array-like of float, shape (n,)
-        ``confidence_`` of a consensus. NaN is left out.
-    clusters : array-like of int, shape (n,)
-        ``labels_`` of the consensus. Objects with a negative label are left out.
+    {confidences}
 
     Returns
     -------
@@ -99,12 +88,7 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: "Axes | None" =
     ----------
     quantiles : sequence of dict
         One entry per cluster, in order.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

@@ -33,12 +33,7 @@ def association_histogram(
         What ``metrics.association_counts`` returns. Pairs that nothing joins are not drawn.
     thresholds : mapping of str to float, optional
         Name and value of each: a vertical line. Associations up to it are weak.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -148,14 +143,10 @@ def dendrogram(merges: ArrayLike, sizes: ArrayLike, clusters: ArrayLike, *, ax: 
     Parameters
     ----------
     merges : array-like of float, shape (leaves - 1, 4)
+        What `last_merges` returns, as the next two; at least two leaves.
     sizes, clusters : array-like of int, shape (leaves,)
-        What `last_merges` returns; at least two leaves.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+        Objects and cluster of each leaf.
+    {ax}
 
     Examples
     --------
@@ -214,6 +205,7 @@ def thresholded_matrices(
     Returns
     -------
     pair of matplotlib Axes
+        Before and after.
 
     Examples
     --------

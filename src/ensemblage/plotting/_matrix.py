@@ -43,12 +43,7 @@ def consensus_matrix(
         What the numbers are.
     cmap : str or matplotlib Colormap, default "Blues"
         Colours from 0 to 1.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

@@ -27,12 +27,7 @@ def consensus_cdfs(
         For each k what ``metrics.consensus_cdf`` returns.
     n_clusters : int, optional
         The number that was chosen: its curve is thick.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -61,14 +56,8 @@ def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, a
     ----------
     growth : mapping of int to float
         What ``metrics.delta_area`` returns.
-    n_clusters : int, optional
-        The number that was chosen: a vertical line.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {number_chosen}
+    {ax}
 
     Examples
     --------
@@ -94,14 +83,8 @@ def stability_curves(
         PAC of each number of clusters.
     reference_pac : mapping of int to float, optional
         Mean PAC of data without clusters (``choose_k``).
-    n_clusters : int, optional
-        The number that was chosen: a vertical line.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {number_chosen}
+    {ax}
 
     Examples
     --------
@@ -149,12 +132,7 @@ def item_consensus_bars(
         Cluster of each object, columns of ``consensus``; negative ones are left out.
     most : int, default 200
         Objects to draw.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

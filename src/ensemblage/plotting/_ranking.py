@@ -43,12 +43,7 @@ def ranking_scores(
         Whether the largest score is the best.
     label : str, default "score"
         What the scores are.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

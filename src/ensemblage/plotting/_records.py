@@ -37,12 +37,7 @@ def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
     record : Evidence
         One of those that ``consensus.evidence(labels)`` returns. Of a hierarchy of more than 40 leaves the last merges
         are drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Raises
     ------

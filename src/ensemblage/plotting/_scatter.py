@@ -35,12 +35,7 @@ def scatter(
         ``labels_`` of a consensus; negative ones are grey and named "unlabelled".
     confidence : array-like of float, shape (n,), optional
         ``confidence_`` of the consensus. The largest is drawn opaque, 0 and NaN faintest.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

@@ -23,15 +23,10 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: "Axes | None" = 
     Parameters
     ----------
     sizes : array-like of int, shape (k,)
-        Objects in cluster 0, 1, …
+        Objects in cluster 0, 1, and so on.
     unlabelled : int, default 0
         Objects that no partition labels: one grey bar at the end.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

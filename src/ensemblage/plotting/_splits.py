@@ -20,12 +20,7 @@ def split_losses(losses: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
     ----------
     losses : array-like of float, shape (k,)
         Loss of 1, 2, …, k clusters.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

@@ -22,12 +22,7 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: "Axes | N
         Ascending.
     indices : array-like of float, shape (t,)
         `mm_index` of the consensus at each; thresholds where it is infinite are ticks at the upper edge.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

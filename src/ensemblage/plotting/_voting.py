@@ -28,12 +28,7 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
         ``lifetimes_`` of a consensus. Of more than 15 the longest are drawn.
     n_clusters : int, optional
         The number that was chosen: its bar is dark.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -64,12 +59,7 @@ def voting_dendrogram(merges: ArrayLike, clusters: ArrayLike, *, ax: "Axes | Non
         ``linkage_matrix_`` of a voting consensus, k ≥ 2.
     clusters : array-like of int, shape (k,)
         Cluster of the consensus that each reference cluster went to (``clusters_of_reference_``): gives its colour.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -126,12 +116,7 @@ def membership(
         ``labels_``; negative ones are drawn last.
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that high. Default: one.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -227,12 +212,7 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: "Axes | None" 
         Coordinates.
     entropy : array-like of float, shape (n,)
         ``metrics.membership_entropy``, from 0 to 1. NaN is drawn as a small grey dot.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------

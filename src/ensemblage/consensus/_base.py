@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._log import get_logger
 from ensemblage._validation import check_flags, check_weights, check_whole, takes_labels
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
@@ -21,6 +22,8 @@ from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
 from ensemblage.rows.memory import as_rows
 from ensemblage.rows.protocol import map_rows
+
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             codes.in_memory(type(self).__name__, instead, because=f": it {why}")
         else:
             rows = replace(rows, codes=codes.on_workers())
+        logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         return self

@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ensemblage._log import get_logger
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_flags, check_number, check_whole, n_distinct_rows
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grown, settle
 from ensemblage.rows.threads import parallel_map
+
+logger = get_logger(__name__)
 
 
 @dataclass(eq=False, repr=False)
@@ -181,6 +184,7 @@ class GreedyPartitions(LabelTransformer):
         if n_clusters == 1:
             return [self._whole(labels)]
         for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
+            logger.info("base clusterings into %d of %d clusters, from %d objects", k, n_clusters, len(rows))
             stages.append(grown(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs))
             space = self._space_of(self._X, stages, [stage.labels for stage in stages])
             labels = stages[-1].best()

@@ -1,7 +1,9 @@
 """The figure of a record of evidence, by its kind."""
 
+from __future__ import annotations
+
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +20,15 @@ from ensemblage.consensus.evidence import (
     Trace,
 )
 
-from ._axes import axes_or_new, without_frame
+from ._associations import association_histogram, threshold_search
+from ._axes import Axes, axes_or_new, curve, without_frame
+from ._by_number import lifetimes, split_losses
 from ._colors import PALETTE, UNLABELLED_COLOR
-from ._evidence import association_histogram, dendrogram, last_merges
-from ._splits import split_losses
-from ._threshold_search import threshold_search
-from ._voting import lifetimes, membership, voting_dendrogram
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from ._dendrograms import dendrogram, last_merges, voting_dendrogram
+from ._memberships import membership
 
 
-def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
+def evidence(record: Evidence, *, ax: Axes | None = None) -> Axes:
     """Draw a record of the evidence of a consensus, as its kind asks for.
 
     Parameters
@@ -56,7 +55,7 @@ def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
 
 
 @singledispatch
-def _draw(record: Any, ax: "Axes | None") -> "Axes":
+def _draw(record: Any, ax: Axes | None) -> Axes:
     raise TypeError(
         f"A record of evidence must be one that a consensus gave. Got {shown(record)}. "
         "Give one of consensus.evidence(labels)."
@@ -64,7 +63,7 @@ def _draw(record: Any, ax: "Axes | None") -> "Axes":
 
 
 @_draw.register(Dendrogram)
-def _(record: Dendrogram, ax: "Axes | None") -> "Axes":
+def _(record: Dendrogram, ax: Axes | None) -> Axes:
     if record.leaves != "object":
         return voting_dendrogram(record.merges, record.clusters, ax=ax)
     if len(record.sizes) == 0 or (record.sizes == 1).all():
@@ -73,13 +72,13 @@ def _(record: Dendrogram, ax: "Axes | None") -> "Axes":
 
 
 @_draw.register(Lifetimes)
-def _(record: Lifetimes, ax: "Axes | None") -> "Axes":
+def _(record: Lifetimes, ax: Axes | None) -> Axes:
     k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
     return lifetimes(record.lifetimes, n_clusters=k, ax=ax)
 
 
 @_draw.register(PairCounts)
-def _(record: PairCounts, ax: "Axes | None") -> "Axes":
+def _(record: PairCounts, ax: Axes | None) -> Axes:
     thresholds = dict(record.parted_at)
     if record.threshold is not None:
         thresholds["used"] = record.threshold
@@ -87,7 +86,7 @@ def _(record: PairCounts, ax: "Axes | None") -> "Axes":
 
 
 @_draw.register(Candidates)
-def _(record: Candidates, ax: "Axes | None") -> "Axes":
+def _(record: Candidates, ax: Axes | None) -> Axes:
     scores = np.where(np.isnan(record.scores), np.inf, record.scores)
     ax = threshold_search(record.values, scores, ax=ax)
     ax.set(xlabel=record.parameter, ylabel=record.score)
@@ -95,14 +94,14 @@ def _(record: Candidates, ax: "Axes | None") -> "Axes":
 
 
 @_draw.register(Splits)
-def _(record: Splits, ax: "Axes | None") -> "Axes":
+def _(record: Splits, ax: Axes | None) -> Axes:
     return split_losses(record.losses, ax=ax)
 
 
 @_draw.register(Trace)
-def _(record: Trace, ax: "Axes | None") -> "Axes":
+def _(record: Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
-    ax.plot(np.arange(len(record.values)), record.values, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
+    curve(ax, np.arange(len(record.values)), record.values)
     ax.set(xlabel="pass", ylabel=record.quantity)
     ax.locator_params(axis="x", integer=True)
     without_frame(ax)
@@ -110,12 +109,12 @@ def _(record: Trace, ax: "Axes | None") -> "Axes":
 
 
 @_draw.register(Memberships)
-def _(record: Memberships, ax: "Axes | None") -> "Axes":
+def _(record: Memberships, ax: Axes | None) -> Axes:
     return membership(record.membership, record.clusters, sizes=record.sizes, ax=ax)
 
 
 @_draw.register(Cut)
-def _(record: Cut, ax: "Axes | None") -> "Axes":
+def _(record: Cut, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, 6.4, 1.4)
     ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
     ax.barh([0], [record.value], color=PALETTE[0])

@@ -31,6 +31,30 @@ def _fill(documented: Any) -> None:
         documented.__doc__ = PLACE.sub(lambda place: indent(PARTS[place[2]], place[1]), documented.__doc__)
 
 
+_LABELS = """\
+labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+    The ensemble. -1 and NaN mean missing."""
+_COMPARED = f"""\
+{_LABELS}
+clustering : array-like of shape (n_objects,)
+    Cluster of each object. Objects with -1 or NaN are in no cluster and left out."""
+_WEIGHTS = """\
+weights : array-like of shape (n_partitions,), optional
+    Weights of the partitions, ≥ 0. Default: equal."""
+_FITTED = """\
+y : None
+    Ignored.
+
+Returns
+-------
+self
+    The fitted estimator."""
+_FEATURES = """\
+X : array-like or sparse matrix of shape (n_samples, n_features)
+    The features; sparse where the base clusterer takes it."""
+_LABEL_MATRIX = """\
+X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+    Labels. -1, NaN and None mean that the partition did not label the object."""
 _ESTIMATORS = """\
 estimators_ : list of clusterers
     The fitted base clusterers, one per column."""
@@ -53,18 +77,19 @@ n_jobs : int or None, default=None
 
 PARTS = {
     # A label matrix, a clustering to compare with it, and weights.
-    "labels": """\
-labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-    The ensemble. -1 and NaN mean missing.""",
-    "clustering": """\
-clustering : array-like of shape (n_objects,)
-    Cluster of each object. Objects with -1 or NaN are in no cluster and left out.""",
+    "labels": _LABELS,
+    "compared": _COMPARED,
+    "weighted_clustering": f"""\
+{_COMPARED}
+{_WEIGHTS}""",
+    "one_table": """\
+Notes
+-----
+O(n p) time, one contingency table at a time.""",
     "mean_weights": """\
 weights : array-like of shape (n_partitions,), optional
     Weights of the partitions in the mean, ≥ 0. Default: equal.""",
-    "weights": """\
-weights : array-like of shape (n_partitions,), optional
-    Weights of the partitions, ≥ 0. Default: equal.""",
+    "weights": _WEIGHTS,
     "clustering_raises": """\
 Raises
 ------
@@ -76,9 +101,7 @@ names : sequence of str, optional
 missing : int or None, default -1
     As in `Ensemble`.""",
     # Estimators.
-    "X": """\
-X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-    Labels. -1, NaN and None mean that the partition did not label the object.""",
+    "X": _LABEL_MATRIX,
     "y": """\
 y : None
     Ignored.""",
@@ -87,12 +110,25 @@ Returns
 -------
 self
     The fitted estimator.""",
+    "fit_labels": f"""\
+Parameters
+----------
+{_LABEL_MATRIX}
+{_FITTED}""",
+    "fit_features": f"""\
+Parameters
+----------
+{_FEATURES}
+{_FITTED}""",
+    "fit_dense": f"""\
+Parameters
+----------
+X : array-like of shape (n_samples, n_features)
+    The features.
+{_FITTED}""",
     "n_jobs": """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it.""",
-    "X_features": """\
-X : array-like of shape (n_samples, n_features)
-    The features.""",
     "predicted": """\
 Returns
 -------
@@ -102,9 +138,7 @@ ndarray of shape (n_new,), int32
 input_features : None
     Ignored.""",
     # Generators.
-    "features": """\
-X : array-like or sparse matrix of shape (n_samples, n_features)
-    The features; sparse where the base clusterer takes it.""",
+    "features": _FEATURES,
     "on_error": _ON_ERROR,
     "joblib_jobs": _JOBLIB_JOBS,
     "random_k": f"""\

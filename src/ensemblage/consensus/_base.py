@@ -131,12 +131,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the consensus of a label matrix.
 
-        Parameters
-        ----------
-        {X}
-        {y}
-
-        {self}
+        {fit_labels}
         """
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)

@@ -79,12 +79,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Generate an ensemble from features and find its consensus.
 
-        Parameters
-        ----------
-        {X_features}
-        {y}
-
-        {self}
+        {fit_dense}
         """
         seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
         if self.generator is not None and not _is_estimator(self.generator, "fit_transform"):

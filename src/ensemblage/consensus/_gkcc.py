@@ -116,12 +116,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.
 
-        Parameters
-        ----------
-        {X_features}
-        {y}
-
-        {self}
+        {fit_dense}
         """
         checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_utility(self, "GreedyKMeansConsensus")

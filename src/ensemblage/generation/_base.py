@@ -84,12 +84,7 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Make the partitions.
 
-        Parameters
-        ----------
-        {features}
-        {y}
-
-        {self}
+        {fit_features}
         """
         self._generate(X)
         return self

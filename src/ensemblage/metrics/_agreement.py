@@ -41,8 +41,7 @@ def ensemble_nmi(
 
     Parameters
     ----------
-    {labels}
-    {clustering}
+    {compared}
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
         and Li & Liu the geometric one.
@@ -60,9 +59,7 @@ def ensemble_nmi(
     --------
     sklearn.metrics.normalized_mutual_info_score : The same number for one pair without missing labels.
 
-    Notes
-    -----
-    O(n p) time, one contingency table at a time.
+    {one_table}
 
     Examples
     --------
@@ -80,8 +77,7 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
 
     Parameters
     ----------
-    {labels}
-    {clustering}
+    {compared}
     {mean_weights}
 
     Returns
@@ -96,9 +92,7 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
     --------
     sklearn.metrics.adjusted_rand_score : The same number for one pair without missing labels.
 
-    Notes
-    -----
-    O(n p) time, one contingency table at a time.
+    {one_table}
 
     References
     ----------

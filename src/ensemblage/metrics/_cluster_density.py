@@ -21,9 +21,7 @@ def cluster_density(
 
     Parameters
     ----------
-    {labels}
-    {clustering}
-    {weights}
+    {weighted_clustering}
 
     Returns
     -------

@@ -25,9 +25,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
 
     Parameters
     ----------
-    {labels}
-    {clustering}
-    {weights}
+    {weighted_clustering}
 
     Returns
     -------

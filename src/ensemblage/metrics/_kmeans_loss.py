@@ -19,8 +19,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
 
     Parameters
     ----------
-    {labels}
-    {clustering}
+    {compared}
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: 1 each.
 

@@ -30,8 +30,7 @@ def mm_index(
 
     Parameters
     ----------
-    {labels}
-    {clustering}
+    {compared}
     n_neighbors : int, default 3
         The l of the paper, which gives no value; 3 is that of the authors' code. An object counts by its l largest
         co-associations: few neighbours, little weight.

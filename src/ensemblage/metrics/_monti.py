@@ -288,8 +288,7 @@ def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> N
 
     Parameters
     ----------
-    {labels}
-    {clustering}
+    {compared}
 
     Returns
     -------

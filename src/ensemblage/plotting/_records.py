@@ -8,17 +8,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._validation import shown
-from ensemblage.consensus.evidence import (
-    Candidates,
-    Cut,
-    Dendrogram,
-    Evidence,
-    Lifetimes,
-    Memberships,
-    PairCounts,
-    Splits,
-    Trace,
-)
+from ensemblage.consensus import evidence as records
 
 from ._associations import association_histogram, threshold_search
 from ._axes import Axes, axes_or_new, curve, without_frame
@@ -28,7 +18,7 @@ from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._memberships import membership
 
 
-def evidence(record: Evidence, *, ax: Axes | None = None) -> Axes:
+def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
     """Draw a record of the evidence of a consensus, as its kind asks for.
 
     Parameters
@@ -62,8 +52,8 @@ def _draw(record: Any, ax: Axes | None) -> Axes:
     )
 
 
-@_draw.register(Dendrogram)
-def _(record: Dendrogram, ax: Axes | None) -> Axes:
+@_draw.register(records.Dendrogram)
+def _(record: records.Dendrogram, ax: Axes | None) -> Axes:
     if record.leaves != "object":
         return voting_dendrogram(record.merges, record.clusters, ax=ax)
     if len(record.sizes) == 0 or (record.sizes == 1).all():
@@ -71,35 +61,35 @@ def _(record: Dendrogram, ax: Axes | None) -> Axes:
     return dendrogram(record.merges, record.sizes, record.clusters, ax=ax)
 
 
-@_draw.register(Lifetimes)
-def _(record: Lifetimes, ax: Axes | None) -> Axes:
+@_draw.register(records.Lifetimes)
+def _(record: records.Lifetimes, ax: Axes | None) -> Axes:
     k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
     return lifetimes(record.lifetimes, n_clusters=k, ax=ax)
 
 
-@_draw.register(PairCounts)
-def _(record: PairCounts, ax: Axes | None) -> Axes:
+@_draw.register(records.PairCounts)
+def _(record: records.PairCounts, ax: Axes | None) -> Axes:
     thresholds = dict(record.parted_at)
     if record.threshold is not None:
         thresholds["used"] = record.threshold
     return association_histogram(record.counts, thresholds=thresholds, ax=ax)
 
 
-@_draw.register(Candidates)
-def _(record: Candidates, ax: Axes | None) -> Axes:
+@_draw.register(records.Candidates)
+def _(record: records.Candidates, ax: Axes | None) -> Axes:
     scores = np.where(np.isnan(record.scores), np.inf, record.scores)
     ax = threshold_search(record.values, scores, ax=ax)
     ax.set(xlabel=record.parameter, ylabel=record.score)
     return ax
 
 
-@_draw.register(Splits)
-def _(record: Splits, ax: Axes | None) -> Axes:
+@_draw.register(records.Splits)
+def _(record: records.Splits, ax: Axes | None) -> Axes:
     return split_losses(record.losses, ax=ax)
 
 
-@_draw.register(Trace)
-def _(record: Trace, ax: Axes | None) -> Axes:
+@_draw.register(records.Trace)
+def _(record: records.Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
     curve(ax, np.arange(len(record.values)), record.values)
     ax.set(xlabel="pass", ylabel=record.quantity)
@@ -108,13 +98,13 @@ def _(record: Trace, ax: Axes | None) -> Axes:
     return ax
 
 
-@_draw.register(Memberships)
-def _(record: Memberships, ax: Axes | None) -> Axes:
+@_draw.register(records.Memberships)
+def _(record: records.Memberships, ax: Axes | None) -> Axes:
     return membership(record.membership, record.clusters, sizes=record.sizes, ax=ax)
 
 
-@_draw.register(Cut)
-def _(record: Cut, ax: Axes | None) -> Axes:
+@_draw.register(records.Cut)
+def _(record: records.Cut, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, 6.4, 1.4)
     ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
     ax.barh([0], [record.value], color=PALETTE[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._validation import check_numbers, check_whole
 
@@ -43,15 +43,8 @@ def membership(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax, 4.2, 4.1)
-    rows = check_numbers(shares, "shares of membership", ("n", "k"), least=1)
-    labels = whole_numbers(clusters, "clusters of membership", (len(rows),))
-    if labels.max() >= rows.shape[1]:
-        raise ValueError(
-            f"clusters of membership must be columns of shares, below {rows.shape[1]}. Got {labels.max()}. "
-            "Number them from 0."
-        )
+    rows, labels, own = _with_clusters(shares, clusters, "shares", "membership")
     heights = check_sizes(sizes, len(rows), "sizes of membership")
-    own = rows[np.arange(len(rows)), np.maximum(labels, 0)]
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
     n_pixels = min(_PIXELS, len(order)) if sizes is None else _PIXELS
@@ -98,15 +91,8 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
     6
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    shares = check_numbers(consensus, "consensus of item_consensus_bars", ("n", "k"), least=1)
-    labels = whole_numbers(clusters, "clusters of item_consensus_bars", (len(shares),))
-    if labels.max() >= shares.shape[1]:
-        raise ValueError(
-            f"clusters of item_consensus_bars must be columns of consensus, below {shares.shape[1]}. "
-            f"Got {labels.max()}. Number them from 0."
-        )
+    shares, labels, own = _with_clusters(consensus, clusters, "consensus", "item_consensus_bars")
     check_whole(most, "most of item_consensus_bars", 1)
-    own = shares[np.arange(len(labels)), np.maximum(labels, 0)]
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]
     order = order[np.linspace(0, len(order) - 1, min(most, len(order))).round().astype(np.int64)]
@@ -118,6 +104,20 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
     ax.set(xlabel="objects, ordered by cluster", ylabel="consensus with each cluster", xlim=(-0.5, len(order) - 0.5))
     without_frame(ax)
     return ax
+
+
+def _with_clusters(
+    shares: ArrayLike, clusters: ArrayLike, name: str, figure: str
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """(n, k) shares, (n,) clusters, one of the columns each, and (n,) the share in it."""
+    rows = check_numbers(shares, f"{name} of {figure}", ("n", "k"), least=1)
+    labels = whole_numbers(clusters, f"clusters of {figure}", (len(rows),))
+    if labels.max() >= rows.shape[1]:
+        raise ValueError(
+            f"clusters of {figure} must be columns of {name}, below {rows.shape[1]}. Got {labels.max()}. "
+            "Number them from 0."
+        )
+    return rows, labels, rows[np.arange(len(rows)), np.maximum(labels, 0)]
 
 
 def _name_clusters(ax: Axes, labels: Sequence[int]) -> None:

@@ -203,7 +203,8 @@ def _finish(
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
-    chosen = {name: value for name, value in folder.identity.items() if value is not None and value not in (False, [])}
+    told = ((name, value) for name, value in folder.identity.items() if value is not None and value is not False)
+    chosen = {name: value for name, value in told if value != []}
     with timed(seconds, "report"):
         folder.summary = report.summarize(
             ensemble,

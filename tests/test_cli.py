@@ -17,6 +17,7 @@ from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, RandomKPartitions
 from ensemblage.cli import _analysis, _errors, main
+from ensemblage.cli._generation import Generation
 from ensemblage.consensus import METHODS
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -187,7 +188,7 @@ def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
     )
     assert not (tmp_path / "out" / "labels.csv").exists()
     interrupt.undo()
-    monkeypatch.setattr(_analysis, "generated", None)
+    monkeypatch.setattr(Generation, "ensemble", None)
     assert "made by an earlier run" in succeed(*command).stderr
     for name in ["ensemble.npz", "labels.csv"]:
         assert (tmp_path / "out" / name).read_bytes() == (finished / name).read_bytes()
@@ -214,7 +215,7 @@ def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
     assert "holds one with k 3 instead of 4. Choose another folder, or add --overwrite." in fail(*other)
     assert contents(tmp_path) == before
     with monkeypatch.context() as patch:
-        patch.setattr(_analysis, "generated", None)  # the same ensemble serves another k
+        patch.setattr(Generation, "ensemble", None)  # the same ensemble serves another k
         succeed(*other, "--overwrite")
     assert len({row[1] for row in rows_of(tmp_path / "labels.csv")[1:]}) == 4
     assert "seed 0 instead of 1" in fail(*other, "--seed", 1)

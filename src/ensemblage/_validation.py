@@ -71,6 +71,12 @@ def check_flags(estimator: Any) -> None:
             check_flag(getattr(estimator, name), f"{name} of {type(estimator).__name__}")
 
 
+def takes_labels(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator whose input is a label matrix."""
+    tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+    return tags
+
+
 def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
@@ -124,6 +130,16 @@ def shown(value: Any) -> str:
         text = f"a value of type {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
+
+
+def n_distinct_rows(X: NDArray[np.float64], most: int) -> int:
+    """The number of different rows, counted up to ``most``."""
+    distinct: set[bytes] = set()
+    for row in X:
+        distinct.add((row + 0.0).tobytes())  # -0.0 is 0.0
+        if len(distinct) >= most:
+            break
+    return len(distinct)
 
 
 Shape = tuple[int | str, ...]

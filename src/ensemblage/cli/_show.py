@@ -19,9 +19,13 @@ def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
     with unchanged_summary(output):
         lines = list(_lines(summary))
+    show_lines([*lines, ("written", ", ".join(str(output / name) for name in FILES))])
+
+
+def show_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """What is said of each subject, side by side."""
     for subject, text in lines:
         click.echo(f"{subject:<11} {text}")
-    click.echo(f"{'written':<11} {', '.join(str(output / name) for name in FILES)}")
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Consensus functions: label matrix to one clustering."""
 
+from ensemblage._docs import fill_docstrings
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
@@ -39,3 +40,5 @@ __all__ = [
     "choose_k",
     "make_consensus",
 ]
+
+fill_docstrings(globals()[name] for name in __all__)

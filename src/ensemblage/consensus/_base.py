@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_flags, check_weights, check_whole
+from ensemblage._log import get_logger
+from ensemblage._validation import check_flags, check_weights, check_whole, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
@@ -22,6 +23,8 @@ from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows, map_rows
+
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
+        logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         if rows.sample_weight is not None:
@@ -289,11 +293,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         return of_partitions
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        return takes_labels(super().__sklearn_tags__())
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

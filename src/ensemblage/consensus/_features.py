@@ -79,14 +79,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Generate an ensemble from features and find its consensus.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
+        {fit_dense}
         """
         seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
         if self.generator is not None and not _is_estimator(self.generator, "fit_transform"):
@@ -140,10 +133,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
+            Their features.
 
-        Returns
-        -------
-        ndarray of shape (n_new,)
+        {predicted}
         """
         check_is_fitted(self)
         return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))

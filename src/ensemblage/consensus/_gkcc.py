@@ -29,10 +29,24 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int
         Number of clusters, ≥ 2 and at most the number of distinct rows of X.
-    n_candidates, augment, partition_weight, standardize
-        As in `GreedyPartitions`.
-    utility, normalized, exponent, smoothing, refine
-        As in `KMeansConsensus`.
+    n_candidates : int or "all", default 59
+        As in `GreedyPartitions`, and so the next three.
+    augment : {"all", "last"} or None, default "all"
+        The partitions that a stage sees beside the features.
+    partition_weight : float, default 1
+        Weight of a partition in squared distances.
+    standardize : bool, default False
+        Whether features are brought to mean 0 and variance 1 first.
+    utility : {"category", "entropy", "cosine", "lp"}, default "category"
+        As in `KMeansConsensus`, and so the next four.
+    normalized : bool, default False
+        Whether each partition's utility is divided by its value for the partition itself.
+    exponent : float, default 5
+        The p of the p-norm.
+    smoothing : float, default 2.2e-16
+        Added to the proportions for "entropy".
+    refine : {None, "density"}, default None
+        Whether single label rows are moved afterwards.
     max_iter : int, default 300
         Most iterations of each k-means.
     n_jobs : int, optional
@@ -102,14 +116,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
+        {fit_dense}
         """
         checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_utility(self, "GreedyKMeansConsensus")
@@ -132,10 +139,9 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
+            Their features.
 
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
+        {predicted}
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)

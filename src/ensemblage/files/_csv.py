@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._validation import shown
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import write_csv
 from ensemblage.labels._checks import check_each_labelled, check_labelled, check_names
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.labels._objects import code_objects
@@ -35,12 +35,12 @@ def save_csv(coded: CodedColumns, path: Path) -> None:
                 f"A .csv file marks missing labels by blank fields. Got a blank label in partition {name!r}. "
                 "Use .npz, or give that label a name."
             )
-    with atomic_write(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        for rows in row_blocks(len(coded.codes)):
-            columns = [text[codes].tolist() for text, codes in zip(texts, coded.codes[rows].T, strict=True)]
-            writer.writerows(zip(*columns, strict=True))
+    lines = (
+        line
+        for rows in row_blocks(len(coded.codes))
+        for line in zip(*(text[codes] for text, codes in zip(texts, coded.codes[rows].T, strict=True)), strict=True)
+    )
+    write_csv(path, names, lines, lineterminator="\r\n")
 
 
 def _is_writable(text: str) -> bool:

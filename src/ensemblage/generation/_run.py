@@ -11,7 +11,10 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
+from ensemblage._log import get_logger
 from ensemblage.rows.threads import one_native_thread, thread_count
+
+logger = get_logger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -44,6 +47,7 @@ def run_all(
     with one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
         for result in finished:
             results.append(result)
+            logger.info("base clustering %d of %d", len(results), len(tasks))
             if callback is not None:
                 callback(len(results), len(tasks))
             if last(result):

@@ -63,8 +63,8 @@ def write_partitions(
 
     Returns
     -------
-    names : list of str
-        Of the partitions, as ``get_feature_names_out`` gives them.
+    list of str
+        Names of the partitions, as ``get_feature_names_out`` gives them.
 
     Raises
     ------

@@ -73,8 +73,7 @@ def weak_association_threshold(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     method : {"kmeans", "gmm"}, default "kmeans"
         Two groups of least squares, solved exactly; or a mixture of two Gaussians by EM that starts from them.
     include_diagonal : bool, default False

@@ -110,11 +110,6 @@ Returns
 -------
 self
     The fitted estimator.""",
-    "fit_labels": f"""\
-Parameters
-----------
-{_LABEL_MATRIX}
-{_FITTED}""",
     "fit_features": f"""\
 Parameters
 ----------

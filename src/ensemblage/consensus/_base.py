@@ -150,7 +150,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         ----------
         X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
             Labels. -1, NaN and None mean that the partition did not label the object.
-        y : ignored
+        y : None
+            Ignored.
         sample_weight : array-like of shape (n_objects,), optional
             How often each object counts: whole numbers ≥ 0 with a sum of at most 2³¹ - 1. Default: once. What is
             learned is to the bit what ``fit(np.repeat(X, sample_weight, axis=0))`` learns; what has an entry per
@@ -161,6 +162,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         Returns
         -------
         self
+            Fitted.
 
         Raises
         ------

@@ -322,6 +322,7 @@ def test_coarser_clusterings_of_the_tree():
     weighted, repeated = assert_equals_repeated(model, labels, w)
     for k in range(1, 6):
         assert_array_equal(weighted.labels_at(k)[w > 0], repeated.labels_at(k)[first])
+        assert (np.diff(np.bincount(weighted.labels_at(k), weights=w)) <= 0).all()
 
 
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")

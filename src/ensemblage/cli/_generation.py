@@ -18,7 +18,6 @@ from ensemblage import (
 )
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._run import progress
 
 INDEPENDENT = {"random-k": RandomKPartitions, "subspace": SubspacePartitions, "projection": ProjectionPartitions}
 GREEDY, MIXED = "greedy", "mixed"
@@ -72,10 +71,10 @@ class Generation:
             labels = generator.fit_transform(X)
         elif self.generator == MIXED:
             generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
-            with progress_bar("base clusterings", N_ALGORITHMS) as callback, progress(callback):
-                labels = generator.fit_transform(X)
+            with progress_bar("base clusterings", N_ALGORITHMS) as callback:
+                labels = generator.set_params(progress=callback).fit_transform(X)
         else:
             generator = self.independent()
-            with progress_bar("base clusterings", self.partitions) as callback, progress(callback):
-                labels = generator.fit_transform(X)
+            with progress_bar("base clusterings", self.partitions) as callback:
+                labels = generator.set_params(progress=callback).fit_transform(X)
         return Ensemble(labels, names=list(generator.get_feature_names_out()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flags, check_number, check_whole
+from ensemblage._validation import check_choice, check_flags, check_number, check_progress, check_whole
 from ensemblage.kernels._mixed import (
     Lloyd,
     add_centre,
@@ -179,6 +179,9 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         Threads over the candidates. None is all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the candidates.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every k-means, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -248,6 +251,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         max_iter: int = 300,
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_candidates = n_candidates
@@ -257,6 +261,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     @staticmethod
     def n_candidates_for(delta: float = 0.95, p: float = 0.05) -> int:
@@ -376,6 +381,8 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         space = self._space_of(self._X, stages, [])
         labels = np.zeros(len(self._X), dtype=np.int32)
         if n_clusters == 1:
+            if self.progress is not None:
+                self.progress(1, 1)
             return [self._whole(labels)]
         for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
             stages.append(self._stage(space, space.centres(labels, k - 1), rows))
@@ -414,12 +421,18 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         which, n_iter = np.empty((2, len(rows)), dtype=np.intp)
         losses = np.empty(len(rows))
         for block in row_blocks(len(rows), CANDIDATES_AT_ONCE):
-            found = parallel_map(run.from_row, rows[block].tolist(), self.n_jobs)
+            progress = self._progress_of(k, block.start, len(rows))
+            found = parallel_map(run.from_row, rows[block].tolist(), self.n_jobs, progress)
             for i, (labels, key, loss, iterations) in enumerate(found, start=block.start):
                 if key not in distinct:
                     kept.append(labels.astype(np.min_scalar_type(k - 1)))
                 which[i], losses[i], n_iter[i] = distinct.setdefault(key, len(distinct)), loss, iterations
         return Stage(k, np.stack(kept, axis=1), which, losses, n_iter)
+
+    def _progress_of(self, k: int, start: int, n_candidates: int) -> Callable[[int, int], None] | None:
+        """``progress`` for the candidates from ``start`` on of the stage with k clusters."""
+        progress, before, n_stages = self.progress, (k - 2) * n_candidates + start, (self.n_clusters or 2) - 1
+        return None if progress is None else lambda done, _: progress(before + done, n_stages * n_candidates)
 
     def _settle(self, space: Space, labels: NDArray[np.int32], k: int) -> None:
         """The winner's partition, by k-means in the space that the new partitions add to."""
@@ -465,6 +478,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
     check_flags(estimator)
+    check_progress(estimator.progress, f"progress of {name}")
     if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
         check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
     if estimator.augment is not None:

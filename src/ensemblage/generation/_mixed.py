@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -61,6 +61,9 @@ class MixedPartitions(BasePartitions):
         all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of every algorithm.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -109,6 +112,7 @@ class MixedPartitions(BasePartitions):
         on_error: Literal["warn", "raise"] = "warn",
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.estimators = estimators
@@ -118,6 +122,7 @@ class MixedPartitions(BasePartitions):
         self.on_error = on_error
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     def _clusterers(self) -> list[Any]:
         if self.estimators is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from sklearn.pipeline import make_pipeline
@@ -38,6 +39,9 @@ class ProjectionPartitions(RandomKPartitions):
         all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the projections and of every base clustering.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -87,6 +91,7 @@ class ProjectionPartitions(RandomKPartitions):
         on_error: Literal["warn", "raise"] = "warn",
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.n_partitions = n_partitions
         self.n_components = n_components
@@ -97,6 +102,7 @@ class ProjectionPartitions(RandomKPartitions):
         self.on_error = on_error
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         n_components = self._n_dimensions(n_features)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +44,9 @@ class RandomKPartitions(BasePartitions):
         all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the numbers of clusters and of every base clustering.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -96,6 +100,7 @@ class RandomKPartitions(BasePartitions):
         on_error: Literal["warn", "raise"] = "warn",
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.n_partitions = n_partitions
         self.k_min = k_min
@@ -106,6 +111,7 @@ class RandomKPartitions(BasePartitions):
         self.on_error = on_error
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -45,6 +46,9 @@ class ResampledPartitions(BasePartitions):
         all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -95,6 +99,7 @@ class ResampledPartitions(BasePartitions):
         on_error: Literal["warn", "raise"] = "warn",
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.n_partitions = n_partitions
         self.n_clusters = n_clusters
@@ -105,6 +110,7 @@ class ResampledPartitions(BasePartitions):
         self.on_error = on_error
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     @property
     def estimators_samples_(self) -> list[NDArray[np.intp]]:

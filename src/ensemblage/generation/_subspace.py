@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -40,6 +41,9 @@ class SubspacePartitions(RandomKPartitions):
         all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -89,6 +93,7 @@ class SubspacePartitions(RandomKPartitions):
         on_error: Literal["warn", "raise"] = "warn",
         n_jobs: int | None = None,
         random_state: Any = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.n_partitions = n_partitions
         self.feature_fraction = feature_fraction
@@ -99,6 +104,7 @@ class SubspacePartitions(RandomKPartitions):
         self.on_error = on_error
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     @property
     def estimators_features_(self) -> list[NDArray[np.intp]]:

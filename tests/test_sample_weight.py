@@ -161,17 +161,23 @@ def test_a_clustering_to_start_from(estimator, init):
     assert weighted.objective_ == repeated.objective_
 
 
+@pytest.mark.parametrize("max_pairs", [1_000, 5_000])  # fewer than X has, and than the repeated rows have
 @pytest.mark.parametrize("name", ["eac, threshold", "negmm-wat-kmeans"])
-def test_pairs_that_are_drawn(name, monkeypatch):
+def test_pairs_that_are_drawn(name, max_pairs, monkeypatch):
     """Where pairs are drawn for a threshold, an object is drawn as often as it counts."""
 
     def few(labels, method="kmeans", **options):
-        return whole(labels, method, **options | {"max_pairs": 1_000})
+        found.append(whole(labels, method, return_error=True, **options | {"max_pairs": max_pairs}))
+        return found[-1][0]
+
+    found = []
 
     whole = _wat.weak_association_threshold
     monkeypatch.setattr(_wat, "weak_association_threshold", few)
     labels = matrix("missing")
     assert_equals_repeated(seeded(name), labels, weights_of("zeros", labels))
+    assert found[0] == found[1]
+    assert len(found) == 2
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])
@@ -310,11 +316,13 @@ def test_in_a_pipeline():
 
 
 def test_coarser_clusterings_of_the_tree():
-    labels, w = matrix("complete"), weights_of("zeros", matrix("complete"))
+    labels = matrix("complete")
+    w = np.where(labels[:, 1] == labels[4, 1], 9, 1)  # few rows, most of the objects
     model, first = BisectingKMeansConsensus(5, random_state=0), (np.cumsum(w) - w)[w > 0]
     weighted, repeated = assert_equals_repeated(model, labels, w)
     for k in range(1, 6):
         assert_array_equal(weighted.labels_at(k)[w > 0], repeated.labels_at(k)[first])
+        assert (np.diff(np.bincount(weighted.labels_at(k), weights=w)) <= 0).all()
 
 
 @pytest.mark.filterwarnings("ignore:Only .* clusters were made")

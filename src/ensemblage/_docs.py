@@ -74,6 +74,10 @@ _JOBLIB_JOBS = """\
 n_jobs : int or None, default=None
     Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
     all cores. It changes the time and nothing else."""
+_PROGRESS = """\
+progress : callable or None, default=None
+    Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error that it
+    raises ends the work. No result depends on it."""
 
 PARTS = {
     # A label matrix, a clustering to compare with it, and weights.
@@ -135,6 +139,7 @@ input_features : None
     # Generators.
     "features": _FEATURES,
     "on_error": _ON_ERROR,
+    "progress": _PROGRESS,
     "joblib_jobs": _JOBLIB_JOBS,
     "random_k": f"""\
 n_partitions : int, default=50
@@ -149,7 +154,8 @@ estimator : clusterer or None, default=None
 {_ON_ERROR}
 {_JOBLIB_JOBS}
 random_state : int, RandomState or None, default=None
-    Seed of the draws and of every base clustering.""",
+    Seed of the draws and of every base clustering.
+{_PROGRESS}""",
     "estimators_": _ESTIMATORS,
     "features_in": _FEATURES_IN,
     "asked_clusters": f"""\

@@ -64,6 +64,12 @@ def check_flag(value: Any, subject: str) -> bool:
     return bool(value)
 
 
+def check_progress(progress: Any, subject: str) -> None:
+    """A function of what is done and of the total, or None."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"{subject} must be a function. Got {shown(progress)}. Give one, or None.")
+
+
 def check_flags(estimator: Any) -> None:
     """Parameters of an estimator whose default is True or False are one of them."""
     for name, parameter in inspect.signature(type(estimator)).parameters.items():

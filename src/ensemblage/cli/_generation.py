@@ -19,7 +19,6 @@ from ensemblage import (
 )
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._run import progress
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,
@@ -84,6 +83,6 @@ class Generation:
             mixed = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
             is_mixed = self.generator == MIXED
             generator, total = (mixed, N_ALGORITHMS) if is_mixed else (self.independent(), self.partitions)
-            with progress_bar("base clusterings", total) as callback, progress(callback):
-                labels = generator.fit_transform(X)
+            with progress_bar("base clusterings", total) as callback:
+                labels = generator.set_params(progress=callback).fit_transform(X)
         return Ensemble(labels, names=list(generator.get_feature_names_out()))

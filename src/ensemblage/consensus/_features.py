@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import shown
+from ensemblage._validation import check_progress, shown
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
 
@@ -43,6 +43,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     random_state : int, RandomState or None
         Seed of the generator and the consensus, and of every estimator inside them (the steps of a pipeline, the
         ``estimator`` of a generator), where they have none of their own.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -75,12 +78,14 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     consensus: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Generate an ensemble from features and find its consensus.
 
         {fit_dense}
         """
+        check_progress(self.progress, "progress of ConsensusClustering")
         seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
         if self.generator is not None and not _is_estimator(self.generator, "fit_transform"):
             raise TypeError(
@@ -88,7 +93,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 f"Got {shown(self.generator)}. Give RandomKPartitions(50), say."
             )
         generator = RandomKPartitions() if self.generator is None else clone(self.generator)
-        self.generator_ = self._with_defaults(generator, seeds[0])
+        self.generator_ = self._with_defaults(generator, seeds[0], progress=self.progress)
         self.ensemble_ = ensemble_of(self.generator_, X)
         self.n_features_in_ = self.generator_.n_features_in_
         if hasattr(self.generator_, "feature_names_in_"):
@@ -112,12 +117,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 consensus.set_params(n_clusters=self.n_clusters)
         return self._with_defaults(consensus, seed)
 
-    def _with_defaults(self, estimator: Any, seed: int) -> Any:
+    def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
         """The estimator with threads and every seed of its own and of its parts set that it was not given."""
         missing = sorted(name for name, value in estimator.get_params().items() if value is None)
         nested = [name for name in missing if name.endswith("__random_state")]
         values = dict(zip(nested, task_seeds(seed, len(nested)).tolist(), strict=True))
-        values |= {"n_jobs": self.n_jobs, "random_state": seed}
+        values |= {"n_jobs": self.n_jobs, "random_state": seed} | more
         return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
 
     def __sklearn_tags__(self) -> Any:

@@ -53,6 +53,9 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
         Seed of the candidates.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every k-means of the generator, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -112,6 +115,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     max_iter: int = 300
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Any = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.

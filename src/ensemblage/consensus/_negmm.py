@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_bytes, check_whole
+from ensemblage._validation import check_bytes, check_progress, check_whole
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
 from ensemblage.consensus.evidence import Candidates, Evidence
@@ -63,6 +63,9 @@ class NegMM(BaseConsensus):
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
         Seed of the cuts.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every threshold, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -128,6 +131,7 @@ class NegMM(BaseConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"
@@ -135,6 +139,7 @@ class NegMM(BaseConsensus):
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(len(rows))
         check_whole(self.n_neighbors, "n_neighbors of NegMM", 1)
+        check_progress(self.progress, "progress of NegMM")
         limit, n_threads = check_bytes(self.max_bytes, "max_bytes of NegMM"), thread_count(self.n_jobs)
         thresholds = self._thresholds(rows, ensemble)
         # The co-associations, all labelings found, and what has a number for each row or object.
@@ -161,7 +166,7 @@ class NegMM(BaseConsensus):
 
         with one_native_thread():
             n_together = min(n_threads, (limit - shared) // each)
-            found = parallel_map(candidate, [thresholds[s] for s in first], n_together)
+            found = parallel_map(candidate, [thresholds[s] for s in first], n_together, self.progress)
         best = min(found, key=lambda candidate: candidate.mm_index)
         self.threshold_, _, self.mm_index_ = best
         self.candidates_ = []

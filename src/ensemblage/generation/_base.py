@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._validation import check_choice, check_flags
+from ensemblage._validation import check_choice, check_flags, check_progress
 from ensemblage.generation._clusterers import (
     Labels,
     check_clusterer,
@@ -162,6 +162,7 @@ class BasePartitions(LabelTransformer):
 
     n_jobs: int | None
     on_error: str
+    progress: Callable[[int, int], None] | None
 
     def _clusterers(self) -> list[Any]:
         raise NotImplementedError
@@ -202,6 +203,7 @@ class BasePartitions(LabelTransformer):
 
     def _generate(self, X: Any) -> list[Partition]:
         check_flags(self)
+        check_progress(self.progress, f"progress of {type(self).__name__}")
         check_choice(self.on_error, f"on_error of {type(self).__name__}", ("warn", "raise"))
         for clusterer in self._clusterers():
             check_clusterer(type(self).__name__, clusterer)
@@ -216,7 +218,7 @@ class BasePartitions(LabelTransformer):
 
     def _partitions(self, X: Any) -> list[Partition | Failure]:
         recipes = self._recipes(*X.shape)
-        return run_all(partial(self._partition, X), recipes, self.n_jobs, last=self._is_fatal)
+        return run_all(partial(self._partition, X), recipes, self.n_jobs, self._is_fatal, self.progress)
 
     def _is_fatal(self, outcome: Partition | Failure) -> bool:
         return self.on_error == "raise" and isinstance(outcome, Failure)

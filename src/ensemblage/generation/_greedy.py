@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ensemblage._log import get_logger
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flags, check_number, check_whole, n_distinct_rows
+from ensemblage._validation import check_choice, check_flags, check_number, check_progress, check_whole, n_distinct_rows
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grown, settle
@@ -56,6 +56,7 @@ class GreedyPartitions(LabelTransformer):
         Threads over the candidates. None is all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the candidates.
+    {progress}
 
     Attributes
     ----------
@@ -120,6 +121,7 @@ class GreedyPartitions(LabelTransformer):
     max_iter: int = 300
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
 
     @staticmethod
     def n_candidates_for(delta: float = 0.95, p: float = 0.05) -> int:
@@ -182,15 +184,23 @@ class GreedyPartitions(LabelTransformer):
         space = self._space_of(self._X, stages, [])
         labels = np.zeros(len(self._X), dtype=np.int32)
         if n_clusters == 1:
+            if self.progress is not None:
+                self.progress(1, 1)
             return [self._whole(labels)]
         for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
             logger.info("base clusterings into %d of %d clusters, from %d objects", k, n_clusters, len(rows))
-            stages.append(grown(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs))
+            progress = self._progress_of(k, n_clusters, len(rows))
+            stages.append(grown(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs, progress))
             space = self._space_of(self._X, stages, [stage.labels for stage in stages])
             labels = stages[-1].best()
             if k < n_clusters and self.augment is not None:
                 settle(space, labels, k, self.max_iter)
         return stages
+
+    def _progress_of(self, k: int, n_clusters: int, n_candidates: int) -> Callable[[int, int], None] | None:
+        """``progress`` for the candidates of the stage with k clusters."""
+        progress, before, total = self.progress, (k - 2) * n_candidates, (n_clusters - 1) * n_candidates
+        return None if progress is None else lambda done, _: progress(before + done, total)
 
     def _whole(self, labels: NDArray[np.int32]) -> Stage:
         """All objects in one cluster, which the first of them stands for."""
@@ -249,6 +259,7 @@ class GreedyPartitions(LabelTransformer):
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
     check_flags(estimator)
+    check_progress(estimator.progress, f"progress of {name}")
     if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
         check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
     if estimator.augment is not None:

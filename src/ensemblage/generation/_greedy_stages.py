@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,8 +140,18 @@ class Stage(NamedTuple):
         return self.labels[:, self.which[self.winner]].astype(np.int32)
 
 
-def grown(space: Space, centres: Centres, rows: NDArray[np.intp], max_iter: int, n_jobs: int | None) -> Stage:
-    """k-means from the centres and each row in turn; equal partitions are kept once."""
+def grown(
+    space: Space,
+    centres: Centres,
+    rows: NDArray[np.intp],
+    max_iter: int,
+    n_jobs: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Stage:
+    """k-means from the centres and each row in turn; equal partitions are kept once.
+
+    ``progress(done, len(rows))`` is called in this thread.
+    """
     k = centres.features.shape[1] + 1
     run = Run(space, centres, space.nearest(centres), space.rounding, max_iter)
     distinct: dict[bytes, int] = {}
@@ -148,12 +159,18 @@ def grown(space: Space, centres: Centres, rows: NDArray[np.intp], max_iter: int,
     which, n_iter = np.empty((2, len(rows)), dtype=np.intp)
     losses = np.empty(len(rows))
     for block in row_blocks(len(rows), CANDIDATES_AT_ONCE):
-        found = parallel_map(run.from_row, rows[block].tolist(), n_jobs)
+        found = parallel_map(run.from_row, rows[block].tolist(), n_jobs, _after(progress, block.start, len(rows)))
         for i, (labels, key, loss, iterations) in enumerate(found, start=block.start):
             if key not in distinct:
                 kept.append(labels.astype(np.min_scalar_type(k - 1)))
             which[i], losses[i], n_iter[i] = distinct.setdefault(key, len(distinct)), loss, iterations
     return Stage(k, np.stack(kept, axis=1), which, losses, n_iter)
+
+
+def _after(
+    progress: Callable[[int, int], None] | None, done_before: int, total: int
+) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, _: progress(done_before + done, total)
 
 
 def settle(space: Space, labels: NDArray[np.int32], n_clusters: int, max_iter: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
@@ -60,6 +60,7 @@ class MixedPartitions(BasePartitions):
     {joblib_jobs}
     random_state : int, RandomState or None, default=None
         Seed of every algorithm.
+    {progress}
 
     Attributes
     ----------
@@ -103,6 +104,7 @@ class MixedPartitions(BasePartitions):
     on_error: Literal["warn", "raise"] = "warn"
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
 
     def _clusterers(self) -> list[Any]:
         if self.estimators is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
@@ -73,6 +74,7 @@ class RandomKPartitions(BasePartitions):
     on_error: Literal["warn", "raise"] = "warn"
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
     metric: Literal["euclidean", "cosine"] = "euclidean"
 
     def _clusterers(self) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
@@ -42,6 +43,7 @@ class ResampledPartitions(BasePartitions):
     {joblib_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
+    {progress}
 
     Attributes
     ----------
@@ -86,6 +88,7 @@ class ResampledPartitions(BasePartitions):
     on_error: Literal["warn", "raise"] = "warn"
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
 
     @property
     def estimators_samples_(self) -> list[NDArray[np.intp]]:

@@ -43,28 +43,53 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
 
 
-def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
+def parallel_map(
+    function: Callable[[T], R],
+    tasks: Iterable[T],
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[R]:
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 
     Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
     or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
-    be long. Safe to nest: a thread never waits for one that has not started.
+    be long. Safe to nest: a thread never waits for one that has not started. ``progress(done, total)`` is called by the
+    calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo))
+    finished: list[int] = []
+    told = 0
+
+    def tell() -> None:
+        nonlocal told
+        if progress is not None and len(finished) > told:
+            told = len(finished)
+            progress(told, len(todo))
+
+    def do(i: int) -> R:
+        result = function(todo[i])
+        finished.append(i)
+        return result
+
     if n_threads <= 1:
-        return [function(task) for task in todo]
+        serial: list[R] = []
+        for i in range(len(todo)):
+            serial.append(do(i))
+            tell()
+        return serial
     results: list[Any] = [None] * len(todo)
     counter = itertools.count()
     stopped = False
 
-    def work() -> None:
+    def work(tell: Callable[[], None]) -> None:
         nonlocal stopped
         try:
             with unless(lambda: stopped):
                 while (i := next(counter)) < len(todo):
                     check_stopped()
-                    results[i] = function(todo[i])
+                    results[i] = do(i)
+                    tell()
         except Stopped:
             # Not where another thread of ours failed: its error is raised below.
             if not stopped:
@@ -74,9 +99,9 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
             stopped = True
             raise
 
-    helpers = [_pool().submit(work) for _ in range(n_threads - 1)]
+    helpers = [_pool().submit(work, lambda: None) for _ in range(n_threads - 1)]
     try:
-        work()
+        work(tell)
         _wait_for(helpers)
     except BaseException:
         stopped = True
@@ -86,6 +111,7 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
+    tell()
     return results
 
 

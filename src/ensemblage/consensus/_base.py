@@ -172,8 +172,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
         Notes
         -----
-        Weights cost at most 40 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their
-        sum. A hierarchy of the objects and `evidence` count every object of X once.
+        Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
+        a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
+        of X once.
         """
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)

@@ -43,6 +43,22 @@ def thread_count(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
 
 
+class _Done:
+    """The tasks of a map that are done, and a function that is told how many."""
+
+    def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
+        self._total, self._progress, self._told = total, progress, 0
+        self._tasks: list[int] = []
+        self.add = self._tasks.append  # whole in any thread
+
+    def tell(self) -> None:
+        """By one thread; nothing if it knows."""
+        n_done = len(self._tasks)
+        if self._progress is not None and n_done > self._told:
+            self._told = n_done
+            self._progress(n_done, self._total)
+
+
 def parallel_map(
     function: Callable[[T], R],
     tasks: Iterable[T],
@@ -58,28 +74,14 @@ def parallel_map(
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo))
-    finished: list[int] = []
-    told = 0
-
-    def tell() -> None:
-        nonlocal told
-        if progress is not None and len(finished) > told:
-            told = len(finished)
-            progress(told, len(todo))
-
-    def do(i: int) -> R:
-        result = function(todo[i])
-        finished.append(i)
-        return result
-
-    if n_threads <= 1:
-        serial: list[R] = []
-        for i in range(len(todo)):
-            serial.append(do(i))
-            tell()
-        return serial
     results: list[Any] = [None] * len(todo)
-    counter = itertools.count()
+    counter, done = itertools.count(), _Done(len(todo), progress)
+    if n_threads <= 1:
+        for i, task in enumerate(todo):
+            results[i] = function(task)
+            done.add(i)
+            done.tell()
+        return results
     stopped = False
 
     def work(tell: Callable[[], None]) -> None:
@@ -88,7 +90,8 @@ def parallel_map(
             with unless(lambda: stopped):
                 while (i := next(counter)) < len(todo):
                     check_stopped()
-                    results[i] = do(i)
+                    results[i] = function(todo[i])
+                    done.add(i)
                     tell()
         except Stopped:
             # Not where another thread of ours failed: its error is raised below.
@@ -101,7 +104,7 @@ def parallel_map(
 
     helpers = [_pool().submit(work, lambda: None) for _ in range(n_threads - 1)]
     try:
-        work(tell)
+        work(done.tell)
         _wait_for(helpers)
     except BaseException:
         stopped = True
@@ -111,7 +114,7 @@ def parallel_map(
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
-    tell()
+    done.tell()
     return results
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ from ensemblage import (
     make_consensus,
     report,
 )
+from ensemblage._validation import check_parameters, check_weights
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import Generation
+from ensemblage.cli._generation import INDEPENDENT, Generation
+from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
@@ -42,23 +44,41 @@ class Consensus:
     seed: int
     n_jobs: int
     memory: str | None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the method by name."""
 
     @classmethod
-    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int, memory: str | None) -> Consensus:
+    def of(
+        cls,
+        k: int | None,
+        method: str | None,
+        seed: int,
+        n_jobs: int,
+        memory: str | None,
+        chosen: Mapping[str, Any] | None = None,
+    ) -> Consensus:
         """Without a method: k-means if the number of clusters is known, else the one that finds it in linear time."""
         if method is None:
             method = "acv" if k is None else "km"
-        return cls(k, method, seed, n_jobs, memory)
+        return cls(k, method, seed, n_jobs, memory, chosen or {})
 
-    def check(self) -> None:
-        """What can be said before the work begins."""
-        make_consensus(self.method, self.k)
-        if self.k is None and "n_clusters" in METHODS[self.method].needs:
-            able = ", ".join(name for name, method in METHODS.items() if "n_clusters" not in method.needs)
+    def check(self, n_partitions: int | None = None) -> None:
+        """What can be said before the work begins; ``n_partitions`` if it is known."""
+        check_names(self.method, make_consensus(self.method, self.k), self.chosen)
+        if self.k is None and not METHODS[self.method].finds_k:
+            able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
             raise ValueError(
                 f"-k must be given for the method {self.method}, which cannot find the number of clusters. Got none. "
-                f"Give it, or choose a --method that can ({able or 'none yet'})."
+                f"Give it, or choose a --method that can ({able})."
             )
+        estimator = self.estimator()
+        check_parameters(estimator)
+        if isinstance(weights := self.chosen.get("weights"), list):
+            check_weights(weights, n_partitions or len(weights), type(estimator).__name__)
+
+    def identity(self) -> dict[str, Any]:
+        """What the consensus depends on beside the ensemble and k."""
+        return {"method": self.method, "set": text_of_set(self.chosen)}
 
     def tell_memory(self) -> None:
         """Say it if the limit limits nothing."""
@@ -66,7 +86,7 @@ class Consensus:
             tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
 
     def estimator(self) -> Any:
-        estimator = make_consensus(self.method, self.k)
+        estimator = make_consensus(self.method, self.k, **self.chosen)
         known = estimator.get_params()
         own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:
@@ -87,20 +107,21 @@ def run_analysis(
     partitions: int,
     seed: int,
     memory: str | None,
+    chosen: Mapping[str, Any],
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     most = _largest(k, k_range)
     source = Source.of(data, settings, "impute", "standardize")
-    wanted = Consensus.of(most, method, seed, n_jobs, memory)
+    wanted = Consensus.of(most, method, seed, n_jobs, memory, chosen)
     generation = Generation(generator, partitions, most, seed, n_jobs)
-    wanted.check()
+    wanted.check(partitions if generator in INDEPENDENT else None)
     wanted.tell_memory()
     generation.check()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content), **generation.identity()}
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
-    identity = {"command": "run", **made_of, **asked, "method": wanted.method}
+    identity = {"command": "run", **made_of, **asked, **wanted.identity()}
     with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)
@@ -149,15 +170,16 @@ def combine_analysis(
     method: str | None,
     seed: int,
     memory: str | None,
+    chosen: Mapping[str, Any],
     **settings: Any,
 ) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs, memory)
+    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs, memory, chosen)
     wanted.check()
     wanted.tell_memory()
     content = source.read()
     made_of = {"ensemblage": __version__, **source.identity(content)}
-    identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": wanted.method}
+    identity = {"command": "combine", **made_of, "seed": seed, "k": k, **wanted.identity()}
     with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             return _told_finished(folder)

@@ -62,10 +62,11 @@ def combine_stored(
     seed: int,
     memory: str | None,
     scratch: Path | None,
+    chosen: Mapping[str, Any],
     **settings: Any,
 ) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
-    wanted = Consensus.of(k, method, seed, n_jobs, memory)
+    wanted = Consensus.of(k, method, seed, n_jobs, memory, chosen)
     wanted.check()
     write = _writer(output, overwrite)
     start = time.perf_counter()

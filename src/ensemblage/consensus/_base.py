@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_flags, check_weights, check_whole
+from ensemblage._validation import (
+    Constraints,
+    Jobs,
+    Values,
+    Whole,
+    check_parameters,
+    check_weights,
+    parameter_constraints,
+)
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
@@ -116,6 +124,12 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "weights": [Values("one number ≥ 0 per partition", "Give one weight per partition."), None],
+        "n_jobs": [Jobs()],
+    }
+
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
@@ -137,9 +151,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         -------
         self
         """
+        self._check_parameters()
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
-        check_flags(self)
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
@@ -217,14 +231,14 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         self.labels_ = rows.of_objects(clusters, -1)
         self.confidence_ = rows.of_objects(confidence, np.nan)
 
-    def _check_n_clusters(self, n_rows: int) -> int:
-        name = type(self).__name__
+    def _check_parameters(self) -> None:
+        """What can be said before there are data."""
         if self.n_clusters is None:
-            raise ValueError(
-                f"n_clusters of {name} must be given: the method has no rule to find it. Got None. "
-                "Give the number of clusters that you want."
-            )
-        k = check_whole(self.n_clusters, f"n_clusters of {name}", 1)
+            check_finds_k(self)
+        check_parameters(self)
+
+    def _check_n_clusters(self, n_rows: int) -> int:
+        name, k = type(self).__name__, int(self.n_clusters or 0)
         if k > n_rows:
             one = " (n_samples=1)" if n_rows == 1 else ""
             raise ValueError(
@@ -251,6 +265,26 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def finds_k(estimator: type[BaseConsensus]) -> bool:
+    """Whether a class has a rule for the number of clusters: whether it may be None."""
+    return None in parameter_constraints(estimator)["n_clusters"]
+
+
+def check_finds_k(estimator: BaseConsensus) -> None:
+    """Raise if an estimator without a number of clusters needs one."""
+    if finds_k(type(estimator)):
+        return
+    from ensemblage.consensus._registry import METHODS, names_of
+
+    known = names_of(estimator)
+    name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
+    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
+    raise ValueError(
+        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
+        f"you want, or use a method that finds it: {able}."
+    )
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

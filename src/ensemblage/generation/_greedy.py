@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flags, check_number, check_whole
+from ensemblage._validation import Constraints, Flag, Jobs, Number, Seed, Whole, Words, check_number, check_parameters
 from ensemblage.kernels._mixed import (
     Lloyd,
     add_centre,
@@ -32,6 +32,17 @@ from ensemblage.rows.threads import parallel_map
 
 CANDIDATES_AT_ONCE = 256
 """Candidates whose labels are held before equal ones are put together."""
+GREEDY_CONSTRAINTS: Constraints = {
+    "n_clusters": [Whole(1)],
+    "n_candidates": [Whole(1), Words(["all"])],
+    "augment": [Words(["all", "last"]), None],
+    "partition_weight": [Number(least=0)],
+    "standardize": [Flag()],
+    "max_iter": [Whole(1, 2**31 - 1)],
+    "n_jobs": [Jobs()],
+    "random_state": [Seed()],
+}
+"""Those of `GreedyPartitions`, and of what makes one."""
 
 
 class Space(NamedTuple):
@@ -236,6 +247,8 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
     >>> generator.n_clusters_[[0, 58, 59, 117]]
     array([2, 2, 3, 3])
     """
+
+    _parameter_constraints: ClassVar[Constraints] = GREEDY_CONSTRAINTS
 
     def __init__(
         self,
@@ -464,14 +477,8 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
 
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
-    check_flags(estimator)
-    if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
-        check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
-    if estimator.augment is not None:
-        check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
-    weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
-    check_whole(estimator.max_iter, f"max_iter of {name}", 1, 2**31 - 1)
-    k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
+    check_parameters(estimator)
+    k, weight = int(estimator.n_clusters), float(estimator.partition_weight)
     _check_distinct_rows(X, k, name)
     if (largest := float(np.abs(X).max())) > MOST:
         raise ValueError(

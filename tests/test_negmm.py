@@ -188,7 +188,6 @@ def test_identical_partitions():
         ({"threshold": -0.1}, "threshold of NegMM must be .* Got -0.1"),
         ({"n_neighbors": 0}, "n_neighbors of NegMM must be a whole number"),
         ({"max_bytes": 1000}, "must fit into max_bytes"),
-        ({"threshold": "gmm", "weights": range(10)}, "must be 'search' or a number where weights are unequal"),
     ],
 )
 def test_refuses(planted, parameters, message):

@@ -21,6 +21,7 @@ from ensemblage._validation import (
     check_weights,
     parameter_constraints,
 )
+from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
@@ -276,8 +277,6 @@ def check_finds_k(estimator: BaseConsensus) -> None:
     """Raise if an estimator without a number of clusters needs one."""
     if finds_k(type(estimator)):
         return
-    from ensemblage.consensus._registry import METHODS, names_of
-
     known = names_of(estimator)
     name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
     able = ", ".join(name for name, method in METHODS.items() if method.finds_k)

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import Constraints, Estimator, Jobs, Seed, Whole, Words, check_parameters
-from ensemblage.consensus._registry import METHODS, make_consensus
+from ensemblage.consensus._method import METHODS
+from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -19,33 +18,12 @@ from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._method import _METHODS, METHODS, Method
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
-
-@dataclass(frozen=True)
-class Method:
-    """A consensus method of the literature: an estimator with some of its parameters set."""
-
-    estimator: type[BaseConsensus]
-    paper: str
-    complexity: str
-    """Time for n objects (mostly distinct label rows), p partitions, d = Σk_i clusters in all, k clusters (k₀ of the
-    reference) and t iterations."""
-    memory: str
-    """What is taken beyond the labels and their distinct rows, in the same letters."""
-    finds_k: str = ""
-    """How the number of clusters is found where none is given; empty if one must be."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def needs(self) -> str:
-        """What the caller must give."""
-        return "" if self.finds_k else "n_clusters"
-
-
 LIFETIME = "the longest lifetime"
-_METHODS: dict[str, Method] = {
+_METHODS |= {
     "km": Method(KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "O(n + d k)"),
     "h-km": Method(
         BisectingKMeansConsensus,
@@ -137,9 +115,6 @@ _METHODS: dict[str, Method] = {
         LIFETIME,
     ),
 }
-METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
-"""The methods by the names they have in the literature."""
-
 # What the papers' tables were made with, found by reproducing them: see docs/REPRODUCTION.md. Empty: the defaults.
 PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -168,16 +143,6 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 """By the name of a method, its settings in the tables of the paper that is reproduced with it."""
-
-
-def names_of(estimator: BaseConsensus) -> list[str]:
-    """The methods that an estimator is, by its class and parameters."""
-    return [
-        name
-        for name, method in METHODS.items()
-        if method.estimator is type(estimator)
-        and all(repr(getattr(estimator, key)) == repr(value) for key, value in method.parameters.items())
-    ]
 
 
 def make_consensus(

@@ -32,7 +32,7 @@ PLANTED = planted_labels(n=150, p=8, k=5, noise=0.35, missing=0.1, seed=1)[0]
 TWINS = np.repeat(random_labels(n=25, p=3, k=3, seed=2), np.arange(1, 26), axis=0)
 FEATURES = np.random.default_rng(0).normal(size=(40, 3)) * [1, 2, 30]
 ONE, TWO = [1, 1, 1, 1, 1, 1, 1, 1], [9, 1, 4, 1, 0, 1, 7, 1]
-GIVEN = np.arange(150) % 4
+GIVEN = np.arange(150) % 3
 REFUSED = "refused"
 
 KM, BKM, SEC, EAC = KMeansConsensus, BisectingKMeansConsensus, SpectralEnsembleClustering, EvidenceAccumulation
@@ -50,7 +50,7 @@ TABLE = [
     (KM, {}, "refine", None, "density", NOISE),
     (KM, {"n_init": 1}, "init", "k-means++", "random", NOISE),
     (KM, {"n_init": 1}, "init", "random", GIVEN, NOISE),
-    (KM, {}, "n_init", 1, 10, NOISE),
+    (KM, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
     (KM, {}, "max_iter", 1, 100, NOISE),
     (KM, {}, "tol", 0, 0.2, NOISE),
     (KM, {}, "weights", ONE, TWO, PLANTED),
@@ -67,7 +67,7 @@ TABLE = [
     (SEC, {}, "n_clusters", 3, 4, NOISE),
     (SEC, {"n_init": 1}, "init", "k-means++", "random", NOISE),
     (SEC, {"n_init": 1}, "init", "random", GIVEN, NOISE),
-    (SEC, {}, "n_init", 1, 10, NOISE),
+    (SEC, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
     (SEC, {}, "max_iter", 1, 100, NOISE),
     (SEC, {}, "tol", 0, 0.2, NOISE),
     (SEC, {}, "weights", ONE, TWO, PLANTED),
@@ -91,7 +91,7 @@ TABLE = [
     (CSPA, {}, "distinct", True, False, TWINS),
     (CSPA, {"n_clusters": 5}, "recursive", True, False, NOISE),
     (CSPA, {}, "imbalance", 0.001, 0.9, NOISE),
-    (CSPA, {"n_clusters": 5}, "n_init", 1, 16, NOISE),
+    (CSPA, {"n_clusters": 5}, "n_init", 1, 16, PLANTED),
     (CSPA, {}, "max_bytes", "1GB", REFUSED, PLANTED),
     (CSPA, {}, "weights", ONE, TWO, PLANTED),
     (CSPA, {"n_init": 1}, "random_state", 0, 1, NOISE),
@@ -103,7 +103,8 @@ TABLE = [
     (HGPA, {}, "imbalance", 0.01, 0.9, PLANTED),
     (HGPA, {}, "distinct", True, False, TWINS),
     (HGPA, {}, "weights", ONE, TWO, PLANTED),
-    (HGPA, {}, "random_state", 0, 1, NOISE),
+    (HGPA, {"n_clusters": 5}, "random_state", 0, 1, PLANTED),
+    (HGPA, {"partitioner": "spectral"}, "random_state", 0, 1, NOISE),
     (MCLA, {}, "n_clusters", 3, 4, PLANTED),
     (MCLA, {}, "partitioner", "metis", "spectral", PLANTED),
     (MCLA, {}, "vertex_weights", "size", "equal", PLANTED),
@@ -130,7 +131,7 @@ TABLE = [
     (ACV, {}, "linkage", "average", "aib", PLANTED),
     (ACV, {"n_clusters": None}, "include_singletons", False, True, PLANTED),
     (ACV, {}, "weights", ONE, TWO, PLANTED),
-    (BV, {}, "n_clusters", 3, None, PLANTED),
+    (BV, {}, "n_clusters", 2, None, PLANTED),
     (BV, {}, "n_passes", 1, 10, NOISE),
     (BV, {}, "linkage", "average", "aib", PLANTED),
     (BV, {"n_clusters": None}, "include_singletons", False, True, PLANTED),

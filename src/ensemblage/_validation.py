@@ -26,7 +26,8 @@ MOST_JOBS = 1_000
 def is_number(value: Any) -> bool:
     """Whether it is a finite number; True and False are none."""
     real = isinstance(value, numbers.Real) and not is_flag(value)
-    return real and bool(-LARGEST <= value <= LARGEST)
+    # A float32 would make the bounds infinite.
+    return real and bool(-LARGEST <= (float(value) if isinstance(value, np.floating) else value) <= LARGEST)
 
 
 def is_flag(value: Any) -> bool:

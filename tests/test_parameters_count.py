@@ -103,7 +103,6 @@ TABLE = [
     (HGPA, {}, "imbalance", 0.01, 0.9, PLANTED),
     (HGPA, {}, "distinct", True, False, TWINS),
     (HGPA, {}, "weights", ONE, TWO, PLANTED),
-    (HGPA, {"n_clusters": 5}, "random_state", 0, 1, PLANTED),
     (HGPA, {"partitioner": "spectral"}, "random_state", 0, 1, NOISE),
     (MCLA, {}, "n_clusters", 3, 4, PLANTED),
     (MCLA, {}, "partitioner", "metis", "spectral", PLANTED),

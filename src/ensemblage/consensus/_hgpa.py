@@ -42,7 +42,7 @@ class HGPA(ObjectGraph):
     n_jobs : int, optional
         Threads of "spectral"; Mt-KaHyPar runs in one. The result does not depend on it.
     random_state : int, RandomState or None
-        Seed of the partitioner.
+        Seed of "spectral". Mt-KaHyPar's deterministic preset gives the same parts whatever the seed.
 
     Attributes
     ----------

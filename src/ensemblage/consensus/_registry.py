@@ -24,10 +24,15 @@ from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 LIFETIME = "the longest lifetime"
 _METHODS |= {
-    "km": Method(KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "O(n + d k)"),
+    "km": Method(
+        KMeansConsensus,
+        "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
+        "O(n p k t)",
+        "O(n + d k)",
+    ),
     "h-km": Method(
         BisectingKMeansConsensus,
-        "Candel, linear-time evidence accumulation, Secs. 4.2-4.4",
+        "Candel, linear-time evidence accumulation, Secs. 4.2-4.4: bisecting k-means",
         "O(n p t log k)",
         "O(n p + d k)",
         "⌊√n⌋",

@@ -112,8 +112,8 @@ def weak_association_threshold(
     ``GaussianMixture`` does by default and gives its result on the values repeated by their counts.
 
     O(m² p) time for m distinct label rows (see `association_counts`) and O(n) memory; the rest is O(p), O(p²) with
-    missing labels. Unequal weights make as many values as there are pairs: those within 10⁻⁶ of each other count as the
-    largest of them, in 16 MB per thread.
+    missing labels. Unequal weights make as many values as there are pairs: those within 2·10⁻⁵ of each other count as
+    the largest of them, in 1 MB per thread.
 
     References
     ----------
@@ -164,7 +164,7 @@ def association_histogram(ensemble: Ensemble, weights: NDArray[np.float64] | Non
     return _weighted_histogram(ensemble, weights)
 
 
-N_BINS = 2**20
+N_BINS = 2**16
 """Weighted co-associations that are the same multiple of 1 / N_BINS, rounded, count as the largest of them."""
 
 

@@ -10,6 +10,7 @@ import test_plotting_voting
 from matplotlib.figure import Figure
 
 from ensemblage import plotting
+from ensemblage.consensus.evidence import Trace
 
 FIGURES = {
     **test_plotting.FIGURES,
@@ -17,6 +18,7 @@ FIGURES = {
     **test_plotting_voting.FIGURES,
     "confidence_boxes": lambda ax: plotting.confidence_boxes(plotting.confidence_quantiles([0.5], [0]), ax=ax),
     "split_losses": lambda ax: plotting.split_losses([8.0, 2.0], ax=ax),
+    "evidence": lambda ax: plotting.evidence(Trace("density", np.array([0.5, 0.75])), ax=ax),
     "threshold_search": lambda ax: plotting.threshold_search([0.0, 0.1], [2.0, 1.5], ax=ax),
 }
 WITH_AX = {

@@ -23,19 +23,21 @@ def first_place(values: Any, value: Any, n: int) -> int:
 
 @jit
 def assign_rows(
-    codes: Any,  # IN (n, p)
-    base: Any,  # IN (n,) float32, part of the row's distance to every centre that the table does not hold
-    labels: Any,  # IN/OUT (n,) int32, -1 before the first call
-    bounds: Any,  # IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
-    offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (d, k or more) float32, squared distances to the centres, partition by partition; `whole_lanes`
-    shift: Any,  # IN (k,) float32, how far each centre moved since the last call, plus how far any other one did
-    rounding: Any,  # IN float32, error bound of a row's squared distance; negative = no bounds, look at every row
+    codes: Any, base: Any, labels: Any, bounds: Any, offsets: Any, table: Any, shift: Any, rounding: Any
 ) -> int:
     """Move each row to its nearest centre (the first one on ties); return how many rows moved.
 
     With bounds (Hamerly 2010, one number per row) the distances must be squared Euclidean. They only skip rows whose
     nearest centre cannot have changed: the labels are the same without them.
+
+    codes : IN (n, p)
+    base : IN (n,) float32, part of the row's distance to every centre that the table does not hold
+    labels : IN/OUT (n,) int32, -1 before the first call
+    bounds : IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
+    offsets : IN (p + 1,)
+    table : IN (d, k or more) float32, squared distances to the centres, partition by partition; `whole_lanes`
+    shift : IN (k,) float32, how far each centre moved since the last call, plus how far any other one did
+    rounding : IN float32, error bound of a row's squared distance; negative = no bounds, look at every row
     """
     n, p = codes.shape
     width = table.shape[1]
@@ -64,14 +66,14 @@ def assign_rows(
 
 
 @jit
-def move_rows(
-    codes: Any,  # IN (n, p)
-    before: Any,  # IN (n,) int32, -1 = in no cluster yet
-    after: Any,  # IN (n,) int32
-    counts: Any,  # IN (n,) objects with that row
-    offsets: Any,  # IN (p + 1,)
-    change: Any,  # IN/OUT (k, d) int64, label counts per cluster
-) -> None:
+def move_rows(codes: Any, before: Any, after: Any, counts: Any, offsets: Any, change: Any) -> None:
+    """codes : IN (n, p)
+    before : IN (n,) int32, -1 = in no cluster yet
+    after : IN (n,) int32
+    counts : IN (n,) objects with that row
+    offsets : IN (p + 1,)
+    change : IN/OUT (k, d) int64, label counts per cluster
+    """
     for i in range(codes.shape[0]):
         old, new = before[i], after[i]
         if old == new:
@@ -85,15 +87,17 @@ def move_rows(
 
 @jit
 def limit_distances(
-    codes: Any,  # IN (n, p)
-    base: Any,  # IN (n,) float32, part of the row's distance to every candidate that the table does not hold
-    nearest: Any,  # IN (n,) float32, squared distance of each row to its nearest seed so far
-    counts: Any,  # IN (n,) objects with that row
-    distances: Any,  # OUT (n, LANES) float32, the same with each candidate as one seed more
-    offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (d, LANES) float32, squared distances to LANES candidates, partition by partition
-    totals: Any,  # OUT (LANES,) float64, sums of `distances` over the objects
+    codes: Any, base: Any, nearest: Any, counts: Any, distances: Any, offsets: Any, table: Any, totals: Any
 ) -> None:
+    """codes : IN (n, p)
+    base : IN (n,) float32, part of the row's distance to every candidate that the table does not hold
+    nearest : IN (n,) float32, squared distance of each row to its nearest seed so far
+    counts : IN (n,) objects with that row
+    distances : OUT (n, LANES) float32, the same with each candidate as one seed more
+    offsets : IN (p + 1,)
+    table : IN (d, LANES) float32, squared distances to LANES candidates, partition by partition
+    totals : OUT (LANES,) float64, sums of `distances` over the objects
+    """
     zero = np.float32(0)
     p = codes.shape[1]
     firsts, columns = partition_starts(np.arange(p), offsets, LANES), table.reshape(-1)

@@ -130,16 +130,19 @@ def merge(first: int, second: int, offsets: Any, clusters: Any) -> None:
 
 @jit
 def average_chain(
-    compared: Any,  # IN Compared, as a plain tuple
-    clusters: Any,  # WORK Clusters, as a plain tuple
-    chain: Any,  # WORK Chain, as a plain tuple
-    nearest: Any,  # WORK Nearest, as a plain tuple
-    joined: Any,  # WORK (block,) unsigned, counts to p
-    pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
-    similarities: Any,  # OUT (m - 1,)
-    budget: int,  # IN operations of this slice
+    compared: Any, clusters: Any, chain: Any, nearest: Any, joined: Any, pairs: Any, similarities: Any, budget: int
 ) -> bool:
-    """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make."""
+    """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
+
+    compared : IN Compared, as a plain tuple
+    clusters : WORK Clusters, as a plain tuple
+    chain : WORK Chain, as a plain tuple
+    nearest : WORK Nearest, as a plain tuple
+    joined : WORK (block,) unsigned, counts to p
+    pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
+    similarities : OUT (m - 1,)
+    budget : IN operations of this slice
+    """
     _, _, chained, dead, progress = chain
     partner, searched, born, n_searched = nearest
     bound, m = clusters[12], dead.shape[0]

@@ -32,15 +32,14 @@ class Chain(NamedTuple):
 
 
 @jit
-def is_nearer(
-    similarity: float,
-    other: int,  # IN a cluster of this similarity to ...
-    itself: int,  # IN ... this one
-    best: float,  # IN largest similarity so far
-    nearest: int,  # IN cluster of that similarity
-    before: int,  # IN the one cluster of the chain that may be the nearest
-    chained: Any,  # IN (m,)
-) -> bool:
+def is_nearer(similarity: float, other: int, itself: int, best: float, nearest: int, before: int, chained: Any) -> bool:
+    """other : IN a cluster of this similarity to ...
+    itself : IN ... this one
+    best : IN largest similarity so far
+    nearest : IN cluster of that similarity
+    before : IN the one cluster of the chain that may be the nearest
+    chained : IN (m,)
+    """
     is_better = similarity > best or (similarity == best and other < nearest)
     return is_better and other != itself and (not chained[other] or other == before)
 
@@ -65,12 +64,13 @@ def extend(chain: Any, node: int, similarity: float) -> None:
 
 
 @jit
-def merge_end(
-    chain: Any,  # IN/OUT without its last two clusters
-    pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
-    similarities: Any,  # OUT (m - 1,)
-) -> tuple[int, int]:
-    """Merge the last two clusters; returns the one that takes the other in, and the other."""
+def merge_end(chain: Any, pairs: Any, similarities: Any) -> tuple[int, int]:
+    """Merge the last two clusters; returns the one that takes the other in, and the other.
+
+    chain : IN/OUT without its last two clusters
+    pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
+    similarities : OUT (m - 1,)
+    """
     _, _, chained, dead, progress = chain
     last, before, similarity = end_of(chain)
     first, second, s = min(last, before), max(last, before), progress[1]

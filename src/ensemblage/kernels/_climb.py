@@ -34,15 +34,16 @@ def weighted_density(size: Any, joined: Any, pairs: Any) -> Any:
 
 
 @jit
-def weigh_labels(
-    row: Any,  # IN (p,) codes
-    offsets: Any,  # IN (p + 1,)
-    weights: Any,  # IN (p,)
-    state: Any,  # IN Climb
-    alphas: Any,  # OUT (k,) Σ w α of the row's labels
-    sizes: Any,  # OUT (k,) Σ w labelled of the partitions that label the row
-) -> float:
-    """Returns the weight of the partitions that label the row."""
+def weigh_labels(row: Any, offsets: Any, weights: Any, state: Any, alphas: Any, sizes: Any) -> float:
+    """Returns the weight of the partitions that label the row.
+
+    row : IN (p,) codes
+    offsets : IN (p + 1,)
+    weights : IN (p,)
+    state : IN Climb
+    alphas : OUT (k,) Σ w α of the row's labels
+    sizes : OUT (k,) Σ w labelled of the partitions that label the row
+    """
     alpha, labelled = state[0], state[1]
     total = 0.0
     alphas[:] = 0
@@ -77,20 +78,30 @@ def move_row(row: Any, count: int, a: int, b: int, offsets: Any, state: Any) -> 
 
 @jit
 def climb(
-    codes: Any,  # IN (m, p)
-    counts: Any,  # IN (m,) objects with that row
-    clusters: Any,  # IN/OUT (m,)
-    offsets: Any,  # IN (p + 1,)
-    weights: Any,  # IN (p,) float64
-    state: Any,  # IN/OUT Climb, as a plain tuple
-    least: float,  # IN a row moves only if n S rises by more
-    progress: Any,  # WORK (2,) zeros; rows looked at, and how many of them moved
-    budget: int,  # IN operations of this slice
+    codes: Any,
+    counts: Any,
+    clusters: Any,
+    offsets: Any,
+    weights: Any,
+    state: Any,
+    least: float,
+    progress: Any,
+    budget: int,
 ) -> bool:
     """One pass over the rows; returns whether rows are left to look at.
 
     With a row of q objects and weight w of the partitions that label it, a cluster gains 2 q Σ w α + w (q² − q) joined
     pairs and 2 q Σ w labelled + w (q² − q) pairs; it loses 2 q Σ w α − w (q² + q) and 2 q Σ w labelled − w (q² + q).
+
+    codes : IN (m, p)
+    counts : IN (m,) objects with that row
+    clusters : IN/OUT (m,)
+    offsets : IN (p + 1,)
+    weights : IN (p,) float64
+    state : IN/OUT Climb, as a plain tuple
+    least : IN a row moves only if n S rises by more
+    progress : WORK (2,) zeros; rows looked at, and how many of them moved
+    budget : IN operations of this slice
     """
     _, _, joined, pairs, sizes, n_rows = state
     (m, p), k = codes.shape, sizes.shape[0]

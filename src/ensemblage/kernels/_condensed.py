@@ -38,14 +38,13 @@ def place_of(a: int, b: int, m: int) -> int:
 
 
 @jit
-def merge_entries(
-    first: int,  # IN the cluster that takes the other in
-    second: int,  # IN
-    condensed: Any,  # IN/OUT Condensed
-    average: bool,
-    left: Any,  # IN the other clusters there are
-    dead: Any,  # IN (m,)
-) -> None:
+def merge_entries(first: int, second: int, condensed: Any, average: bool, left: Any, dead: Any) -> None:
+    """first : IN the cluster that takes the other in
+    second : IN
+    condensed : IN/OUT Condensed
+    left : IN the other clusters there are
+    dead : IN (m,)
+    """
     matrix, known, sizes = condensed
     m = sizes.shape[0]
     for c in left:
@@ -60,16 +59,18 @@ def merge_entries(
 
 @jit
 def nearest_entry(
-    top: int,  # IN a cluster
-    before: int,  # IN the one cluster of the chain that may be found; negative: none
-    link: float,  # IN how similar it is
-    condensed: Any,  # IN Condensed
-    average: bool,
-    left: Any,  # IN the clusters there are
-    chained: Any,  # IN (m,)
-    dead: Any,  # IN (m,)
+    top: int, before: int, link: float, condensed: Any, average: bool, left: Any, chained: Any, dead: Any
 ) -> tuple[int, float]:
-    """The most similar cluster, and how similar it is."""
+    """The most similar cluster, and how similar it is.
+
+    top : IN a cluster
+    before : IN the one cluster of the chain that may be found; negative: none
+    link : IN how similar it is
+    condensed : IN Condensed
+    left : IN the clusters there are
+    chained : IN (m,)
+    dead : IN (m,)
+    """
     matrix, known, sizes = condensed
     m = sizes.shape[0]
     base, best, nearest = start_of(top, m) - top - 1, link, before if before >= 0 else m
@@ -89,18 +90,20 @@ def nearest_entry(
 
 @jit
 def condensed_chain(
-    condensed: Any,  # WORK Condensed, as a plain tuple
-    average: bool,  # IN ratio of the sums over all pairs; otherwise the least similarity
-    chain: Any,  # WORK Chain, as a plain tuple
-    left: Any,  # WORK (m,) 0 … m - 1; the clusters, ascending, with dead ones that are taken out now and then
-    n_left: Any,  # IN/OUT (1,) m; entries of `left`
-    pairs: Any,  # OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
-    similarities: Any,  # OUT (m - 1,) on the scale of the matrix
-    budget: int,  # IN operations of this slice
+    condensed: Any, average: bool, chain: Any, left: Any, n_left: Any, pairs: Any, similarities: Any, budget: int
 ) -> bool:
     """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
 
     A ratio of two whole numbers is rounded once, so that equal ratios are equal.
+
+    condensed : WORK Condensed, as a plain tuple
+    average : IN ratio of the sums over all pairs; otherwise the least similarity
+    chain : WORK Chain, as a plain tuple
+    left : WORK (m,) 0 … m - 1; the clusters, ascending, with dead ones that are taken out now and then
+    n_left : IN/OUT (1,) m; entries of `left`
+    pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
+    similarities : OUT (m - 1,) on the scale of the matrix
+    budget : IN operations of this slice
     """
     _, _, chained, dead, progress = chain
     m = dead.shape[0]

@@ -8,13 +8,13 @@ from ensemblage._jit import jit
 
 
 @jit
-def contingency(
-    a: Any,  # IN (n,) codes of one partition
-    b: Any,  # IN (n,) codes of another
-    counts: Any,  # IN (n,) objects with that row
-    width: int,  # IN codes of b, missing included
-    table: Any,  # IN/OUT flat int64, cell a * width + b
-) -> None:
+def contingency(a: Any, b: Any, counts: Any, width: int, table: Any) -> None:
+    """a : IN (n,) codes of one partition
+    b : IN (n,) codes of another
+    counts : IN (n,) objects with that row
+    width : IN codes of b, missing included
+    table : IN/OUT flat int64, cell a * width + b
+    """
     for i in range(a.shape[0]):
         table[np.int64(a[i]) * width + np.int64(b[i])] += counts[i]
 
@@ -33,13 +33,13 @@ def summed(counts: Any, f: Any) -> Any:
 
 
 @jit
-def sum_table(
-    flat: Any,  # IN (height + 1) * (width + 1) cells
-    height: int,  # IN clusters of one partition
-    width: int,  # IN clusters of the other
-    f: Any,  # IN f[count], or empty for count²
-    sums: Any,  # OUT (4,) sum of f over cells, row totals, column totals; objects that both label
-) -> None:
+def sum_table(flat: Any, height: int, width: int, f: Any, sums: Any) -> None:
+    """flat : IN (height + 1) * (width + 1) cells
+    height : IN clusters of one partition
+    width : IN clusters of the other
+    f : IN f[count], or empty for count²
+    sums : OUT (4,) sum of f over cells, row totals, column totals; objects that both label
+    """
     down = np.zeros(width, dtype=np.int64)
     sums[:] = 0
     for r in range(height):
@@ -55,14 +55,14 @@ def sum_table(
 
 
 @jit
-def contingency_of_pairs(
-    columns: Any,  # IN (p, n) codes
-    counts: Any,  # IN (n,) objects with each row
-    pairs: Any,  # IN (q, 2) partitions
-    begins: Any,  # IN (q + 1,) where the table of each pair begins
-    n_clusters: Any,  # IN (p,)
-    flat: Any,  # IN/OUT int64 tables
-) -> None:
+def contingency_of_pairs(columns: Any, counts: Any, pairs: Any, begins: Any, n_clusters: Any, flat: Any) -> None:
+    """columns : IN (p, n) codes
+    counts : IN (n,) objects with each row
+    pairs : IN (q, 2) partitions
+    begins : IN (q + 1,) where the table of each pair begins
+    n_clusters : IN (p,)
+    flat : IN/OUT int64 tables
+    """
     for q in range(pairs.shape[0]):
         i, j = pairs[q]
         contingency(columns[i], columns[j], counts, n_clusters[j] + 1, flat[begins[q] : begins[q + 1]])
@@ -70,16 +70,18 @@ def contingency_of_pairs(
 
 @jit
 def agreement_sums(
-    a: Any,  # IN (n,) codes of one partition
-    columns: Any,  # IN (p, n) codes of the others
-    counts: Any,  # IN (n,) objects with each row
-    heights: int,  # IN clusters of a
-    widths: Any,  # IN (p,) clusters of the others
-    chosen: Any,  # IN the others to compare a with
-    f: Any,  # IN f[count], or empty for count²
-    table: Any,  # WORK flat int64, holds the largest table
-    sums: Any,  # OUT (4, p) sum of f over cells, row totals, column totals; objects that both label
+    a: Any, columns: Any, counts: Any, heights: int, widths: Any, chosen: Any, f: Any, table: Any, sums: Any
 ) -> None:
+    """a : IN (n,) codes of one partition
+    columns : IN (p, n) codes of the others
+    counts : IN (n,) objects with each row
+    heights : IN clusters of a
+    widths : IN (p,) clusters of the others
+    chosen : IN the others to compare a with
+    f : IN f[count], or empty for count²
+    table : WORK flat int64, holds the largest table
+    sums : OUT (4, p) sum of f over cells, row totals, column totals; objects that both label
+    """
     for j in chosen:
         flat = table[: (heights + 1) * (widths[j] + 1)]
         flat[:] = 0

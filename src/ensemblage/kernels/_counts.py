@@ -17,17 +17,19 @@ BLOCK = 2048
 
 @jit
 def lower_keys(
-    columns: Any,  # IN (p, m) codes
-    missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
-    rank: Any,  # IN (p + 1, p + 1) rank of a similarity from its counts; p − the first one where nothing is missing
-    shift: int,
-    row: int,  # IN the row that came into the tree, ...
-    codes: Any,  # IN (p,) ... and its codes
-    start: int,  # IN first of the rows it is compared with
-    counters: Any,  # WORK (2, n or more) unsigned
-    keys: Any,  # IN/OUT (n,) the lower of each and of the row's
+    columns: Any, missing: Any, rank: Any, shift: int, row: int, codes: Any, start: int, counters: Any, keys: Any
 ) -> Any:
-    """Returns the lowest key."""
+    """Returns the lowest key.
+
+    columns : IN (p, m) codes
+    missing : IN (p,) code of the missing entry, or empty: nothing is missing
+    rank : IN (p + 1, p + 1) rank of a similarity from its counts; p − the first one where nothing is missing
+    row : IN the row that came into the tree, ...
+    codes : IN (p,) ... and its codes
+    start : IN first of the rows it is compared with
+    counters : WORK (2, n or more) unsigned
+    keys : IN/OUT (n,) the lower of each and of the row's
+    """
     p, key_of, n = columns.shape[0], keys.dtype.type, keys.shape[0]
     joined, labelled = counters[0, :n], counters[1, :n]
     lowest = key_of(0) - key_of(1)
@@ -45,14 +47,14 @@ def lower_keys(
 
 
 @jit
-def first_edge(
-    rank: Any,  # IN lowest of all ranks
-    shift: int,
-    rows: Any,  # IN (n,) rows that are left
-    keys: Any,  # IN (n,) of their edges
-    least: Any,  # IN lowest key of each block
-) -> tuple[Any, Any, int]:
-    """The edge of that rank with the smallest (i, j), i < j: i, j, and the place of its row that is left."""
+def first_edge(rank: Any, shift: int, rows: Any, keys: Any, least: Any) -> tuple[Any, Any, int]:
+    """The edge of that rank with the smallest (i, j), i < j: i, j, and the place of its row that is left.
+
+    rank : IN lowest of all ranks
+    rows : IN (n,) rows that are left
+    keys : IN (n,) of their edges
+    least : IN lowest key of each block
+    """
     key_of, n = keys.dtype.type, rows.shape[0]
     mask = (key_of(1) << key_of(shift)) - key_of(1)
     first, second, place = np.int64(mask) + 1, np.int64(mask) + 1, 0
@@ -70,19 +72,32 @@ def first_edge(
 
 @jit
 def spanning_tree_of_counts(
-    columns: Any,  # WORK (p, m) codes
-    missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
-    rank: Any,  # IN (p + 1, p + 1) rank of a similarity from its counts; (p + 1, 1) if nothing is missing; 0 = highest
-    shift: int,  # IN bits of a key that hold a row
-    rows: Any,  # WORK (m,) 0 … m - 1; the rows that are left come first
-    keys: Any,  # WORK (m,) unsigned, filled with its largest value; rank and tree row of the best edge of each row left
-    counters: Any,  # WORK (2, BLOCK) unsigned, counts to p
-    progress: Any,  # WORK (2,) zeros; edges found, place of the row that comes into the tree next
-    edges: Any,  # OUT (m - 1, 2) rows of each edge, the smaller first
-    ranks: Any,  # OUT (m - 1,) rank of each edge
-    budget: int,  # IN operations of this slice
+    columns: Any,
+    missing: Any,
+    rank: Any,
+    shift: int,
+    rows: Any,
+    keys: Any,
+    counters: Any,
+    progress: Any,
+    edges: Any,
+    ranks: Any,
+    budget: int,
 ) -> bool:
-    """Prim's algorithm; returns whether edges are left to find."""
+    """Prim's algorithm; returns whether edges are left to find.
+
+    columns : WORK (p, m) codes
+    missing : IN (p,) code of the missing entry, or empty: nothing is missing
+    rank : IN (p + 1, p + 1) rank of a similarity from its counts; (p + 1, 1) if nothing is missing; 0 = highest
+    shift : IN bits of a key that hold a row
+    rows : WORK (m,) 0 … m - 1; the rows that are left come first
+    keys : WORK (m,) unsigned, filled with its largest value; rank and tree row of the best edge of each row left
+    counters : WORK (2, BLOCK) unsigned, counts to p
+    progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
+    edges : OUT (m - 1, 2) rows of each edge, the smaller first
+    ranks : OUT (m - 1,) rank of each edge
+    budget : IN operations of this slice
+    """
     p, m = columns.shape
     least = np.empty(m // BLOCK + 1, keys.dtype)
     e, place = progress[0], progress[1]
@@ -105,16 +120,17 @@ def spanning_tree_of_counts(
 
 @jit
 def fill_levels(
-    columns: Any,  # IN (p, m) codes
-    missing: Any,  # IN (p,) code of the missing entry, or empty: nothing is missing
-    level: Any,  # IN (p + 1, p + 1) level of a similarity from its counts; (p + 1, 1) if nothing is missing
-    members: Any,  # IN (m,) each entry is multiplied by those of both rows
-    first: int,  # IN rows first ≤ i < last
-    last: int,
-    counters: Any,  # WORK (2, BLOCK) unsigned, counts to p
-    matrix: Any,  # OUT condensed, as in SciPy
-    known: Any,  # OUT condensed, partitions that label both rows; empty if not asked for or nothing is missing
+    columns: Any, missing: Any, level: Any, members: Any, first: int, last: int, counters: Any, matrix: Any, known: Any
 ) -> None:
+    """columns : IN (p, m) codes
+    missing : IN (p,) code of the missing entry, or empty: nothing is missing
+    level : IN (p + 1, p + 1) level of a similarity from its counts; (p + 1, 1) if nothing is missing
+    members : IN (m,) each entry is multiplied by those of both rows
+    first : IN rows first ≤ i < last
+    counters : WORK (2, BLOCK) unsigned, counts to p
+    matrix : OUT condensed, as in SciPy
+    known : OUT condensed, partitions that label both rows; empty if not asked for or nothing is missing
+    """
     m = columns.shape[1]
     for i in range(first, last):
         codes = columns[:, i].copy()

@@ -19,16 +19,17 @@ def root_of(parent: Any, i: int) -> int:
 
 
 @jit
-def number_merges(
-    pairs: Any,  # IN (n - 1, 2) one leaf of each of the two clusters, merges in order
-    parent: Any,  # WORK (n,) 0 … n - 1
-    number: Any,  # WORK (n,) 0 … n - 1, SciPy's number of each leaf's cluster where the leaf is a root
-    size: Any,  # WORK (n,) ones, leaves of the cluster
-    progress: Any,  # WORK (1,) zero; merges made
-    merged: Any,  # OUT (n - 1, 4) SciPy's numbers of the clusters, the smaller first, in 0 and 1; leaves of both in 3
-    budget: int,  # IN operations of this slice
-) -> bool:
-    """Returns whether merges are left to number."""
+def number_merges(pairs: Any, parent: Any, number: Any, size: Any, progress: Any, merged: Any, budget: int) -> bool:
+    """Returns whether merges are left to number.
+
+    pairs : IN (n - 1, 2) one leaf of each of the two clusters, merges in order
+    parent : WORK (n,) 0 … n - 1
+    number : WORK (n,) 0 … n - 1, SciPy's number of each leaf's cluster where the leaf is a root
+    size : WORK (n,) ones, leaves of the cluster
+    progress : WORK (1,) zero; merges made
+    merged : OUT (n - 1, 4) SciPy's numbers of the clusters, the smaller first, in 0 and 1; leaves of both in 3
+    budget : IN operations of this slice
+    """
     n = parent.shape[0]
     first, last = next_rows(pairs.shape[0], 64, budget, progress)
     for s in range(first, last):
@@ -44,11 +45,12 @@ def number_merges(
 
 
 @jit
-def cut_merges(
-    pairs: Any,  # IN the merges to make, one row of either cluster
-    clusters: Any,  # OUT (m,) clusters numbered by their first row
-) -> int:
-    """Returns the number of clusters."""
+def cut_merges(pairs: Any, clusters: Any) -> int:
+    """Returns the number of clusters.
+
+    pairs : IN the merges to make, one row of either cluster
+    clusters : OUT (m,) clusters numbered by their first row
+    """
     m = clusters.shape[0]
     parent = np.arange(m)
     for s in range(pairs.shape[0]):
@@ -66,10 +68,10 @@ def cut_merges(
 
 
 @jit
-def raise_heights(
-    pairs: Any,  # IN (m - 1, 2) first rows of the two clusters, the smaller first; a cluster after its parts
-    heights: Any,  # IN/OUT (m - 1,) afterwards none below those of its parts
-) -> None:
+def raise_heights(pairs: Any, heights: Any) -> None:
+    """pairs : IN (m - 1, 2) first rows of the two clusters, the smaller first; a cluster after its parts
+    heights : IN/OUT (m - 1,) afterwards none below those of its parts
+    """
     lowest = np.zeros(pairs.shape[0] + 1)
     for s in range(pairs.shape[0]):
         a, b = pairs[s, 0], pairs[s, 1]
@@ -78,11 +80,12 @@ def raise_heights(
 
 
 @jit
-def children_first(
-    pairs: Any,  # IN as above
-    order: Any,  # IN (m - 1,) another order of the merges
-) -> bool:
-    """Whether every cluster comes after its parts in that order."""
+def children_first(pairs: Any, order: Any) -> bool:
+    """Whether every cluster comes after its parts in that order.
+
+    pairs : IN as above
+    order : IN (m - 1,) another order of the merges
+    """
     place, latest = np.empty(order.shape[0], np.int64), np.full(order.shape[0] + 1, -1)
     for s in range(order.shape[0]):
         place[order[s]] = s

@@ -33,14 +33,14 @@ def look_up(joined: Any, labelled: Any, table: Any, values: Any) -> None:
 
 
 @jit
-def add_values(
-    x: Any,  # IN (s,) codes of the row; empty: all are equal
-    columns: Any,  # IN (s, m)
-    start: int,  # IN first of the rows it is compared with
-    weight: int,  # IN objects with each of them
-    values: Any,  # IN (n,) int64; or uint8, 0 or 1, at most 255 of them
-    sums: Any,  # IN/OUT (s,) int64, or (1,)
-) -> None:
+def add_values(x: Any, columns: Any, start: int, weight: int, values: Any, sums: Any) -> None:
+    """x : IN (s,) codes of the row; empty: all are equal
+    columns : IN (s, m)
+    start : IN first of the rows it is compared with
+    weight : IN objects with each of them
+    values : IN (n,) int64; or uint8, 0 or 1, at most 255 of them
+    sums : IN/OUT (s,) int64, or (1,)
+    """
     n, zero = values.shape[0], values.dtype.type(0)
     if x.shape[0] == 0:
         total = zero
@@ -56,13 +56,13 @@ def add_values(
 
 
 @jit
-def finish_row(
-    known: Any,  # IN (s,) 1 where each clustering labels the row; empty: all do
-    sums: Any,  # IN (s,) over the pairs of the row with later rows
-    own: Any,  # IN value of the row with itself
-    count: int,  # IN objects with this row
-    wide: Any,  # IN/OUT (s, 2) high and low part of the sums over all pairs
-) -> None:
+def finish_row(known: Any, sums: Any, own: Any, count: int, wide: Any) -> None:
+    """known : IN (s,) 1 where each clustering labels the row; empty: all do
+    sums : IN (s,) over the pairs of the row with later rows
+    own : IN value of the row with itself
+    count : IN objects with this row
+    wide : IN/OUT (s, 2) high and low part of the sums over all pairs
+    """
     for t in range(sums.shape[0]):
         pairs = 2 * sums[t] + (count * own if known.shape[0] == 0 or known[t] == 1 else 0)
         wide[t, 0] += (pairs >> 31) * count
@@ -71,17 +71,28 @@ def finish_row(
 
 @jit
 def sum_pairs(
-    ensemble: Any,  # IN counting's Codes of the ensemble, as a plain tuple, ...
-    judged: Any,  # IN ... and of the clusterings that are judged
-    counts: Any,  # IN (m,) int64 objects with each row
-    edges: Any,  # IN where runs of at most CHUNK rows with equal counts begin, and m
-    thresholds: Any,  # IN (p + 1,) of the sum of marks, of the type that counts partitions
-    tables: Any,  # IN (2, p + 1, p + 1) int64 values of joined pairs and of labelled pairs; (0, ...) uint8 for marks
-    first: int,  # IN the rows of this task: first, ...
-    last: int,  # IN ... to last - 1
-    joined_sums: Any,  # OUT (s, 2)
-    labelled_sums: Any,  # OUT (s, 2) or (1, 2)
+    ensemble: Any,
+    judged: Any,
+    counts: Any,
+    edges: Any,
+    thresholds: Any,
+    tables: Any,
+    first: int,
+    last: int,
+    joined_sums: Any,
+    labelled_sums: Any,
 ) -> None:
+    """ensemble : IN counting's Codes of the ensemble, as a plain tuple, ...
+    judged : IN ... and of the clusterings that are judged
+    counts : IN (m,) int64 objects with each row
+    edges : IN where runs of at most CHUNK rows with equal counts begin, and m
+    thresholds : IN (p + 1,) of the sum of marks, of the type that counts partitions
+    tables : IN (2, p + 1, p + 1) int64 values of joined pairs and of labelled pairs; (0, ...) uint8 for marks
+    first : IN the rows of this task: first, ...
+    last : IN ... to last - 1
+    joined_sums : OUT (s, 2)
+    labelled_sums : OUT (s, 2) or (1, 2)
+    """
     rows, columns, known_rows, known_columns = ensemble
     judged_rows, judged_columns, judged_known_rows, judged_known_columns = judged
     as_marks, complete = tables.shape[0] == 0, known_rows.shape[1] == 0

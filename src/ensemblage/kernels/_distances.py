@@ -11,16 +11,26 @@ from ensemblage._jit import jit
 
 @jit
 def sum_distances_of_rows(
-    X: Any,  # IN (n, d)
-    codes: Any,  # IN (n, p)
-    n_clusters: Any,  # IN (p,) the code that means missing
-    first: int,  # IN rows of this call: first, ...
-    last: int,  # IN ... to last - 1; pairs with all later rows
-    within: Any,  # IN/OUT (p,) sum of the distances within clusters
-    between: Any,  # IN/OUT (p,) and between them
-    diameter: Any,  # IN/OUT (p,) largest distance within a cluster
-    separation: Any,  # IN/OUT (p,) smallest distance between clusters
+    X: Any,
+    codes: Any,
+    n_clusters: Any,
+    first: int,
+    last: int,
+    within: Any,
+    between: Any,
+    diameter: Any,
+    separation: Any,
 ) -> None:
+    """X : IN (n, d)
+    codes : IN (n, p)
+    n_clusters : IN (p,) the code that means missing
+    first : IN rows of this call: first, ...
+    last : IN ... to last - 1; pairs with all later rows
+    within : IN/OUT (p,) sum of the distances within clusters
+    between : IN/OUT (p,) and between them
+    diameter : IN/OUT (p,) largest distance within a cluster
+    separation : IN/OUT (p,) smallest distance between clusters
+    """
     n, d = X.shape
     for i in range(first, last):
         for j in range(i + 1, n):

@@ -8,12 +8,12 @@ from ensemblage._jit import jit
 
 
 @jit
-def embed_rows(
-    codes: Any,  # IN (n, p)
-    offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (offsets[p], k) float64, coordinates of each label, 0 for missing
-    points: Any,  # OUT (n, k) float32, of length one; 0 where nothing is labelled
-) -> None:
+def embed_rows(codes: Any, offsets: Any, table: Any, points: Any) -> None:
+    """codes : IN (n, p)
+    offsets : IN (p + 1,)
+    table : IN (offsets[p], k) float64, coordinates of each label, 0 for missing
+    points : OUT (n, k) float32, of length one; 0 where nothing is labelled
+    """
     k = table.shape[1]
     total = np.empty(k)
     for i in range(codes.shape[0]):
@@ -31,14 +31,15 @@ def embed_rows(
 
 
 @jit
-def move_points(
-    points: Any,  # IN (n, q) float32
-    counts: Any,  # IN (n,) objects of each point
-    centres: Any,  # IN (k, q) float32
-    clusters: Any,  # IN/OUT (n,) nearest centre, the first on ties
-    sums: Any,  # OUT (k, q + 1) float64, per cluster: points times counts, counts
-) -> int:
-    """One step of k-means; returns how many points moved."""
+def move_points(points: Any, counts: Any, centres: Any, clusters: Any, sums: Any) -> int:
+    """One step of k-means; returns how many points moved.
+
+    points : IN (n, q) float32
+    counts : IN (n,) objects of each point
+    centres : IN (k, q) float32
+    clusters : IN/OUT (n,) nearest centre, the first on ties
+    sums : OUT (k, q + 1) float64, per cluster: points times counts, counts
+    """
     n, q = points.shape
     k = centres.shape[0]
     halves = np.empty(k, np.float32)

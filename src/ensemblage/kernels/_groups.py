@@ -9,14 +9,16 @@ from ensemblage._jit import jit
 
 @jit
 def assign_to_groups(
-    codes: Any,  # IN (n, p)
-    offsets: Any,  # IN (p + 1,)
-    group_of: Any,  # IN (offsets[p],) group of each label, negative = none
-    votes: Any,  # IN (offsets[p],) float64, weight of each label
-    capacity: Any,  # IN (k,) float64, what a row's votes for a group are divided by; 0 = no group
-    draws: Any,  # IN (n,) in [0, 1), which of the groups that tie; 0 = the first
-    groups: Any,  # OUT (n,)
+    codes: Any, offsets: Any, group_of: Any, votes: Any, capacity: Any, draws: Any, groups: Any
 ) -> None:
+    """codes : IN (n, p)
+    offsets : IN (p + 1,)
+    group_of : IN (offsets[p],) group of each label, negative = none
+    votes : IN (offsets[p],) float64, weight of each label
+    capacity : IN (k,) float64, what a row's votes for a group are divided by; 0 = no group
+    draws : IN (n,) in [0, 1), which of the groups that tie; 0 = the first
+    groups : OUT (n,)
+    """
     k = capacity.shape[0]
     share = np.empty(k)
     for i in range(codes.shape[0]):

@@ -8,14 +8,14 @@ from ensemblage._jit import jit
 
 
 @jit
-def count_joined(
-    columns: Any,  # IN (p, m) codes
-    row: Any,  # IN (p,) codes of one row
-    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
-    start: int,  # IN first of the rows it is compared with
-    joined: Any,  # OUT (n,) partitions that join the row with rows start … start + n - 1, or the sum of their weights
-    weights: Any = None,  # IN (p,) float64; None: 1 each
-) -> None:
+def count_joined(columns: Any, row: Any, absent: Any, start: int, joined: Any, weights: Any = None) -> None:
+    """columns : IN (p, m) codes
+    row : IN (p,) codes of one row
+    absent : IN (p,) code for missing; empty: nothing is missing
+    start : IN first of the rows it is compared with
+    joined : OUT (n,) partitions that join the row with rows start … start + n - 1, or the sum of their weights
+    weights : IN (p,) float64; None: 1 each
+    """
     p, n = columns.shape[0], joined.shape[0]
     joined[:] = 0
     # Four partitions at once: the counters are read and written a quarter as often.
@@ -40,14 +40,14 @@ def count_joined(
 
 
 @jit
-def count_labelled(
-    columns: Any,  # IN (p, m) codes
-    row: Any,  # IN (p,) codes of one row
-    absent: Any,  # IN (p,) code for missing
-    start: int,  # IN first of the rows it is compared with
-    labelled: Any,  # OUT (n,) partitions that label the row and rows start … start + n - 1, or the sum of their weights
-    weights: Any = None,  # IN (p,) float64; None: 1 each
-) -> None:
+def count_labelled(columns: Any, row: Any, absent: Any, start: int, labelled: Any, weights: Any = None) -> None:
+    """columns : IN (p, m) codes
+    row : IN (p,) codes of one row
+    absent : IN (p,) code for missing
+    start : IN first of the rows it is compared with
+    labelled : OUT (n,) partitions that label the row and rows start … start + n - 1, or the sum of their weights
+    weights : IN (p,) float64; None: 1 each
+    """
     n = labelled.shape[0]
     labelled[:] = 0
     for t in range(columns.shape[0]):

@@ -25,14 +25,14 @@ SIZE = ir.IntType(64)
 
 
 @jit
-def partition_starts(
-    partitions: Any,  # IN
-    offsets: Any,  # IN (p + 1,)
-    width: Any,  # IN columns of the table
-) -> Any:
+def partition_starts(partitions: Any, offsets: Any, width: Any) -> Any:
     """For `row_starts`: the partitions and where their rows begin in the flat table, both uint64.
 
     An index without a sign needs no test for negative ones, which would take as long as the look-up itself.
+
+    partitions : IN
+    offsets : IN (p + 1,)
+    width : IN columns of the table
     """
     firsts = np.empty((2, partitions.shape[0]), np.uint64)
     for t in range(partitions.shape[0]):
@@ -42,12 +42,12 @@ def partition_starts(
 
 
 @jit
-def row_starts(
-    labels: Any,  # IN (p,) codes of one row
-    firsts: Any,  # IN of `partition_starts`
-    width: Any,  # IN columns of the table
-    starts: Any,  # OUT, where the rows of its labels begin in the flat table
-) -> None:
+def row_starts(labels: Any, firsts: Any, width: Any, starts: Any) -> None:
+    """labels : IN (p,) codes of one row
+    firsts : IN of `partition_starts`
+    width : IN columns of the table
+    starts : OUT, where the rows of its labels begin in the flat table
+    """
     for t in range(firsts.shape[1]):
         starts[t] = firsts[1, t] + np.uint64(labels[firsts[0, t]]) * np.uint64(width)
 

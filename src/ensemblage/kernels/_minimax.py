@@ -24,16 +24,19 @@ def association(matrix: Any, values: Any, i: int, j: int) -> float:
 
 @jit
 def point_weights(
-    matrix: Any,  # IN (m, m)
-    values: Any,  # IN
-    counts: Any,  # IN (m,) objects of each row
-    members: Any,  # IN (q,) rows to look at, no others are neighbours
-    n_neighbors: int,  # IN
-    progress: Any,  # WORK (1,) zero; members looked at
-    weights: Any,  # OUT (q,) sum of an object's largest similarities to other objects
-    budget: int,  # IN operations of this slice
+    matrix: Any, values: Any, counts: Any, members: Any, n_neighbors: int, progress: Any, weights: Any, budget: int
 ) -> bool:
-    """Returns whether members are left to look at."""
+    """Returns whether members are left to look at.
+
+    matrix : IN (m, m)
+    values : IN
+    counts : IN (m,) objects of each row
+    members : IN (q,) rows to look at, no others are neighbours
+    n_neighbors : IN
+    progress : WORK (1,) zero; members looked at
+    weights : OUT (q,) sum of an object's largest similarities to other objects
+    budget : IN operations of this slice
+    """
     q = members.shape[0]
     largest = np.empty(n_neighbors)
     first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors, budget, progress)
@@ -58,17 +61,20 @@ def point_weights(
 
 @jit
 def weakest_link(
-    matrix: Any,  # IN (m, m)
-    values: Any,  # IN
-    members: Any,  # IN (q,) rows of a cluster
-    weights: Any,  # IN (q,) their weights within it
-    best: Any,  # WORK (q,) -1; strongest edge of each to the tree
-    left: Any,  # WORK (q,) True; whether it is not in the tree
-    progress: Any,  # WORK (2,) zeros; edges found, member that comes into the tree next
-    weakest: Any,  # IN/OUT (1,) weakest edge of the tree, infinite before
-    budget: int,  # IN operations of this slice
+    matrix: Any, values: Any, members: Any, weights: Any, best: Any, left: Any, progress: Any, weakest: Any, budget: int
 ) -> bool:
-    """Maximum spanning tree of two rows or more (Prim); returns whether edges are left to find."""
+    """Maximum spanning tree of two rows or more (Prim); returns whether edges are left to find.
+
+    matrix : IN (m, m)
+    values : IN
+    members : IN (q,) rows of a cluster
+    weights : IN (q,) their weights within it
+    best : WORK (q,) -1; strongest edge of each to the tree
+    left : WORK (q,) True; whether it is not in the tree
+    progress : WORK (2,) zeros; edges found, member that comes into the tree next
+    weakest : IN/OUT (1,) weakest edge of the tree, infinite before
+    budget : IN operations of this slice
+    """
     q = members.shape[0]
     e, a = progress[0], progress[1]
     while e < q - 1 and budget > 0:
@@ -90,15 +96,18 @@ def weakest_link(
 
 @jit
 def strongest_bridges(
-    matrix: Any,  # IN (m, m)
-    values: Any,  # IN
-    clusters: Any,  # IN (m,) 0 … k - 1, negative = left out
-    weights: Any,  # IN (m,)
-    progress: Any,  # WORK (1,) zero; rows looked at
-    bridges: Any,  # IN/OUT (k,) strongest edge that leaves each cluster, 0 before
-    budget: int,  # IN operations of this slice
+    matrix: Any, values: Any, clusters: Any, weights: Any, progress: Any, bridges: Any, budget: int
 ) -> bool:
-    """Returns whether rows are left to look at."""
+    """Returns whether rows are left to look at.
+
+    matrix : IN (m, m)
+    values : IN
+    clusters : IN (m,) 0 … k - 1, negative = left out
+    weights : IN (m,)
+    progress : WORK (1,) zero; rows looked at
+    bridges : IN/OUT (k,) strongest edge that leaves each cluster, 0 before
+    budget : IN operations of this slice
+    """
     m = clusters.shape[0]
     first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):

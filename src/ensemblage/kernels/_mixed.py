@@ -15,13 +15,13 @@ from ensemblage._jit import jit
 
 
 @jit
-def score_row(
-    i: int,  # IN a row
-    space: Any,  # IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
-    features: Any,  # IN (m, k) centres
-    table: Any,  # IN (d, k) squared distances of each label, weights included
-    score: Any,  # OUT (k,) squared distances
-) -> None:
+def score_row(i: int, space: Any, features: Any, table: Any, score: Any) -> None:
+    """i : IN a row
+    space : IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
+    features : IN (m, k) centres
+    table : IN (d, k) squared distances of each label, weights included
+    score : OUT (k,) squared distances
+    """
     x, row, offsets = space[0][i], space[1][i], space[2]
     score[:] = 0
     for t in range(x.shape[0]):
@@ -35,12 +35,12 @@ def score_row(
 
 
 @jit
-def fill_table(
-    weights: Any,  # IN (u,)
-    offsets: Any,  # IN (u + 1,)
-    proportions: Any,  # IN (d, k)
-    table: Any,  # OUT (d, k)
-) -> None:
+def fill_table(weights: Any, offsets: Any, proportions: Any, table: Any) -> None:
+    """weights : IN (u,)
+    offsets : IN (u + 1,)
+    proportions : IN (d, k)
+    table : OUT (d, k)
+    """
     length = np.empty(proportions.shape[1])
     for j in range(weights.shape[0]):
         length[:] = 0
@@ -53,13 +53,13 @@ def fill_table(
 
 
 @jit
-def count_members(
-    codes: Any,  # IN (n, u)
-    offsets: Any,  # IN (u + 1,)
-    labels: Any,  # IN (n,)
-    counts: Any,  # OUT (d, k) int64
-    sizes: Any,  # OUT (k,) int64
-) -> None:
+def count_members(codes: Any, offsets: Any, labels: Any, counts: Any, sizes: Any) -> None:
+    """codes : IN (n, u)
+    offsets : IN (u + 1,)
+    labels : IN (n,)
+    counts : OUT (d, k) int64
+    sizes : OUT (k,) int64
+    """
     counts[:] = 0
     sizes[:] = 0
     for i in range(labels.shape[0]):
@@ -79,14 +79,14 @@ def move_member(row: Any, offsets: Any, old: int, new: int, counts: Any, sizes: 
 
 
 @jit
-def means(
-    X: Any,  # IN (n, m)
-    labels: Any,  # IN (n,)
-    counts: Any,  # IN (d, k)
-    sizes: Any,  # IN (k,)
-    features: Any,  # OUT (m, k)
-    proportions: Any,  # OUT (d, k)
-) -> None:
+def means(X: Any, labels: Any, counts: Any, sizes: Any, features: Any, proportions: Any) -> None:
+    """X : IN (n, m)
+    labels : IN (n,)
+    counts : IN (d, k)
+    sizes : IN (k,)
+    features : OUT (m, k)
+    proportions : OUT (d, k)
+    """
     features[:] = 0
     for i in range(X.shape[0]):
         c = labels[i]
@@ -131,14 +131,14 @@ def two_least_of(score: Any) -> tuple[int, Any, Any]:
 
 
 @jit
-def nearest_two(
-    space: Any,  # IN as a plain tuple
-    features: Any,  # IN (m, k) centres
-    proportions: Any,  # IN (d, k)
-    labels: Any,  # OUT (n,) nearest centre, the first one on ties
-    first: Any,  # OUT (n,) squared distance to it
-    second: Any,  # OUT (n,) squared distance to the next
-) -> None:
+def nearest_two(space: Any, features: Any, proportions: Any, labels: Any, first: Any, second: Any) -> None:
+    """space : IN as a plain tuple
+    features : IN (m, k) centres
+    proportions : IN (d, k)
+    labels : OUT (n,) nearest centre, the first one on ties
+    first : OUT (n,) squared distance to it
+    second : OUT (n,) squared distance to the next
+    """
     table, score = np.empty_like(proportions), np.empty(features.shape[1])
     fill_table(space[3], space[2], proportions, table)
     for i in range(labels.shape[0]):
@@ -148,15 +148,16 @@ def nearest_two(
 
 @jit
 def add_centre(
-    space: Any,  # IN as a plain tuple
-    row: int,  # IN the row that becomes the last centre
-    k: int,  # IN centres before
-    first: Any,  # IN (n,) squared distance to the nearest of them
-    second: Any,  # IN (n,) and to the next
-    rounding: float,
-    labels: Any,  # IN/OUT (n,) nearest centre
-    bounds: Any,  # OUT (n,)
+    space: Any, row: int, k: int, first: Any, second: Any, rounding: float, labels: Any, bounds: Any
 ) -> None:
+    """space : IN as a plain tuple
+    row : IN the row that becomes the last centre
+    k : IN centres before
+    first : IN (n,) squared distance to the nearest of them
+    second : IN (n,) and to the next
+    labels : IN/OUT (n,) nearest centre
+    bounds : OUT (n,)
+    """
     X, codes, _, weights = space
     x, own = X[row], codes[row]
     for i in range(X.shape[0]):
@@ -197,13 +198,14 @@ def drifts(
 
 
 @jit
-def fill_empty(
-    space: Any,  # IN (X, codes, offsets, weights)
-    run: Any,  # IN/OUT Lloyd
-    table: Any,  # WORK (d, k)
-    score: Any,  # WORK (k,)
-) -> None:
-    """An empty cluster takes the row farthest from its own centre."""
+def fill_empty(space: Any, run: Any, table: Any, score: Any) -> None:
+    """An empty cluster takes the row farthest from its own centre.
+
+    space : IN (X, codes, offsets, weights)
+    run : IN/OUT Lloyd
+    table : WORK (d, k)
+    score : WORK (k,)
+    """
     X, codes, offsets, weights = space
     labels, bounds, features, proportions, counts, sizes, _, _ = run
     for c in range(sizes.shape[0]):
@@ -216,17 +218,15 @@ def fill_empty(
 
 
 @jit
-def assign(
-    space: Any,  # IN
-    table: Any,  # IN (d, k)
-    rounding: float,
-    run: Any,  # IN/OUT Lloyd
-    score: Any,  # WORK (k,)
-    budget: int,
-) -> int:
+def assign(space: Any, table: Any, rounding: float, run: Any, score: Any, budget: int) -> int:
     """Move rows to their nearest centre, the first one on ties; skip rows whose nearest cannot have changed.
 
     Returns what is left of the budget.
+
+    space : IN
+    table : IN (d, k)
+    run : IN/OUT Lloyd
+    score : WORK (k,)
     """
     X, codes, offsets, _ = space
     labels, bounds, features, _, counts, sizes, drift, progress = run
@@ -281,18 +281,17 @@ class Lloyd(NamedTuple):
 
 
 @jit
-def lloyd_mixed(
-    space: Any,  # IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
-    max_iter: int,
-    rounding: float,  # IN error bound of a squared distance
-    run: Any,  # IN/OUT Lloyd, as a plain tuple
-    budget: int,  # IN operations of this slice
-) -> bool:
+def lloyd_mixed(space: Any, max_iter: int, rounding: float, run: Any, budget: int) -> bool:
     """Lloyd's iterations from the means of the labels until no row moves; returns whether it would go on.
 
     An empty cluster takes the row farthest from its own centre; ``max_iter`` does not end the iterations (but n more
     would) as long as there is one. O(n (m + u) k) per iteration, much less when few rows
     move.
+
+    space : IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
+    rounding : IN error bound of a squared distance
+    run : IN/OUT Lloyd, as a plain tuple
+    budget : IN operations of this slice
     """
     X, _, offsets, weights = space
     labels, _, features, proportions, counts, sizes, drift, progress = run
@@ -335,11 +334,11 @@ def loss_of(X: Any, offsets: Any, weights: Any, labels: Any, counts: Any, sizes:
 
 
 @jit
-def renumber(
-    labels: Any,  # IN (n,)
-    number: Any,  # WORK (k,) int64
-    renumbered: Any,  # OUT (n,) numbers by first appearance
-) -> None:
+def renumber(labels: Any, number: Any, renumbered: Any) -> None:
+    """labels : IN (n,)
+    number : WORK (k,) int64
+    renumbered : OUT (n,) numbers by first appearance
+    """
     number[:] = -1
     n_seen = 0
     for i in range(labels.shape[0]):

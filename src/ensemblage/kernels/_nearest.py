@@ -85,13 +85,13 @@ class Clusters(NamedTuple):
 
 
 @jit
-def fill_tables(
-    labels: Any,  # IN labels of the cluster, ascending
-    counts: Any,  # IN members with each label
-    size: float,  # IN objects of the cluster
-    compared: Any,  # IN Compared
-    tables: Any,  # OUT (3, d) beta; lambda, 0 for missing; the most that labels from this one's partition on can add
-) -> None:
+def fill_tables(labels: Any, counts: Any, size: float, compared: Any, tables: Any) -> None:
+    """labels : IN labels of the cluster, ascending
+    counts : IN members with each label
+    size : IN objects of the cluster
+    compared : IN Compared
+    tables : OUT (3, d) beta; lambda, 0 for missing; the most that labels from this one's partition on can add
+    """
     offsets, weights, similar, starts, _ = compared
     beta, lam, rest = tables[0], tables[1], tables[2]
     p = weights.shape[0]
@@ -125,17 +125,28 @@ def fill_tables(
 
 @jit
 def nearest_row(
-    clusters: Any,  # IN Clusters
-    offsets: Any,  # IN (p + 1,)
-    tables: Any,  # IN (3, d) of the cluster
-    total: float,  # IN Σ w · size of the cluster; 0: something is missing
-    itself: int,  # IN the cluster
-    before: int,  # IN the one cluster of the chain that may be found
-    chained: Any,  # IN (m,) whether a cluster is on the chain
-    nearest: int,  # IN best cluster so far
-    best: float,  # IN and how similar it is
+    clusters: Any,
+    offsets: Any,
+    tables: Any,
+    total: float,
+    itself: int,
+    before: int,
+    chained: Any,
+    nearest: int,
+    best: float,
 ) -> tuple[int, float]:
-    """The most similar of the rows that are alone, if one is more similar than ``nearest``; and how similar it is."""
+    """The most similar of the rows that are alone, if one is more similar than ``nearest``; and how similar it is.
+
+    clusters : IN Clusters
+    offsets : IN (p + 1,)
+    tables : IN (3, d) of the cluster
+    total : IN Σ w · size of the cluster; 0: something is missing
+    itself : IN the cluster
+    before : IN the one cluster of the chain that may be found
+    chained : IN (m,) whether a cluster is on the chain
+    nearest : IN best cluster so far
+    best : IN and how similar it is
+    """
     codes, rows, used, bound = clusters[0], clusters[2], clusters[6], clusters[12]
     beta, lam, rest = tables[0], tables[1], tables[2]
     p = codes.shape[1]
@@ -166,16 +177,12 @@ def nearest_row(
 
 @jit
 def nearest_cluster(
-    clusters: Any,  # IN as above
-    tables: Any,
-    total: float,
-    itself: int,
-    before: int,
-    chained: Any,
-    nearest: int,
-    best: float,
+    clusters: Any, tables: Any, total: float, itself: int, before: int, chained: Any, nearest: int, best: float
 ) -> tuple[int, float]:
-    """`nearest_row` among the clusters of several rows, the latest first."""
+    """`nearest_row` among the clusters of several rows, the latest first.
+
+    clusters : IN as above
+    """
     _, _, _, several, _, _, used, sizes, labels, counts, begin, length, bound = clusters
     beta, lam, rest = tables[0], tables[1], tables[2]
     least = best * total * (1 - TOLERANCE)
@@ -205,16 +212,14 @@ def nearest_cluster(
 
 @jit
 def nearest_equal(
-    clusters: Any,  # IN Clusters
-    codes: Any,  # IN (p,) codes of the row `itself`, alone too
-    joined: Any,  # WORK (block,) unsigned
-    itself: int,
-    before: int,
-    chained: Any,
-    nearest: int,
-    best: float,
+    clusters: Any, codes: Any, joined: Any, itself: int, before: int, chained: Any, nearest: int, best: float
 ) -> tuple[int, float]:
-    """`nearest_row` for a row alone when every weight is 1, similarity is equality and nothing is missing."""
+    """`nearest_row` for a row alone when every weight is 1, similarity is equality and nothing is missing.
+
+    clusters : IN Clusters
+    codes : IN (p,) codes of the row `itself`, alone too
+    joined : WORK (block,) unsigned
+    """
     columns, rows, left = clusters[1], clusters[2], clusters[6][0]
     p, width = columns.shape[0], joined.shape[0]
     for start in range(0, left, width):
@@ -231,16 +236,19 @@ def nearest_equal(
 
 @jit
 def nearest_to(
-    top: int,  # IN a cluster
-    before: int,  # IN the one cluster of the chain that may be found; negative: none
-    link: float,  # IN how similar it is
-    compared: Any,  # IN Compared
-    clusters: Any,  # IN Clusters
-    chained: Any,  # IN (m,)
-    tables: Any,  # WORK (3, d)
-    joined: Any,  # WORK (block,)
+    top: int, before: int, link: float, compared: Any, clusters: Any, chained: Any, tables: Any, joined: Any
 ) -> tuple[int, float]:
-    """The most similar cluster, and how similar it is."""
+    """The most similar cluster, and how similar it is.
+
+    top : IN a cluster
+    before : IN the one cluster of the chain that may be found; negative: none
+    link : IN how similar it is
+    compared : IN Compared
+    clusters : IN Clusters
+    chained : IN (m,)
+    tables : WORK (3, d)
+    joined : WORK (block,)
+    """
     codes, columns, _, _, place, alone, _, sizes, labels, counts, begin, length, _ = clusters
     offsets, weights, _, _, complete = compared
     p = codes.shape[1]

@@ -9,14 +9,13 @@ from ensemblage.kernels._joined import count_joined, count_labelled
 
 
 @jit
-def least_to_keep(
-    joined: Any,  # IN (m,) how strongly each row is joined with row i
-    i: int,
-    n_neighbors: int,  # IN
-    p: int,  # IN number of partitions; joined is a number of them if weighted is False
-    weighted: bool,
-) -> float:
-    """The n_neighbors-th largest entry of others than i."""
+def least_to_keep(joined: Any, i: int, n_neighbors: int, p: int, weighted: bool) -> float:
+    """The n_neighbors-th largest entry of others than i.
+
+    joined : IN (m,) how strongly each row is joined with row i
+    n_neighbors : IN
+    p : IN number of partitions; joined is a number of them if weighted is False
+    """
     m = joined.shape[0]
     if weighted:
         others = joined.copy()
@@ -35,20 +34,33 @@ def least_to_keep(
 
 @jit
 def find_neighbours(
-    columns: Any,  # IN (p, m) codes
-    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
-    weights: Any,  # IN (p,) float64 weights of the partitions; None: 1 each
-    first: int,  # IN rows first … last - 1
+    columns: Any,
+    absent: Any,
+    weights: Any,
+    first: int,
     last: int,
-    total: float,  # IN weight of all partitions
-    threshold: float,  # IN rows of no larger co-association (joined / both labelled) are no neighbours
-    n_neighbors: int,  # IN most per row; 0 = all
-    counters: Any,  # WORK (2, m) unsigned; float64 with weights
-    ends: Any,  # OUT (last - first,) int64, where each row's neighbours end
-    neighbours: Any,  # OUT int32, ascending from the row itself on and around
-    links: Any,  # OUT float64, how strongly
+    total: float,
+    threshold: float,
+    n_neighbors: int,
+    counters: Any,
+    ends: Any,
+    neighbours: Any,
+    links: Any,
 ) -> int:
-    """Returns the number of neighbours. Of equally strong ones, those that come next after the row (cyclically)."""
+    """Returns the number of neighbours. Of equally strong ones, those that come next after the row (cyclically).
+
+    columns : IN (p, m) codes
+    absent : IN (p,) code for missing; empty: nothing is missing
+    weights : IN (p,) float64 weights of the partitions; None: 1 each
+    first : IN rows first … last - 1
+    total : IN weight of all partitions
+    threshold : IN rows of no larger co-association (joined / both labelled) are no neighbours
+    n_neighbors : IN most per row; 0 = all
+    counters : WORK (2, m) unsigned; float64 with weights
+    ends : OUT (last - first,) int64, where each row's neighbours end
+    neighbours : OUT int32, ascending from the row itself on and around
+    links : OUT float64, how strongly
+    """
     p, m = columns.shape
     joined, labelled = counters[0], counters[1]
     n_found = 0

@@ -7,11 +7,11 @@ from ensemblage.kernels._joined import count_joined, count_labelled
 
 
 @jit
-def group_objects(
-    clusters: Any,  # IN (n,) cluster of each object, negative = none
-    ends: Any,  # IN/OUT (k,) int64, where each cluster starts in `order`; afterwards where it ends
-    order: Any,  # OUT the assigned objects, cluster by cluster
-) -> None:
+def group_objects(clusters: Any, ends: Any, order: Any) -> None:
+    """clusters : IN (n,) cluster of each object, negative = none
+    ends : IN/OUT (k,) int64, where each cluster starts in `order`; afterwards where it ends
+    order : OUT the assigned objects, cluster by cluster
+    """
     for i in range(clusters.shape[0]):
         c = clusters[i]
         if c >= 0:
@@ -21,14 +21,16 @@ def group_objects(
 
 @jit
 def square_label_counts(
-    codes: Any,  # IN (n, p)
-    order: Any,  # IN objects, cluster by cluster
-    starts: Any,  # IN (k + 1,) int64
-    offsets: Any,  # IN (p + 1,) int64
-    alpha: Any,  # WORK (offsets[p],) int64, zeros before and after
-    squares: Any,  # OUT (k, p) int64, sum of squared label counts
-    labelled: Any,  # OUT (k, p) int64, members that the partition labels
+    codes: Any, order: Any, starts: Any, offsets: Any, alpha: Any, squares: Any, labelled: Any
 ) -> None:
+    """codes : IN (n, p)
+    order : IN objects, cluster by cluster
+    starts : IN (k + 1,) int64
+    offsets : IN (p + 1,) int64
+    alpha : WORK (offsets[p],) int64, zeros before and after
+    squares : OUT (k, p) int64, sum of squared label counts
+    labelled : OUT (k, p) int64, members that the partition labels
+    """
     p = codes.shape[1]
     for c in range(squares.shape[0]):
         for t in range(p):
@@ -57,15 +59,17 @@ def square_label_counts(
 
 @jit
 def agreement_of_rows(
-    codes: Any,  # IN (m, p)
-    clusters: Any,  # IN (m,) cluster of each row, negative = none
-    profile: Any,  # IN (k, offsets[p]) int64 label counts
-    labelled: Any,  # IN (k, p) int64, members that each partition labels
-    offsets: Any,  # IN (p + 1,) int64
-    weights: Any,  # IN (p,) float64
-    joined: Any,  # OUT (m,) float64, other members it is joined with, over the partitions
-    pairs: Any,  # OUT (m,) float64, other members labelled with it; -1 if no partition labels it
+    codes: Any, clusters: Any, profile: Any, labelled: Any, offsets: Any, weights: Any, joined: Any, pairs: Any
 ) -> None:
+    """codes : IN (m, p)
+    clusters : IN (m,) cluster of each row, negative = none
+    profile : IN (k, offsets[p]) int64 label counts
+    labelled : IN (k, p) int64, members that each partition labels
+    offsets : IN (p + 1,) int64
+    weights : IN (p,) float64
+    joined : OUT (m,) float64, other members it is joined with, over the partitions
+    pairs : OUT (m,) float64, other members labelled with it; -1 if no partition labels it
+    """
     for i in range(codes.shape[0]):
         c = clusters[i]
         joined[i] = 0
@@ -83,15 +87,14 @@ def agreement_of_rows(
 
 
 @jit
-def add_pairs(
-    columns: Any,  # IN (p, m) codes of distinct rows
-    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
-    counts: Any,  # IN (m,) objects with each row
-    first: int,  # IN pairs i < j with first ≤ i < last
-    last: int,
-    counters: Any,  # WORK (2, block) unsigned
-    histogram: Any,  # IN/OUT (p + 1, p + 1) pairs by (joined, labelled); (p + 1, 1) if nothing is missing
-) -> None:
+def add_pairs(columns: Any, absent: Any, counts: Any, first: int, last: int, counters: Any, histogram: Any) -> None:
+    """columns : IN (p, m) codes of distinct rows
+    absent : IN (p,) code for missing; empty: nothing is missing
+    counts : IN (m,) objects with each row
+    first : IN pairs i < j with first ≤ i < last
+    counters : WORK (2, block) unsigned
+    histogram : IN/OUT (p + 1, p + 1) pairs by (joined, labelled); (p + 1, 1) if nothing is missing
+    """
     m, block = columns.shape[1], counters.shape[1]
     for start in range(first + 1, m, block):
         stop = min(start + block, m)
@@ -109,15 +112,16 @@ def add_pairs(
 
 
 @jit
-def associate(
-    rows: Any,  # IN (b, p) codes
-    columns: Any,  # IN (p, n) codes
-    absent: Any,  # IN (p,) code for missing
-    weights: Any,  # IN (p,) float64
-    labelled: Any,  # WORK (n,) float64
-    association: Any,  # OUT (b, n) float64, weight of the partitions that join / weight of those that label both
-) -> int:
-    """Returns the number of pairs that no partition labels."""
+def associate(rows: Any, columns: Any, absent: Any, weights: Any, labelled: Any, association: Any) -> int:
+    """Returns the number of pairs that no partition labels.
+
+    rows : IN (b, p) codes
+    columns : IN (p, n) codes
+    absent : IN (p,) code for missing
+    weights : IN (p,) float64
+    labelled : WORK (n,) float64
+    association : OUT (b, n) float64, weight of the partitions that join / weight of those that label both
+    """
     n_unknown = 0
     for i in range(rows.shape[0]):
         joined = association[i]
@@ -132,14 +136,14 @@ def associate(
 
 
 @jit
-def associate_levels(
-    rows: Any,  # IN (b, p) codes
-    columns: Any,  # IN (p, n) codes
-    absent: Any,  # IN (p,) code for missing; empty: nothing is missing
-    level_of: Any,  # IN (p + 1, p + 1) level by partitions that join and that label both; else those that join
-    counters: Any,  # WORK (2, n) unsigned
-    levels: Any,  # OUT (b, n) unsigned
-) -> None:
+def associate_levels(rows: Any, columns: Any, absent: Any, level_of: Any, counters: Any, levels: Any) -> None:
+    """rows : IN (b, p) codes
+    columns : IN (p, n) codes
+    absent : IN (p,) code for missing; empty: nothing is missing
+    level_of : IN (p + 1, p + 1) level by partitions that join and that label both; else those that join
+    counters : WORK (2, n) unsigned
+    levels : OUT (b, n) unsigned
+    """
     joined, labelled = counters[0], counters[1]
     for i in range(rows.shape[0]):
         count_joined(columns, rows[i], absent, 0, joined)

@@ -6,13 +6,13 @@ from ensemblage._jit import jit
 
 
 @jit
-def add_labels(
-    codes: Any,  # IN (n, p)
-    clusters: Any,  # IN (n,) cluster of each row, negative = none
-    counts: Any,  # IN (n,) objects with that row
-    offsets: Any,  # IN (p + 1,)
-    profile: Any,  # IN/OUT (k, offsets[p]) int64
-) -> None:
+def add_labels(codes: Any, clusters: Any, counts: Any, offsets: Any, profile: Any) -> None:
+    """codes : IN (n, p)
+    clusters : IN (n,) cluster of each row, negative = none
+    counts : IN (n,) objects with that row
+    offsets : IN (p + 1,)
+    profile : IN/OUT (k, offsets[p]) int64
+    """
     for i in range(codes.shape[0]):
         c = clusters[i]
         if c >= 0:
@@ -21,12 +21,12 @@ def add_labels(
 
 
 @jit
-def tally_clusters(
-    clusters: Any,  # IN (n,) cluster of each row, negative = none
-    counts: Any,  # IN (n,) objects with that row
-    sizes: Any,  # IN/OUT (k,) int64, objects
-    first: Any,  # IN/OUT (k,) int64, first row of each cluster; negative before
-) -> None:
+def tally_clusters(clusters: Any, counts: Any, sizes: Any, first: Any) -> None:
+    """clusters : IN (n,) cluster of each row, negative = none
+    counts : IN (n,) objects with that row
+    sizes : IN/OUT (k,) int64, objects
+    first : IN/OUT (k,) int64, first row of each cluster; negative before
+    """
     for i in range(clusters.shape[0]):
         c = clusters[i]
         if c >= 0:

@@ -16,14 +16,14 @@ def mix(x: Any) -> Any:
 
 
 @jit
-def add_row_colours(
-    codes: Any,  # IN (n, p)
-    counts: Any,  # IN (n,) objects with that row
-    marks: Any,  # IN (n,) uint64, what the row's colour begins with
-    offsets: Any,  # IN (p + 1,)
-    colours: Any,  # IN (offsets[p],) uint64, colour of each label; 0 for missing
-    sums: Any,  # IN/OUT (offsets[p],) int64, colours of the label's objects
-) -> None:
+def add_row_colours(codes: Any, counts: Any, marks: Any, offsets: Any, colours: Any, sums: Any) -> None:
+    """codes : IN (n, p)
+    counts : IN (n,) objects with that row
+    marks : IN (n,) uint64, what the row's colour begins with
+    offsets : IN (p + 1,)
+    colours : IN (offsets[p],) uint64, colour of each label; 0 for missing
+    sums : IN/OUT (offsets[p],) int64, colours of the label's objects
+    """
     for i in range(codes.shape[0]):
         colour = marks[i]
         for j in range(codes.shape[1]):

@@ -8,12 +8,12 @@ from ensemblage._jit import jit
 
 
 @jit
-def pack_rows(
-    codes: Any,  # IN (n, p)
-    radices: Any,  # IN (p,) uint64, codes of column j are below radices[j]
-    word: Any,  # IN (p,) the word that column j is part of, from 0 up
-    words: Any,  # OUT (n, w) uint64, mixed-radix numbers that compare as rows do
-) -> None:
+def pack_rows(codes: Any, radices: Any, word: Any, words: Any) -> None:
+    """codes : IN (n, p)
+    radices : IN (p,) uint64, codes of column j are below radices[j]
+    word : IN (p,) the word that column j is part of, from 0 up
+    words : OUT (n, w) uint64, mixed-radix numbers that compare as rows do
+    """
     for i in range(codes.shape[0]):
         words[i] = 0
         for j in range(codes.shape[1]):
@@ -21,12 +21,12 @@ def pack_rows(
 
 
 @jit
-def group_rows(
-    words: Any,  # IN (n, w) uint64
-    table: Any,  # WORK (power of two > n,) int32 or int64, filled with -1
-    group: Any,  # OUT (n,) number of the row's group, in order of first appearance
-    first: Any,  # OUT (n,) first row of each group; the first n_groups entries count
-) -> int:
+def group_rows(words: Any, table: Any, group: Any, first: Any) -> int:
+    """words : IN (n, w) uint64
+    table : WORK (power of two > n,) int32 or int64, filled with -1
+    group : OUT (n,) number of the row's group, in order of first appearance
+    first : OUT (n,) first row of each group; the first n_groups entries count
+    """
     n, w = words.shape
     mask = np.uint64(table.shape[0] - 1)
     n_groups = 0
@@ -66,12 +66,13 @@ def row_is_less(words: Any, a: int, b: int) -> bool:
 
 
 @jit
-def sort_ties(
-    words: Any,  # IN (m, w) uint64, distinct rows
-    order: Any,  # IN/OUT (m,) rows sorted by their first word; afterwards by all words
-    longest: int,  # IN longest run of equal first words to sort here
-) -> bool:
-    """Shell sort of every run of rows with the same first word; False, half done, if one is too long for it."""
+def sort_ties(words: Any, order: Any, longest: int) -> bool:
+    """Shell sort of every run of rows with the same first word; False, half done, if one is too long for it.
+
+    words : IN (m, w) uint64, distinct rows
+    order : IN/OUT (m,) rows sorted by their first word; afterwards by all words
+    longest : IN longest run of equal first words to sort here
+    """
     start = 0
     for stop in range(1, order.shape[0] + 1):
         if stop < order.shape[0] and words[order[stop], 0] == words[order[start], 0]:

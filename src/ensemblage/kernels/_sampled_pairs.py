@@ -10,13 +10,13 @@ from ensemblage._jit import jit
 
 
 @jit
-def distances_of_pair(
-    i: int,  # IN a row
-    j: int,  # IN another
-    rows: Any,  # IN (m, p) codes, (p,) those that mean missing, the same of the s clusterings that are judged
-    tables: Any,  # IN (2, p + 1, p + 1) distance by partitions that label and that join the pair: joined, separated
-    distances: Any,  # OUT (s,) distance of each clustering, -1 where it does not label the pair
-) -> None:
+def distances_of_pair(i: int, j: int, rows: Any, tables: Any, distances: Any) -> None:
+    """i : IN a row
+    j : IN another
+    rows : IN (m, p) codes, (p,) those that mean missing, the same of the s clusterings that are judged
+    tables : IN (2, p + 1, p + 1) distance by partitions that label and that join the pair: joined, separated
+    distances : OUT (s,) distance of each clustering, -1 where it does not label the pair
+    """
     codes, absent, judged, judged_absent = rows
     labelled, joined = 0, 0
     for t in range(absent.shape[0]):
@@ -31,12 +31,12 @@ def distances_of_pair(
 
 
 @jit
-def sum_distances(
-    pairs: Any,  # IN (2, k) rows
-    rows: Any,  # IN as in `distances_of_pair`
-    tables: Any,  # IN (2, p + 1, p + 1)
-    sums: Any,  # OUT (2, s) sum of the distances, pairs that the clustering labels
-) -> None:
+def sum_distances(pairs: Any, rows: Any, tables: Any, sums: Any) -> None:
+    """pairs : IN (2, k) rows
+    rows : IN as in `distances_of_pair`
+    tables : IN (2, p + 1, p + 1)
+    sums : OUT (2, s) sum of the distances, pairs that the clustering labels
+    """
     distances = np.empty(sums.shape[1])
     for k in range(pairs.shape[1]):
         distances_of_pair(pairs[0, k], pairs[1, k], rows, tables, distances)
@@ -47,15 +47,15 @@ def sum_distances(
 
 
 @jit
-def sum_squares(
-    pairs: Any,  # IN (2, k) rows
-    rows: Any,  # IN as in `distances_of_pair`
-    tables: Any,  # IN (2, p + 1, p + 1)
-    means: Any,  # IN (s,) mean distance
-    shares: Any,  # IN (s,) share of the pairs that the clustering labels
-    order: Any,  # IN (s,) the clusterings, best first
-    squares: Any,  # OUT (2, s) of the residuals; of the differences between neighbours in the order
-) -> None:
+def sum_squares(pairs: Any, rows: Any, tables: Any, means: Any, shares: Any, order: Any, squares: Any) -> None:
+    """pairs : IN (2, k) rows
+    rows : IN as in `distances_of_pair`
+    tables : IN (2, p + 1, p + 1)
+    means : IN (s,) mean distance
+    shares : IN (s,) share of the pairs that the clustering labels
+    order : IN (s,) the clusterings, best first
+    squares : OUT (2, s) of the residuals; of the differences between neighbours in the order
+    """
     distances, residuals = np.empty(order.shape[0]), np.empty(order.shape[0])
     for k in range(pairs.shape[1]):
         distances_of_pair(pairs[0, k], pairs[1, k], rows, tables, distances)

@@ -8,11 +8,11 @@ from ensemblage._jit import jit
 
 
 @jit
-def fill_row_tables(
-    codes: Any,  # IN (p,) codes of a row
-    compared: Any,  # IN Compared
-    tables: Any,  # OUT (d, 2) weighted similarity of each label with the row's, and the weight if both are labelled
-) -> None:
+def fill_row_tables(codes: Any, compared: Any, tables: Any) -> None:
+    """codes : IN (p,) codes of a row
+    compared : IN Compared
+    tables : OUT (d, 2) weighted similarity of each label with the row's, and the weight if both are labelled
+    """
     offsets, weights, similar, starts, _ = compared
     for t in range(codes.shape[0]):
         begin, none = offsets[t], offsets[t + 1] - 1
@@ -42,17 +42,28 @@ def sums_of_pair(codes: Any, offsets: Any, tables: Any) -> tuple[float, float, f
 
 @jit
 def spanning_tree_of_similarities(
-    codes: Any,  # IN (m, p) codes of the distinct rows
-    compared: Any,  # IN Compared, as a plain tuple
-    rows: Any,  # WORK (m,) 0 … m - 1; the rows that are left come first
-    tree_row: Any,  # WORK (m,) of each row left, the row of the tree that is most similar to it
-    best: Any,  # WORK (m,) filled with -1; how similar
-    progress: Any,  # WORK (2,) zeros; edges found, place of the row that comes into the tree next
-    edges: Any,  # OUT (m - 1, 2) rows of each edge, the smaller first
-    similarities: Any,  # OUT (m - 1,)
-    budget: int,  # IN operations of this slice
+    codes: Any,
+    compared: Any,
+    rows: Any,
+    tree_row: Any,
+    best: Any,
+    progress: Any,
+    edges: Any,
+    similarities: Any,
+    budget: int,
 ) -> bool:
-    """Prim's algorithm; ties as in `spanning_tree_of_counts`. Returns whether edges are left to find."""
+    """Prim's algorithm; ties as in `spanning_tree_of_counts`. Returns whether edges are left to find.
+
+    codes : IN (m, p) codes of the distinct rows
+    compared : IN Compared, as a plain tuple
+    rows : WORK (m,) 0 … m - 1; the rows that are left come first
+    tree_row : WORK (m,) of each row left, the row of the tree that is most similar to it
+    best : WORK (m,) filled with -1; how similar
+    progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
+    edges : OUT (m - 1, 2) rows of each edge, the smaller first
+    similarities : OUT (m - 1,)
+    budget : IN operations of this slice
+    """
     (m, p), offsets = codes.shape, compared[0]
     tables = np.zeros((offsets[p], 2))
     e, place = progress[0], progress[1]
@@ -80,15 +91,16 @@ def spanning_tree_of_similarities(
 
 @jit
 def fill_similarities(
-    codes: Any,  # IN (m, p) codes of the distinct rows
-    compared: Any,  # IN Compared, as a plain tuple
-    first: int,  # IN rows first ≤ i < last
-    last: int,
-    threshold: float,  # IN a pair that is no more similar gets 0; negative: none does
-    members: Any,  # IN (m,) float64, sums are multiplied by those of both rows; empty: ratios of the sums are meant
-    matrix: Any,  # OUT condensed, as in SciPy: weighted similarity of the labels of both rows, or similarity
-    known: Any,  # OUT condensed, weight of the partitions that label both; empty: not wanted
+    codes: Any, compared: Any, first: int, last: int, threshold: float, members: Any, matrix: Any, known: Any
 ) -> None:
+    """codes : IN (m, p) codes of the distinct rows
+    compared : IN Compared, as a plain tuple
+    first : IN rows first ≤ i < last
+    threshold : IN a pair that is no more similar gets 0; negative: none does
+    members : IN (m,) float64, sums are multiplied by those of both rows; empty: ratios of the sums are meant
+    matrix : OUT condensed, as in SciPy: weighted similarity of the labels of both rows, or similarity
+    known : OUT condensed, weight of the partitions that label both; empty: not wanted
+    """
     (m, p), offsets = codes.shape, compared[0]
     tables = np.zeros((offsets[p], 2))
     for i in range(first, last):

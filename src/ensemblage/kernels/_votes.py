@@ -26,14 +26,14 @@ ROUNDING_BITS = np.float64(ROUNDING).view(np.int64)
 
 
 @jit
-def count_contingency(
-    codes: Any,  # IN (n, p)
-    counts: Any,  # IN (n,) objects with that row
-    j: int,  # IN partition
-    others: Any,  # IN partitions whose tables with it are counted
-    offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN/OUT (offsets[p], k_j + 1) int64, objects by (label, code of partition j)
-) -> None:
+def count_contingency(codes: Any, counts: Any, j: int, others: Any, offsets: Any, table: Any) -> None:
+    """codes : IN (n, p)
+    counts : IN (n,) objects with that row
+    j : IN partition
+    others : IN partitions whose tables with it are counted
+    offsets : IN (p + 1,)
+    table : IN/OUT (offsets[p], k_j + 1) int64, objects by (label, code of partition j)
+    """
     width, cells = np.uint64(table.shape[1]), table.reshape(-1)
     firsts = partition_starts(others, offsets, width)
     for i in range(codes.shape[0]):
@@ -43,14 +43,14 @@ def count_contingency(
 
 
 @jit
-def add_votes(
-    table: Any,  # IN (d, k_j + 1) int64, objects by (label, code of partition j)
-    labels: Any,  # IN (k_j,) codes of partition j in the order in which to add
-    votes_of: Any,  # IN (k_j, k) what each label of partition j votes for
-    weight: float,  # IN
-    votes: Any,  # IN/OUT (d, k) votes on the objects of each label
-    vote_weights: Any,  # IN/OUT (d,) sum of their weights
-) -> None:
+def add_votes(table: Any, labels: Any, votes_of: Any, weight: float, votes: Any, vote_weights: Any) -> None:
+    """table : IN (d, k_j + 1) int64, objects by (label, code of partition j)
+    labels : IN (k_j,) codes of partition j in the order in which to add
+    votes_of : IN (k_j, k) what each label of partition j votes for
+    weight : IN
+    votes : IN/OUT (d, k) votes on the objects of each label
+    vote_weights : IN/OUT (d,) sum of their weights
+    """
     for f in range(table.shape[0]):
         total = np.int64(0)
         for c in labels:
@@ -63,13 +63,13 @@ def add_votes(
 
 
 @jit
-def mean_votes(
-    codes: Any,  # IN (n, p)
-    order: Any,  # IN partitions that vote, in the order in which to add
-    offsets: Any,  # IN (p + 1,)
-    table: Any,  # IN (offsets[p], k + 1 or more) weighted votes of each label, then the weight; `whole_lanes`
-    out: Any,  # OUT (n, k) float64, NaN where no partition votes
-) -> None:
+def mean_votes(codes: Any, order: Any, offsets: Any, table: Any, out: Any) -> None:
+    """codes : IN (n, p)
+    order : IN partitions that vote, in the order in which to add
+    offsets : IN (p + 1,)
+    table : IN (offsets[p], k + 1 or more) weighted votes of each label, then the weight; `whole_lanes`
+    out : OUT (n, k) float64, NaN where no partition votes
+    """
     width, k = table.shape[1], out.shape[1]
     firsts, columns = partition_starts(order, offsets, width), table.reshape(-1)
     starts, sums = np.empty(order.shape[0], np.uint64), np.empty(width)
@@ -82,15 +82,15 @@ def mean_votes(
 
 
 @jit
-def sum_by_label(
-    codes: Any,  # IN (n, p)
-    means: Any,  # IN (n, k) rows of the aggregated partition
-    counts: Any,  # IN (n,) objects with that row
-    offsets: Any,  # IN (p + 1,)
-    scale: float,  # IN
-    sums: Any,  # IN/OUT (offsets[p], k) int64, rows of the label's objects
-    squares: Any,  # IN/OUT (offsets[p],) int64, their squared lengths
-) -> None:
+def sum_by_label(codes: Any, means: Any, counts: Any, offsets: Any, scale: float, sums: Any, squares: Any) -> None:
+    """codes : IN (n, p)
+    means : IN (n, k) rows of the aggregated partition
+    counts : IN (n,) objects with that row
+    offsets : IN (p + 1,)
+    scale : IN
+    sums : IN/OUT (offsets[p], k) int64, rows of the label's objects
+    squares : IN/OUT (offsets[p],) int64, their squared lengths
+    """
     p, k = codes.shape[1], means.shape[1]
     labels, starts, share = partition_starts(np.arange(p), offsets, 1), np.empty(p, np.uint64), np.empty(k, np.int64)
     for i in range(codes.shape[0]):
@@ -137,12 +137,12 @@ def whole(x: Any) -> Any:
 
 
 @jit
-def sum_entropies(
-    means: Any,  # IN (n, k) rows of the aggregated partition
-    counts: Any,  # IN (n,) objects with that row
-    scale: float,  # IN, at most 2^51
-    sums: Any,  # IN/OUT (k, k) int64, on the diagonal u log u; below it (u + v) log(u + v)
-) -> None:
+def sum_entropies(means: Any, counts: Any, scale: float, sums: Any) -> None:
+    """means : IN (n, k) rows of the aggregated partition
+    counts : IN (n,) objects with that row
+    scale : IN, at most 2^51
+    sums : IN/OUT (k, k) int64, on the diagonal u log u; below it (u + v) log(u + v)
+    """
     n, k = means.shape
     columns, weights = np.ones((k, TILE)), np.zeros(TILE, np.int64)
     for start in range(0, n, TILE):

@@ -8,15 +8,16 @@ from ensemblage.kernels._slices import next_rows
 
 
 @jit
-def walk_in_place(
-    indptr: Any,  # IN/OUT (m + 1,) where each row begins; afterwards the first r + 1 for the r rows kept
-    indices: Any,  # IN/OUT columns; afterwards those of the rows kept
-    data: Any,  # IN/OUT similarities; afterwards scaled, with the offset on the diagonal
-    scale: Any,  # IN (m,) float64
-    offset: Any,  # IN (m,) float64, added to the diagonal
-    number: Any,  # IN (m,) new number of each row, ascending; -1 = left out (nothing but its diagonal entry)
-) -> int:
-    """Scale rows and columns and add to the diagonal, whose entries must all be there. Returns the entries kept."""
+def walk_in_place(indptr: Any, indices: Any, data: Any, scale: Any, offset: Any, number: Any) -> int:
+    """Scale rows and columns and add to the diagonal, whose entries must all be there. Returns the entries kept.
+
+    indptr : IN/OUT (m + 1,) where each row begins; afterwards the first r + 1 for the r rows kept
+    indices : IN/OUT columns; afterwards those of the rows kept
+    data : IN/OUT similarities; afterwards scaled, with the offset on the diagonal
+    scale : IN (m,) float64
+    offset : IN (m,) float64, added to the diagonal
+    number : IN (m,) new number of each row, ascending; -1 = left out (nothing but its diagonal entry)
+    """
     kept, row, start = 0, 0, indptr[0]
     for i in range(number.shape[0]):
         stop = indptr[i + 1]
@@ -35,11 +36,11 @@ def walk_in_place(
 
 
 @jit
-def mark_diagonal(
-    indptr: Any,  # IN (m + 1,)
-    indices: Any,  # IN
-    present: Any,  # OUT (m,) bool, rows that have an entry on the diagonal
-) -> None:
+def mark_diagonal(indptr: Any, indices: Any, present: Any) -> None:
+    """indptr : IN (m + 1,)
+    indices : IN
+    present : OUT (m,) bool, rows that have an entry on the diagonal
+    """
     for i in range(present.shape[0]):
         present[i] = False
         for s in range(indptr[i], indptr[i + 1]):
@@ -47,15 +48,16 @@ def mark_diagonal(
 
 
 @jit
-def count_strong(
-    matrix: Any,  # IN (m, m) levels, or associations if values is empty
-    values: Any,  # IN association of each level
-    least: float,  # IN associations up to it are no edges; the diagonal always is one
-    progress: Any,  # WORK (1,) zero; rows counted
-    degrees: Any,  # OUT (m,) entries of each row
-    budget: int,  # IN operations of this slice
-) -> bool:
-    """Returns whether rows are left to count."""
+def count_strong(matrix: Any, values: Any, least: float, progress: Any, degrees: Any, budget: int) -> bool:
+    """Returns whether rows are left to count.
+
+    matrix : IN (m, m) levels, or associations if values is empty
+    values : IN association of each level
+    least : IN associations up to it are no edges; the diagonal always is one
+    progress : WORK (1,) zero; rows counted
+    degrees : OUT (m,) entries of each row
+    budget : IN operations of this slice
+    """
     m = matrix.shape[0]
     first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):
@@ -66,16 +68,17 @@ def count_strong(
 
 
 @jit
-def fill_strong(
-    matrix: Any,  # IN as in count_strong
-    values: Any,  # IN
-    least: float,  # IN
-    progress: Any,  # WORK (2,) zeros; rows done, entries found
-    indices: Any,  # OUT columns, ascending in each row
-    data: Any,  # OUT float64 associations
-    budget: int,  # IN operations of this slice
-) -> bool:
-    """Returns whether rows are left."""
+def fill_strong(matrix: Any, values: Any, least: float, progress: Any, indices: Any, data: Any, budget: int) -> bool:
+    """Returns whether rows are left.
+
+    matrix : IN as in count_strong
+    values : IN
+    least : IN
+    progress : WORK (2,) zeros; rows done, entries found
+    indices : OUT columns, ascending in each row
+    data : OUT float64 associations
+    budget : IN operations of this slice
+    """
     m, n_found = matrix.shape[0], progress[1]
     first, last = next_rows(m, 2 * m, budget, progress)
     for i in range(first, last):

@@ -8,16 +8,25 @@ from ensemblage.kernels._joined import count_joined, count_labelled
 
 @jit
 def add_weighted_pairs(
-    columns: Any,  # IN (p, m) codes of distinct rows
-    absent: Any,  # IN (p,) code for missing
-    weights: Any,  # IN (p,) float64
-    counts: Any,  # IN (m,) objects with each row
-    first: int,  # IN pairs i < j with first ≤ i < last
+    columns: Any,
+    absent: Any,
+    weights: Any,
+    counts: Any,
+    first: int,
     last: int,
-    sums: Any,  # WORK (2, m) float64
-    tally: Any,  # IN/OUT (b + 1,) int64, pairs whose positive co-association times b rounds to the bin
-    largest: Any,  # IN/OUT (b + 1,) float64, the largest of these co-associations
+    sums: Any,
+    tally: Any,
+    largest: Any,
 ) -> None:
+    """columns : IN (p, m) codes of distinct rows
+    absent : IN (p,) code for missing
+    weights : IN (p,) float64
+    counts : IN (m,) objects with each row
+    first, last : IN pairs i < j with first ≤ i < last
+    sums : WORK (2, m) float64
+    tally : IN/OUT (b + 1,) int64, pairs whose positive co-association times b rounds to the bin
+    largest : IN/OUT (b + 1,) float64, the largest of these co-associations
+    """
     m, b = columns.shape[1], tally.shape[0] - 1
     for i in range(first, last):
         row, joined, labelled = columns[:, i].copy(), sums[0, : m - i - 1], sums[1, : m - i - 1]

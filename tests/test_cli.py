@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -517,11 +518,19 @@ def test_set_in_combine(finished, tmp_path):
     assert summary_of(output)["settings"]["set"] == "weights=0,0,1,1,2,1,1,0.5"
     on_disk = tmp_path / "e.npy"
     np.save(on_disk, np.asarray(Ensemble.load(members).codes, dtype=np.int32))
-    for n_init in (1, 2):
-        labels = tmp_path / f"labels{n_init}.npy"
-        succeed("combine", on_disk, "-k", 3, "--set", f"n_init={n_init}", "--set", "init=random", "-o", labels)
-        expected = KMeansConsensus(3, n_init=n_init, init="random", random_state=0).fit(np.load(on_disk))
-        assert np.array_equal(np.load(labels), expected.labels_)
+    options, labels = {"n_init": 1, "init": "random", "max_iter": 1}, tmp_path / "labels.npy"
+    given = [word for name, value in options.items() for word in ("--set", f"{name}={value}")]
+    succeed("combine", on_disk, "-k", 3, *given, "-o", labels)
+    expected = KMeansConsensus(3, random_state=0, **options).fit(np.load(on_disk))
+    assert np.array_equal(np.load(labels), expected.labels_)
+    assert not np.array_equal(expected.labels_, KMeansConsensus(3, random_state=0).fit(np.load(on_disk)).labels_)
+
+
+def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
+    output = tmp_path / "out"
+    shutil.copytree(finished, output)
+    succeed(*run(output, "--truth-column", "cultivar", "--set", "n_init=3", "--overwrite"))
+    assert summary_of(output)["run"]["set"] == "n_init=3"
 
 
 @pytest.mark.parametrize(

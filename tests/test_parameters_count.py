@@ -53,6 +53,8 @@ TABLE = [
     (KM, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
     (KM, {}, "max_iter", 1, 100, NOISE),
     (KM, {}, "tol", 0, 0.2, NOISE),
+    (KM, {"init": GIVEN}, "max_iter", 1, 100, NOISE),
+    (KM, {"init": GIVEN}, "tol", 0, 0.2, NOISE),
     (KM, {}, "weights", ONE, TWO, PLANTED),
     (KM, {"n_init": 1}, "random_state", 0, 1, NOISE),
     (BKM, {}, "n_clusters", 3, None, NOISE),
@@ -169,7 +171,7 @@ NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}
 def case_id(case):
     cls, common, name, a, b, _ = case
     short = [value if isinstance(value, str | int | float | None) else type(value).__name__ for value in (a, b)]
-    return f"{cls.__name__}-{name}-{short[0]}-{short[1]}{'-' * bool(common)}{'-'.join(map(str, common.values()))}"
+    return f"{cls.__name__}-{name}-{short[0]}-{short[1]}{'-' * bool(common)}{'-'.join(str(v) if np.ndim(v) == 0 else 'given' for v in common.values())}"
 
 
 def fitted(cls, data, parameters):

@@ -171,7 +171,8 @@ NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}
 def case_id(case):
     cls, common, name, a, b, _ = case
     short = [value if isinstance(value, str | int | float | None) else type(value).__name__ for value in (a, b)]
-    return f"{cls.__name__}-{name}-{short[0]}-{short[1]}{'-' * bool(common)}{'-'.join(str(v) if np.ndim(v) == 0 else 'given' for v in common.values())}"
+    others = "-".join(str(value) if np.ndim(value) == 0 else "given" for value in common.values())
+    return f"{cls.__name__}-{name}-{short[0]}-{short[1]}{'-' * bool(common)}{others}"
 
 
 def fitted(cls, data, parameters):

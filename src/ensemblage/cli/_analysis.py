@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, make_consensus, report
-from ensemblage._validation import n_distinct_rows
+from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage.cli._generation import Generation
+from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
@@ -35,6 +36,8 @@ class Consensus:
     seed: int
     n_jobs: int
     memory: str | None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the method by name."""
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any]) -> Consensus:
@@ -43,17 +46,25 @@ class Consensus:
         Without a method: k-means if the number of clusters is known, else the one that finds it in linear time.
         """
         method = settings.pop("method") or ("acv" if k is None else "km")
-        return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory")))
+        return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory", "chosen")))
 
-    def check(self) -> None:
-        """What can be said before the work begins."""
-        make_consensus(self.method, self.k)
-        if self.k is None and "n_clusters" in METHODS[self.method].needs:
-            able = ", ".join(name for name, method in METHODS.items() if "n_clusters" not in method.needs)
+    def check(self, n_partitions: int | None = None) -> None:
+        """What can be said before the work begins; ``n_partitions`` if it is known."""
+        check_names(self.method, make_consensus(self.method, self.k), self.chosen)
+        if self.k is None and not METHODS[self.method].finds_k:
+            able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
             raise ValueError(
                 f"-k must be given for the method {self.method}, which cannot find the number of clusters. Got none. "
-                f"Give it, or choose a --method that can ({able or 'none yet'})."
+                f"Give it, or choose a --method that can ({able})."
             )
+        estimator = self.estimator()
+        check_parameters(estimator)
+        if isinstance(weights := self.chosen.get("weights"), list):
+            check_weights(weights, n_partitions or len(weights), type(estimator).__name__)
+
+    def identity(self) -> dict[str, Any]:
+        """What the consensus depends on beside the ensemble and k."""
+        return {"method": self.method, "set": text_of_set(self.chosen)}
 
     def tell_memory(self) -> None:
         """Say it if the limit limits nothing."""
@@ -61,7 +72,7 @@ class Consensus:
             tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
 
     def estimator(self) -> Any:
-        estimator = make_consensus(self.method, self.k)
+        estimator = make_consensus(self.method, self.k, **self.chosen)
         known = estimator.get_params()
         own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:
@@ -89,7 +100,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
         chosen = wanted if choice is None else replace(wanted, k=choice.best)
         return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice)
 
-    return _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make)
+    known = generation.partitions if generation.generator in INDEPENDENT else None
+    return _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -113,13 +125,14 @@ def _analysed(
     wanted: Consensus,
     asked: Mapping[str, Any],
     make: Callable[[Folder, bytes, dict[str, float]], dict[str, Any]],
+    n_partitions: int | None = None,
 ) -> dict[str, Any]:
     """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source."""
-    wanted.check()
+    wanted.check(n_partitions)
     wanted.tell_memory()
     content = source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
-    identity = {**made_of, **asked, "method": wanted.method}
+    identity = {**made_of, **asked, **wanted.identity()}
     with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             tell(f"{folder.path}: finished by an earlier run with the same settings")

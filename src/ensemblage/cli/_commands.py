@@ -10,6 +10,7 @@ import click
 
 from ensemblage._version import __version__
 from ensemblage.cli._errors import OneSentenceGroup
+from ensemblage.cli._methods import parse_set
 from ensemblage.cli._values import (
     MOST_CLUSTERS,
     MOST_PARTITIONS,
@@ -94,6 +95,15 @@ consensus_options = options(
         metavar="NAME",
         show_default="km, or acv without -k",
         help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters.",
+    ),
+    click.option(
+        "--set",
+        "chosen",
+        multiple=True,
+        callback=parse_set,
+        metavar="NAME=VALUE",
+        help="A parameter of the method: see ensemblage methods NAME. A number, a word, true, false, none, or numbers "
+        "with commas; repeatable.",
     ),
 )
 jobs_option = click.option(
@@ -304,11 +314,18 @@ def report(**settings: Any) -> None:
 
 
 @main.command()
-def methods() -> None:
-    """List the ways to combine clusterings, for --method."""
-    from ensemblage.cli._show import show_methods
+@click.argument("name", type=TEXT, required=False)
+def methods(name: str | None) -> None:
+    """List the ways to combine clusterings, for --method.
 
-    show_methods()
+    With the NAME of one: its parameters with their defaults, for --set.
+    """
+    from ensemblage.cli._methods import show_method, show_methods
+
+    if name is None:
+        show_methods()
+    else:
+        show_method(name)
 
 
 @main.command()

@@ -27,7 +27,7 @@ from ensemblage.report._summary import SCHEMA
 ENSEMBLE, LABELS, REPORT, SUMMARY = "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (ENSEMBLE, LABELS, REPORT, SUMMARY)
 NEW = ".new-"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method"})
+AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set"})
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 
@@ -230,7 +230,7 @@ def _differences(record: Mapping[str, Any], identity: Mapping[str, Any], changed
 
 def _told(value: Any) -> str:
     text = "none" if value is None else str(value)
-    return text if len(text) <= 20 else f"{text[:8]}..."
+    return text if len(text) <= 60 else f"{text[:8]}..."
 
 
 def _hash(path: Path) -> str:

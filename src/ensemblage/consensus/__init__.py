@@ -14,8 +14,9 @@ from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._negmm import NegMM
-from ensemblage.consensus._registry import METHODS, Method, make_consensus
+from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 __all__ = [

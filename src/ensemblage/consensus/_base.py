@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
-from ensemblage._validation import check_flags, check_weights, check_whole, takes_labels
+from ensemblage._validation import (
+    Constraints,
+    Jobs,
+    Values,
+    Whole,
+    check_parameters,
+    check_weights,
+    parameter_constraints,
+    takes_labels,
+)
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
+from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
@@ -135,6 +145,12 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "weights": [Values("one number ≥ 0 per partition", "Give one weight per partition."), None],
+        "n_jobs": [Jobs()],
+    }
+
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
@@ -176,9 +192,9 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
         of X once.
         """
+        self._check_parameters()
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
-        check_flags(self)
         if sample_weight is not None:
             ensemble = WeightedEnsemble.of(ensemble, check_sample_weight(sample_weight, len(ensemble)))
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
@@ -267,14 +283,14 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         self.labels_ = rows.of_objects(clusters, -1)
         self.confidence_ = rows.of_objects(confidence, np.nan)
 
-    def _check_n_clusters(self, n_rows: int) -> int:
-        name = type(self).__name__
+    def _check_parameters(self) -> None:
+        """What can be said before there are data."""
         if self.n_clusters is None:
-            raise ValueError(
-                f"n_clusters of {name} must be given: the method has no rule to find it. Got None. "
-                "Give the number of clusters that you want."
-            )
-        k = check_whole(self.n_clusters, f"n_clusters of {name}", 1)
+            check_finds_k(self)
+        check_parameters(self)
+
+    def _check_n_clusters(self, n_rows: int) -> int:
+        name, k = type(self).__name__, int(self.n_clusters or 0)
         if k > n_rows:
             one = " (n_samples=1)" if n_rows == 1 else ""
             raise ValueError(
@@ -297,6 +313,24 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return takes_labels(super().__sklearn_tags__())
+
+
+def finds_k(estimator: type[BaseConsensus]) -> bool:
+    """Whether a class has a rule for the number of clusters: whether it may be None."""
+    return None in parameter_constraints(estimator)["n_clusters"]
+
+
+def check_finds_k(estimator: BaseConsensus) -> None:
+    """Raise if an estimator without a number of clusters needs one."""
+    if finds_k(type(estimator)):
+        return
+    known = names_of(estimator)
+    name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
+    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
+    raise ValueError(
+        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
+        f"you want, or use a method that finds it: {able}."
+    )
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

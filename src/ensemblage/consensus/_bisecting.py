@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole, weight_unit
+from ensemblage._validation import Constraints, Whole, Words, check_whole, weight_unit
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import cluster_densities
@@ -85,13 +85,13 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     init : {"k-means++", "random"}, default "k-means++"
         How the k-means of a split starts.
     n_init : int, default 3
-        Starts per split, the one with the least loss wins.
+        Number of starts, the one with the least loss wins. Of each split.
     max_iter : int, default 100
         Most iterations per start.
     tol : float, default 0
         A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads: parts are split side by side. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -150,6 +150,12 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     [(0, 6, 0.4), (1, 3, -0.06)]
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "split_rule": [Words(["loss", "size", "density", "gain"])],
+        "init": [STARTS],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     split_rule: str = "loss"
@@ -161,13 +167,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self.split_rule, "split_rule of BisectingKMeansConsensus", ["loss", "size", "density", "gain"])
-        check_choice(self.init, "init of BisectingKMeansConsensus", ["k-means++", "random"])
-
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(len(rows))
         self._utility = CategoryUtility.of(rows, self.n_jobs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_progress, shown
+from ensemblage._validation import Constraints, Estimator, Function, Jobs, Seed, Whole, Words, check_parameters
+from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
 
@@ -72,6 +73,18 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ((150,), (150, 50))
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "generator": [
+            Estimator("a transformer of features to labels", "fit_transform", "Give RandomKPartitions(50), say."),
+            None,
+        ],
+        "consensus": [Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."), Words(METHODS), None],
+        "n_jobs": [Jobs()],
+        "random_state": [Seed()],
+        "progress": [Function(), None],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     generator: Any = None
@@ -85,13 +98,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         {fit_dense}
         """
-        check_progress(self.progress, "progress of ConsensusClustering")
+        check_parameters(self)
         seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
-        if self.generator is not None and not _is_estimator(self.generator, "fit_transform"):
-            raise TypeError(
-                "generator of ConsensusClustering must be a transformer of features to labels, or None. "
-                f"Got {shown(self.generator)}. Give RandomKPartitions(50), say."
-            )
         generator = RandomKPartitions() if self.generator is None else clone(self.generator)
         self.generator_ = self._with_defaults(generator, seeds[0], progress=self.progress)
         self.ensemble_ = ensemble_of(self.generator_, X)
@@ -107,11 +115,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         if self.consensus is None or isinstance(self.consensus, str):
             consensus = make_consensus(self.consensus or ("acv" if self.n_clusters is None else "km"), self.n_clusters)
         else:
-            if not _is_estimator(self.consensus, "fit"):
-                raise TypeError(
-                    "consensus of ConsensusClustering must be the name of a method, a consensus estimator or None. "
-                    f"Got {shown(self.consensus)}. Give KMeansConsensus(3), say."
-                )
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
                 consensus.set_params(n_clusters=self.n_clusters)
@@ -150,7 +153,3 @@ def ensemble_of(generator: Any, X: Any) -> Ensemble:
     """The partitions that a generator makes, by its names for them."""
     labels = np.asarray(generator.fit_transform(X))
     return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
-
-
-def _is_estimator(given: Any, method: str) -> bool:
-    return not isinstance(given, type) and hasattr(given, "get_params") and hasattr(given, method)

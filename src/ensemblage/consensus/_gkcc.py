@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from inspect import signature
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._validation import Constraints
 from ensemblage.consensus._features import ensemble_of
-from ensemblage.consensus._kcc import KMeansConsensus, check_utility
+from ensemblage.consensus._kcc import UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.generation import GreedyPartitions
-from ensemblage.generation._greedy import check_greedy
+from ensemblage.generation._greedy import GREEDY_CONSTRAINTS, check_greedy
 
 
 @dataclass(eq=False, repr=False)
@@ -28,7 +29,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int
-        Number of clusters, ≥ 2 and at most the number of distinct rows of X.
+        Number of clusters of the consensus, ≥ 2 and at most the number of distinct rows of X.
     n_candidates : int or "all", default 59
         As in `GreedyPartitions`, and so the next three.
     augment : {"all", "last"} or None, default "all"
@@ -48,7 +49,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     refine : {None, "density"}, default None
         Whether single label rows are moved afterwards.
     max_iter : int, default 300
-        Most iterations of each k-means.
+        Most iterations per start, of each k-means.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -101,6 +102,8 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     (1,)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {**GREEDY_CONSTRAINTS, **UTILITY_CONSTRAINTS}
+
     n_clusters: int | None = None
     _: KW_ONLY
     n_candidates: int | Literal["all"] = 59
@@ -123,7 +126,6 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         {fit_dense}
         """
         checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        check_utility(self, "GreedyKMeansConsensus")
         check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._with_own_parameters(GreedyPartitions)
         self.ensemble_ = ensemble_of(self.generator_, X)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, check_choice, check_number, check_whole
+from ensemblage._validation import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import (
@@ -28,9 +28,20 @@ from ensemblage.rows.threads import parallel_map
 
 U = TypeVar("U", bound=Utility)
 
+STARTS = Words(["k-means++", "random"])
+
 
 class BaseKMeans(BaseConsensus, Generic[U]):
     """Starts, Lloyd's iterations and ``predict`` for a utility that the method names in ``_make_utility``."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1)],
+        "init": [STARTS, Values("a clustering of the objects")],
+        "n_init": [Whole(1, MOST_TASKS)],
+        "max_iter": [Whole(1)],
+        "tol": [Number(least=0)],
+        "random_state": [Seed()],
+    }
 
     init: Any
     n_init: int
@@ -48,7 +59,6 @@ class BaseKMeans(BaseConsensus, Generic[U]):
         raise NotImplementedError
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
         k = self._check_n_clusters(len(rows))
         self._utility = self._make_utility(rows)
         best = self._polish(rows, self._best_start(rows, ensemble, k))
@@ -58,14 +68,6 @@ class BaseKMeans(BaseConsensus, Generic[U]):
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         return best
-
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
-        if isinstance(self.init, str):
-            check_choice(self.init, f"init of {name}", ["k-means++", "random"])
-        check_whole(self.n_init, f"n_init of {name}", 1, MOST_TASKS)
-        check_whole(self.max_iter, f"max_iter of {name}", 1)
-        check_number(self.tol, f"tol of {name}", least=0)
 
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         if not isinstance(self.init, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,38 @@ from sklearn.utils import check_random_state
 
 from ensemblage._log import get_logger
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flags, check_number, check_progress, check_whole, n_distinct_rows
+from ensemblage._validation import (
+    Constraints,
+    Flag,
+    Function,
+    Jobs,
+    Number,
+    Seed,
+    Whole,
+    Words,
+    check_number,
+    check_parameters,
+    n_distinct_rows,
+)
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._greedy_stages import Space, Stage, grown, settle
 from ensemblage.rows.threads import parallel_map
 
 logger = get_logger(__name__)
+
+GREEDY_CONSTRAINTS: Constraints = {
+    "n_clusters": [Whole(1)],
+    "n_candidates": [Whole(1), Words(["all"])],
+    "augment": [Words(["all", "last"]), None],
+    "partition_weight": [Number(least=0)],
+    "standardize": [Flag()],
+    "max_iter": [Whole(1, 2**31 - 1)],
+    "n_jobs": [Jobs()],
+    "random_state": [Seed()],
+    "progress": [Function(), None],
+}
+"""Those of `GreedyPartitions`, and of what makes one."""
 
 
 @dataclass(eq=False, repr=False)
@@ -111,6 +136,8 @@ class GreedyPartitions(LabelTransformer):
     >>> generator.n_clusters_[[0, 58, 59, 117]]
     array([2, 2, 3, 3])
     """
+
+    _parameter_constraints: ClassVar[Constraints] = GREEDY_CONSTRAINTS
 
     n_clusters: int | None = None
     _: KW_ONLY
@@ -258,15 +285,8 @@ class GreedyPartitions(LabelTransformer):
 
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
-    check_flags(estimator)
-    check_progress(estimator.progress, f"progress of {name}")
-    if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
-        check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
-    if estimator.augment is not None:
-        check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
-    weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
-    check_whole(estimator.max_iter, f"max_iter of {name}", 1, 2**31 - 1)
-    k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
+    check_parameters(estimator)
+    k, weight = int(estimator.n_clusters), float(estimator.partition_weight)
     if (n_distinct := n_distinct_rows(X, k)) < k:
         raise ValueError(
             f"n_clusters of {name} must be ≤ the {n_distinct} distinct rows of X (n_samples={len(X)}). "

@@ -8,17 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ensemblage._validation import shown
+from ensemblage._validation import Jobs, check_value
 from ensemblage.rows.slices import Stopped, check_stopped, unless
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-MOST_JOBS = 1_000
-"""Most threads, as in the shell."""
 
 _executor: ThreadPoolExecutor | None = None
 
@@ -35,11 +31,7 @@ def thread_count(n_jobs: int | None) -> int:
     """Threads for ``n_jobs``: None means every available core, -1 too, -2 all but one."""
     if n_jobs is None:
         return available_cores()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs > MOST_JOBS:
-        raise ValueError(
-            f"n_jobs must be None or a whole number other than 0, at most {MOST_JOBS:,}. Got {shown(n_jobs)}. "
-            "-1 uses every core."
-        )
+    check_value(n_jobs, "n_jobs", [Jobs()])
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
 
 

@@ -16,7 +16,7 @@ from ensemblage._validation import check_parameters, check_weights, n_distinct_r
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import Generation
+from ensemblage.cli._generation import INDEPENDENT, Generation
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell, tell_notes, timed

@@ -327,6 +327,18 @@ def two_means_cut(values, counts):
     return values[int(np.argmin(losses))]
 
 
+def weighted_pairs(labels, counts, weights, first, last, n_bins):
+    """Pairs of objects in rows i < j with first ≤ i < last by positive co-association, rounded; largest of each bin."""
+    association, tally, largest = coassociation(labels, weights), np.zeros(n_bins + 1, dtype=int), np.zeros(n_bins + 1)
+    for i in range(first, last):
+        for j in range(i + 1, len(labels)):
+            if association[i, j] > 0:
+                at = int(association[i, j] * n_bins + 0.5)
+                tally[at] += counts[i] * counts[j]
+                largest[at] = max(largest[at], association[i, j])
+    return tally, largest
+
+
 # ---- Voting: Ada-cVote, bVote, JS-ALink (Ayad & Kamel) ----
 
 

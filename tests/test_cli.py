@@ -3,6 +3,8 @@
 import csv
 import gzip
 import json
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +17,9 @@ import pytest
 from click.testing import CliRunner
 from sklearn.datasets import load_wine
 
-from ensemblage import Ensemble, RandomKPartitions
-from ensemblage.cli import _analysis, _errors, main
+from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
+from ensemblage.cli import _analysis, _errors, _methods, main
+from ensemblage.cli._generation import Generation
 from ensemblage.consensus import METHODS
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -187,7 +190,7 @@ def test_ctrl_c_keeps_the_ensemble(finished, tmp_path, interrupt, monkeypatch):
     )
     assert not (tmp_path / "out" / "labels.csv").exists()
     interrupt.undo()
-    monkeypatch.setattr(_analysis, "generated", None)
+    monkeypatch.setattr(Generation, "ensemble", None)
     assert "made by an earlier run" in succeed(*command).stderr
     for name in ["ensemble.npz", "labels.csv"]:
         assert (tmp_path / "out" / name).read_bytes() == (finished / name).read_bytes()
@@ -214,7 +217,7 @@ def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
     assert "holds one with k 3 instead of 4. Choose another folder, or add --overwrite." in fail(*other)
     assert contents(tmp_path) == before
     with monkeypatch.context() as patch:
-        patch.setattr(_analysis, "generated", None)  # the same ensemble serves another k
+        patch.setattr(Generation, "ensemble", None)  # the same ensemble serves another k
         succeed(*other, "--overwrite")
     assert len({row[1] for row in rows_of(tmp_path / "labels.csv")[1:]}) == 4
     assert "seed 0 instead of 1" in fail(*other, "--seed", 1)
@@ -476,3 +479,122 @@ def test_generator_greedy_needs_k(tmp_path):
     assert "-k must be given for the generator greedy" in fail(
         "run", WINE, "--generator", "greedy", "-o", tmp_path / "out"
     )
+
+
+def summary_of(folder):
+    return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_set_reaches_the_method_and_is_recorded(tmp_path):
+    output = tmp_path / "out"
+    succeed(*run(output, "--set", "utility=lp", "--set", "exponent=8", "--set", "normalized=true"))
+    summary = summary_of(output)
+    text = "exponent=8, normalized=true, utility=lp"
+    assert summary["run"]["set"] == summary["settings"]["set"] == text
+    assert text in (output / "report.html").read_text(encoding="utf-8")
+    ensemble = Ensemble.load(output / "ensemble.npz")
+    options = {"utility": "lp", "exponent": 8, "normalized": True, "random_state": 0}
+    expected = KMeansConsensus(3, **options).fit(ensemble)
+    assert [int(row[1]) for row in rows_of(output / "labels.csv")[1:]] == expected.labels_.tolist()
+
+
+def test_another_set_is_another_run(tmp_path):
+    output = tmp_path / "out"
+    succeed(*run(output, "--set", "n_init=2"))
+    before = contents(output)
+    assert "set n_init=2 instead of n_init=3" in fail(*run(output, "--set", "n_init=3"))
+    assert "set n_init=2 instead of none" in fail(*run(output))
+    assert contents(output) == before
+    assert "same settings" in succeed(*run(output, "--set", "n_init=2")).stderr
+    succeed(*run(output, "--set", "n_init=3", "--overwrite"))
+    assert summary_of(output)["run"]["set"] == "n_init=3"
+
+
+def test_set_in_combine(finished, tmp_path):
+    output = tmp_path / "out"
+    members = finished / "ensemble.npz"
+    succeed("combine", members, "-k", 3, "--set", "weights=0,0,1,1,2,1,1,0.5", "-o", output)
+    expected = KMeansConsensus(3, weights=[0, 0, 1, 1, 2, 1, 1, 0.5], random_state=0).fit(Ensemble.load(members))
+    assert [int(row[1]) for row in rows_of(output / "labels.csv")[1:]] == expected.labels_.tolist()
+    assert summary_of(output)["settings"]["set"] == "weights=0,0,1,1,2,1,1,0.5"
+    on_disk = tmp_path / "e.npy"
+    np.save(on_disk, np.asarray(Ensemble.load(members).codes, dtype=np.int32))
+    options, labels = {"n_init": 1, "init": "random", "max_iter": 1}, tmp_path / "labels.npy"
+    given = [word for name, value in options.items() for word in ("--set", f"{name}={value}")]
+    succeed("combine", on_disk, "-k", 3, *given, "-o", labels)
+    expected = KMeansConsensus(3, random_state=0, **options).fit(np.load(on_disk))
+    assert np.array_equal(np.load(labels), expected.labels_)
+    assert not np.array_equal(expected.labels_, KMeansConsensus(3, random_state=0).fit(np.load(on_disk)).labels_)
+
+
+def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
+    output = tmp_path / "out"
+    shutil.copytree(finished, output)
+    succeed(*run(output, "--truth-column", "cultivar", "--set", "n_init=3", "--overwrite"))
+    assert summary_of(output)["run"]["set"] == "n_init=3"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            ["n_starts=3"],
+            r"--set must name a parameter of km: exponent, init, .*weights\. Got n_starts\. See",
+        ),
+        (["n_clusters=3"], r"--set must name no parameter that has an option\. Got n_clusters\. Use -k\."),
+        (["random_state=3"], r"Use --seed\."),
+        (["n_init=many"], r"n_init of KMeansConsensus must be a whole number from 1 to 1000000\. Got 'many'\."),
+        (["n_init=0"], r"n_init of KMeansConsensus must be .* Got 0\."),
+        (["tol=nan"], r"tol of KMeansConsensus must be a number ≥ 0\. Got nan\."),
+        (["refine=true"], r"refine of KMeansConsensus must be 'density', or None\. Got True\."),
+        (
+            ["weights=1,2"],
+            r"weights of KMeansConsensus must be 8 numbers ≥ 0, one per partition, not all 0\. Got",
+        ),
+        (["weights=1,1,1,1,1,1,1,-1"], r"weights of KMeansConsensus must be 8 numbers ≥ 0.* Got -1 to 1"),
+        (["n_init"], r"'n_init' is not NAME=VALUE\."),
+        (["=3"], r"is not NAME=VALUE\."),
+        (["n_init=1", "n_init=2"], r"n_init is given twice\."),
+    ],
+)
+def test_set_is_refused_before_any_work(tmp_path, no_generation, given, message):
+    output = tmp_path / "out"
+    options = [word for text in given for word in ("--set", text)]
+    assert re.search(message, fail(*run(output, *options)))
+    assert not output.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("-1", -1),
+        ("0.5", 0.5),
+        ("1e-3", 1e-3),
+        ("none", None),
+        ("true", True),
+        ("false", False),
+        ("k-means++", "k-means++"),
+        ("4GB", "4GB"),
+        ("1,0,2.5", [1, 0, 2.5]),
+    ],
+)
+def test_values_in_the_shell(text, value):
+    assert _methods.value_of(text) == value
+    assert type(_methods.value_of(text)) is type(value)
+    assert _methods.value_of(_methods.text_of(value)) == value
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_parameters_of_a_method_are_listed(name):
+    said = succeed("methods", name).stdout
+    estimator = make_consensus(name)
+    for parameter, value in estimator.get_params().items():
+        assert f"  {parameter}={_methods.text_of(value)}" in said
+    sentences = dict(_methods.first_sentences(type(estimator)))
+    assert sentences.keys() == estimator.get_params().keys()
+    assert all(text.endswith(".") for text in sentences.values())
+
+
+def test_an_unknown_method_is_one_sentence():
+    assert "The name of a consensus method must be one of 'km'" in fail("methods", "kmm")

@@ -118,6 +118,17 @@ def test_consensus(client, on_workers, missing, name):
         np.testing.assert_array_equal(found.predict(E), expected.predict(labels))
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_weights_of_the_objects(client, on_workers, name):
+    labels = planted_labels(200, 5, 4, 0.4, 0.3, seed=5)[0]
+    w = np.random.default_rng(0).integers(0, 4, 200)
+    labels[w == 0, 0] = 9  # a label that only objects of weight 0 have
+    expected = make_consensus(name, 4, **METHODS[name]).fit(labels, sample_weight=w)
+    found = make_consensus(name, 4, **METHODS[name]).fit(spread(labels, client), sample_weight=w)
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.confidence_, expected.confidence_)
+
+
 @pytest.mark.parametrize("name", ["km", "acv", "majority"])
 def test_a_partition_of_weight_0_is_left_out(client, on_workers, name):
     labels = planted_labels(200, 5, 4, 0.4, 0.3, seed=5)[0]

@@ -1,5 +1,6 @@
 """README and documents, held to the code."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -16,6 +17,15 @@ README = (ROOT / "README.md").read_text()
 def test_readme_names_every_method():
     rows = set(re.findall(r"^\| `([a-z-]+)` \|", README, flags=re.MULTILINE))
     assert rows == set(METHODS)
+
+
+def test_the_table_of_methods_is_the_registry():
+    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
+    make_tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_tables)
+    assert README.count(make_tables.BEGIN + make_tables.methods_table() + make_tables.END) == 1
+    for method in METHODS.values():
+        assert f" {method.memory} |" in make_tables.methods_table()
 
 
 def test_readme_names_every_command_and_no_other():

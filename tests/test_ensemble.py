@@ -921,7 +921,7 @@ def test_files_that_are_not_there(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["npz", "csv"])
 def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
-    from ensemblage.files import _csv, _npz
+    from ensemblage.files import _npz
 
     path = tmp_path / f"ensemble.{suffix}"
     Ensemble([[0], [1]]).save(path)
@@ -931,7 +931,7 @@ def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(_npz, "_write_rows", fail)
-    monkeypatch.setattr(_csv.csv, "writer", fail)
+    monkeypatch.setattr("csv.writer", fail)
     with pytest.raises(OSError, match="disk full"):
         Ensemble([[5], [6]]).save(path)
     assert path.read_bytes() == before

@@ -356,7 +356,7 @@ def test_ward_is_refused_with_the_reason():
 @pytest.mark.parametrize("bad", [-0.1, 1, 1.5, np.nan, True, [0.5]])
 def test_threshold_outside_its_range(bad):
     with pytest.raises(
-        ValueError, match=r"association_threshold of EvidenceAccumulation, .* must be a number ≥ 0 and < 1"
+        ValueError, match=r"association_threshold of EvidenceAccumulation must be .* a number ≥ 0 and < 1, or None"
     ):
         EvidenceAccumulation(association_threshold=bad).fit(toy())
 
@@ -367,10 +367,9 @@ def test_unknown_words(bad):
         EvidenceAccumulation(**bad).fit(toy())
 
 
-@pytest.mark.parametrize("bad", [{"similarity": "cts"}, {"weights": [1, 2, 1, 1]}])
-def test_threshold_by_a_method_needs_plain_coassociation(bad):
-    with pytest.raises(ValueError, match=r"must be a number where .* the similarity is not the plain co-association"):
-        EvidenceAccumulation(association_threshold="gmm", **bad).fit(toy())
+def test_threshold_by_a_method_needs_coassociation():
+    with pytest.raises(ValueError, match=r"must be a number where similarity is 'cts', which is not the co-assoc"):
+        EvidenceAccumulation(association_threshold="gmm", similarity="cts").fit(toy())
 
 
 @pytest.mark.parametrize(

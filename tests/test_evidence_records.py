@@ -105,7 +105,7 @@ class Parity(BaseConsensus):
 
 
 def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypatch):
-    monkeypatch.setitem(_registry._METHODS, "parity", Method(Parity, "no paper", "O(n)", ""))
+    monkeypatch.setitem(_registry._METHODS, "parity", Method(Parity, "no paper", "O(n)", "O(n)", "always two"))
     labels = planted_labels(n=40, p=5, k=2, noise=0.1, seed=0)[0]
     np.savetxt(tmp_path / "labels.csv", labels, fmt="%d", delimiter=",", header="a,b,c,d,e", comments="")
     result = CliRunner().invoke(

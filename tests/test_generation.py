@@ -39,7 +39,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from ensemblage.generation import RandomKPartitions, ResampledPartitions
 from ensemblage.generation._clusterers import k_parameter, prepared
-from ensemblage.generation._run import progress
 from ensemblage.generation._spherical import SphericalKMeans, _without_empty, unit_rows
 from ensemblage.rows import threads
 
@@ -540,11 +539,12 @@ def test_users_filters_still_hold():
 def test_progress_is_told_in_the_callers_thread(n_jobs):
     told = []
     generator = RandomKPartitions(5, estimator=Marked(bad=(2,)), k_min=2, k_max=3, n_jobs=n_jobs, random_state=0)
-    with progress(lambda done, total: told.append((done, total, threading.get_ident()))), pytest.warns():
+    generator.set_params(progress=lambda done, total: told.append((done, total, threading.get_ident())))
+    with pytest.warns():
         generator.fit(np.zeros((9, 1)))
     assert told == [(i, 5, threading.get_ident()) for i in range(1, 6)]
     with pytest.warns():
-        generator.fit(np.zeros((9, 1)))
+        generator.set_params(progress=None).fit(np.zeros((9, 1)))
     assert len(told) == 5
 
 
@@ -556,8 +556,8 @@ def test_ctrl_c_stops_and_leaves_nothing_changed(n_jobs):
         if done == 3:
             raise KeyboardInterrupt
 
-    generator = RandomKPartitions(2000, estimator=Marked(log=log, wordy=range(99)), n_jobs=n_jobs)
-    with progress(interrupt), pytest.raises(KeyboardInterrupt):
+    generator = RandomKPartitions(2000, estimator=Marked(log=log, wordy=range(99)), n_jobs=n_jobs, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
         generator.fit(np.zeros((100, 1)))
     assert len(log) < 2000
     assert state == (warnings.filters[:], warnings.showwarning, [p["num_threads"] for p in threadpool_info()])
@@ -588,8 +588,8 @@ def test_a_clustering_that_ctrl_c_left_running_gives_the_threads_back():
     def interrupt(done, total):
         raise KeyboardInterrupt
 
-    with progress(interrupt), pytest.raises(KeyboardInterrupt):
-        RandomKPartitions(50, estimator=SlowBlas(log=log), n_jobs=2).fit(np.zeros((9, 1)))
+    with pytest.raises(KeyboardInterrupt):
+        RandomKPartitions(50, estimator=SlowBlas(log=log), n_jobs=2, progress=interrupt).fit(np.zeros((9, 1)))
     while threads._blas_limit._users:
         time.sleep(0.01)
     assert len(log) < 10

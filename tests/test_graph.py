@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, NegMM
+from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
 from ensemblage.consensus import _partition_graph
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
@@ -136,8 +136,8 @@ def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
     ("model", "message"),
     [
         (MCLA(2, partitioner="hmetis"), "partitioner of MCLA must be one of 'metis', 'spectral'"),
-        (MCLA(2, imbalance=0), "imbalance of MCLA, if not None, must be a number > 0"),
-        (MCLA(2, imbalance=10**400), "imbalance of MCLA, if not None, must be a number > 0. Got 1000"),
+        (MCLA(2, imbalance=0), "imbalance of MCLA must be a number > 0, or None"),
+        (MCLA(2, imbalance=10**400), "imbalance of MCLA must be a number > 0, or None. Got 1000"),
         (CSPA(2, n_init=0), "n_init of CSPA must be a whole number from 1 to 1000. Got 0"),
         (CSPA(2, n_init=2**63), "n_init of CSPA must be a whole number from 1 to 1000"),
         (CSPA(2, max_bytes="2 gallons"), "max_bytes of CSPA must be a number of bytes"),
@@ -146,9 +146,9 @@ def test_a_missing_partitioner_is_said_with_the_way_out(model, monkeypatch):
         (MCLA(2, vertex_weights="none"), "vertex_weights of MCLA"),
         (MCLA(2, ties="last"), "ties of MCLA"),
         (CSPA(2, n_neighbors=0), "n_neighbors of CSPA"),
-        (CSPA(2, n_neighbors="many"), "n_neighbors of CSPA, if it is a word"),
+        (CSPA(2, n_neighbors="many"), "n_neighbors of CSPA must be .auto., or a whole number"),
         (CSPA(2, association_threshold=1), "association_threshold of CSPA"),
-        (CSPA(2, association_threshold="em"), "association_threshold of CSPA, if it is a word"),
+        (CSPA(2, association_threshold="em"), "association_threshold of CSPA must be one of"),
         (HGPA(2, edge_weights="none"), "edge_weights of HGPA"),
         (HGPA(2, objective="soed"), "objective of HGPA"),
         (HGPA(2, imbalance=-1), "imbalance of HGPA"),
@@ -468,12 +468,23 @@ def test_the_threshold_is_a_co_association_whatever_is_missing():
     assert not hasattr(weak.set_params(association_threshold=None).fit(labels), "threshold_")
 
 
-def test_words_and_unequal_weights_are_refused_as_elsewhere():
-    labels, _ = planted_labels(n=60, p=4, k=3, seed=0)
-    for method, name in ((CSPA, "association_threshold"), (NegMM, "threshold")):
-        with pytest.raises(ValueError, match=f"^{name} of {method.__name__} must be .*a number where weights are uneq"):
-            method(3, **{name: "gmm"}, weights=[1, 2, 1, 1]).fit(labels)
-        method(3, **{name: "gmm"}, weights=[2, 2, 2, 2], random_state=0).fit(labels)
+@pytest.mark.parametrize("word", ["kmeans", "gmm"])
+def test_words_with_unequal_weights_find_the_same_threshold_everywhere(word):
+    labels, _ = planted_labels(n=60, p=5, k=3, noise=0.3, missing=0.2, seed=0)
+    weights = np.array([1, 2, 0, 1, 0.3])
+    tau = weak_association_threshold(labels, word, weights=weights)
+    association = naive.coassociation(labels, weights)[np.triu_indices(60, 1)]
+    for method, name in (
+        (CSPA, "association_threshold"),
+        (EvidenceAccumulation, "association_threshold"),
+        (NegMM, "threshold"),
+    ):
+        model = method(3, **{name: word}, weights=weights).fit(labels)
+        assert model.threshold_ == pytest.approx(tau, abs=1e-12)
+        equal = method(3, **{name: word}, weights=[2] * 5).fit(labels)
+        assert equal.threshold_ == weak_association_threshold(labels, word)
+    graph = CSPA(3, association_threshold=word, weights=weights, distinct=False).fit(labels)
+    assert graph.n_edges_ == np.count_nonzero(association > tau + 1e-12)
 
 
 def cut_of(labels, parts):

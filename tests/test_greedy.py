@@ -205,9 +205,9 @@ def test_repeated_rows_fill_every_cluster():
         ({"n_clusters": None}, "n_clusters of GreedyPartitions must be a whole number ≥ 1. Got None"),
         ({"n_clusters": 0}, "n_clusters of GreedyPartitions must be a whole number ≥ 1. Got 0"),
         ({"n_clusters": 4}, r"n_clusters of GreedyPartitions must be ≤ the 3 distinct rows of X \(n_samples=6\)"),
-        ({"n_candidates": 0}, "n_candidates of GreedyPartitions, if not 'all', must be a whole number ≥ 1"),
-        ({"n_candidates": "some"}, "n_candidates of GreedyPartitions, if not 'all', must be a whole number ≥ 1"),
-        ({"augment": "first"}, "augment of GreedyPartitions, if not None, must be one of 'all', 'last'"),
+        ({"n_candidates": 0}, "n_candidates of GreedyPartitions must be a whole number ≥ 1, or 'all'"),
+        ({"n_candidates": "some"}, "n_candidates of GreedyPartitions must be a whole number ≥ 1, or 'all'"),
+        ({"augment": "first"}, "augment of GreedyPartitions must be one of 'all', 'last', or None"),
         ({"partition_weight": -1}, "partition_weight of GreedyPartitions must be a number ≥ 0"),
         ({"max_iter": 0}, "max_iter of GreedyPartitions must be a whole number from 1 to"),
         ({"partition_weight": 1e308}, r"partition_weight of GreedyPartitions must be ≤ 1e\+140"),
@@ -282,7 +282,7 @@ def test_gkcc_with_other_consensus(blobs, parameters):
         ({"utility": "rand"}, "utility of GreedyKMeansConsensus must be one of 'category'"),
         ({"exponent": 1}, "exponent of GreedyKMeansConsensus must be a number > 1"),
         ({"smoothing": 0}, "smoothing of GreedyKMeansConsensus must be a number > 0 and < 1"),
-        ({"refine": "loss"}, "refine of GreedyKMeansConsensus, if not None, must be 'density'"),
+        ({"refine": "loss"}, "refine of GreedyKMeansConsensus must be 'density', or None"),
     ],
 )
 def test_gkcc_names_itself(blobs, parameters, message):

@@ -329,7 +329,10 @@ def test_given_start_with_unassigned_objects_is_kept_where_it_is_best():
     [
         ({"init": [0, 1, 2]}, r"init of KMeansConsensus must label the 7 objects with 3 clusters. Got 3 labels"),
         ({"init": [0, 1, 0, 1, 0, 1, 0]}, r"Got 7 labels of 2 clusters"),
-        ({"init": "best"}, r"init of KMeansConsensus must be one of 'k-means\+\+', 'random'. Got 'best'"),
+        (
+            {"init": "best"},
+            r"init of KMeansConsensus must be one of 'k-means\+\+', 'random', or a clustering.* Got 'best'",
+        ),
         ({"utility": "rand"}, r"utility of KMeansConsensus must be one of 'category', 'entropy'"),
         ({"exponent": 1}, r"exponent of KMeansConsensus must be a number > 1. Got 1"),
         ({"exponent": "5"}, r"exponent of KMeansConsensus must be a number > 1. Got '5'"),
@@ -339,9 +342,12 @@ def test_given_start_with_unassigned_objects_is_kept_where_it_is_best():
         ({"tol": np.nan}, r"tol of KMeansConsensus must be a number ≥ 0"),
         ({"n_init": 0}, r"n_init of KMeansConsensus must be a whole number from 1 to 1000000"),
         ({"max_iter": 0}, r"max_iter of KMeansConsensus must be a whole number ≥ 1"),
-        ({"refine": "loss"}, r"refine of KMeansConsensus, if not None, must be 'density'. Got 'loss'"),
+        ({"refine": "loss"}, r"refine of KMeansConsensus must be 'density', or None. Got 'loss'"),
         ({"n_clusters": 6}, r"n_clusters of KMeansConsensus must be ≤ the 5 distinct label rows. Got 6. Ask for fewer"),
-        ({"n_clusters": None}, r"n_clusters of KMeansConsensus must be given"),
+        (
+            {"n_clusters": None},
+            r"n_clusters of KMeansConsensus .km, qmi. must be given: .* finds it: h-km, .*, bv",
+        ),
         ({"weights": [1, 1]}, r"weights of KMeansConsensus must be 4 numbers ≥ 0"),
         ({"weights": [0, 0, 0, 0]}, r"not all 0"),
     ],

@@ -44,7 +44,7 @@ from ensemblage.reproduce._published import published
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Progress, complete_rows
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
-from ensemblage.reproduce._tables import plot, to_csv, to_markdown
+from ensemblage.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.reproduce.papers import sinorina
 from ensemblage.reproduce.papers.sinorina import protocol as sinorina_protocol
 from ensemblage.reproduce.papers.sinorina.tables import table as sinorina_table
@@ -479,7 +479,7 @@ def test_noise_is_that_of_a_two_sample_interval():
     assert cell.noise() == pytest.approx(3.1824463 * math.sqrt(2**2 / 4 + 3**2 / 9))
 
 
-def test_tables_as_text():
+def test_tables_as_text(tmp_path):
     cells = [
         Cell("a", "X", Estimate(1.0, 0.1, 4), 2.0, published_n=4),
         Cell("a", "Y", None, 2.0, why_not="no data"),
@@ -492,7 +492,8 @@ def test_tables_as_text():
         "| a | **1.00 ± 0.05 (2.00)** | no data (2.00) |",
         "| b | 1.00 |  |",
     ]
-    assert to_csv(cells).splitlines()[1] == "a,X,2,1,0.05,4,-1,0.230033,differs,"
+    write_rows(tmp_path / "cells.csv", [exact_row(cell) for cell in cells])
+    assert (tmp_path / "cells.csv").read_text().splitlines()[1] == "a,X,2,1,0.05,4,-1,0.230033,differs,"
 
 
 def test_the_plot_leaves_other_readings_out():

@@ -10,6 +10,7 @@ from sklearn.mixture import GaussianMixture
 from strategies import planted_labels, random_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
+from ensemblage.kernels._weighted_pairs import add_weighted_pairs
 from ensemblage.metrics import weak_association_threshold
 from ensemblage.metrics._wat import (
     Histogram,
@@ -47,6 +48,58 @@ def positive_associations(labels):
 
 def test_histogram_of_the_pairs(labels):
     assert_array_equal(expanded(association_histogram(Ensemble(labels))), positive_associations(labels))
+
+
+@pytest.fixture(params=["unequal", "one is 0", "very small"])
+def weights(request, labels):
+    random = np.random.default_rng(0)
+    w = random.uniform(0.1, 3, labels.shape[1])
+    if request.param == "one is 0":
+        w[1] = 0
+    return w if request.param != "very small" else np.where(np.arange(len(w)) % 2, 1e-15, w)
+
+
+def test_kernel_of_weighted_pairs(labels, weights):
+    E, n_bins = Ensemble(labels), 100
+    codes, counts, _ = E.distinct
+    decoded = np.where(codes[:] == E.n_clusters, -1, codes[:].astype(int))
+    columns, absent = np.ascontiguousarray(codes[:].T), E.n_clusters.astype(codes.dtype)
+    tally, largest = np.zeros(n_bins + 1, dtype=np.int64), np.zeros(n_bins + 1)
+    add_weighted_pairs(columns, absent, weights, counts, 3, 40, np.empty((2, len(codes))), tally, largest)
+    expected = naive.weighted_pairs(decoded, counts, weights, 3, 40, n_bins)
+    assert_array_equal(tally, expected[0])
+    assert_allclose(largest, expected[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_weights_by_brute_force(labels, weights, method):
+    matrix = naive.coassociation(labels, weights)
+    values = matrix[np.triu_indices(len(labels), 1)]
+    values, counts = np.unique(values[values > 0].round(14), return_counts=True)
+    expected = naive.two_means_cut(values, counts) if method == "kmeans" else mixture_split(Histogram(values, counts))
+    found = weak_association_threshold(labels, method, weights=weights)
+    assert found == pytest.approx(expected, abs=2e-5)
+    assert np.abs(values - found).min() < 1e-12  # one of the co-associations, not a rounded one
+
+
+def test_equal_weights_are_no_weights(labels):
+    w = np.full(labels.shape[1], 0.3)
+    assert weak_association_threshold(labels, weights=w) == weak_association_threshold(labels)
+
+
+def test_a_partition_of_weight_two_is_there_twice(labels):
+    w = np.ones(labels.shape[1])
+    w[0] = 2
+    twice = np.column_stack([labels, labels[:, 0]])
+    for options in ({}, {"include_diagonal": True}):
+        found = weak_association_threshold(labels, weights=w, **options)
+        assert found == pytest.approx(weak_association_threshold(twice, **options), abs=1e-12)
+
+
+def test_weighted_pairs_drawn(labels):
+    w = np.linspace(0.5, 2, labels.shape[1])
+    exact = weak_association_threshold(labels, weights=w)
+    assert abs(weak_association_threshold(labels, weights=w, max_pairs=2_000, random_state=0) - exact) < 0.1
 
 
 def test_two_means_by_brute_force(labels):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ensemblage._docs import fill_docstrings
 from ensemblage._index import check_slice, is_integer, partition_index, row_index
 from ensemblage._once import once
 from ensemblage._validation import shown
@@ -123,7 +124,7 @@ class Ensemble:
     @classmethod
     def _of(
         cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, *, is_new: bool = False
-    ) -> Ensemble:
+    ) -> Self:
         """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
         self._set(coded, names, missing)
@@ -140,8 +141,8 @@ class Ensemble:
         Parameters
         ----------
         partitions : iterable of array-like of shape (n_objects,)
-        names, missing
-            As in `Ensemble`.
+            A label per object in each.
+        {names_missing}
 
         Examples
         --------
@@ -218,6 +219,7 @@ class Ensemble:
         Parameters
         ----------
         partitions : sequence of int, bool mask, slice, or sequence of names
+            Which of them.
 
         Returns
         -------
@@ -227,7 +229,18 @@ class Ensemble:
         return self._of(self.coded.select(partition_index(partitions, self._names)), self.missing)
 
     def append_partitions(self, other: Ensemble) -> Ensemble:
-        """The partitions of both; those of the other ensemble, of the same objects, come last."""
+        """The partitions of both; those of the other ensemble, of the same objects, come last.
+
+        Parameters
+        ----------
+        other : Ensemble
+            Of as many objects.
+
+        Returns
+        -------
+        Ensemble
+            With the names of both.
+        """
         if not isinstance(other, Ensemble) or len(other) != len(self):
             raise ValueError(
                 f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
@@ -238,6 +251,11 @@ class Ensemble:
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
+
+        Parameters
+        ----------
+        dtype : dtype, default float64
+            Of its entries.
 
         Returns
         -------
@@ -252,6 +270,7 @@ class Ensemble:
         Parameters
         ----------
         labels : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Of the same partitions.
 
         Returns
         -------
@@ -266,6 +285,11 @@ class Ensemble:
 
         A CSV file cannot tell the number 1 from the text "1": text that looks like numbers comes back as numbers.
         The file is written under another name first and then renamed: it is never half written.
+
+        Parameters
+        ----------
+        path : path
+            Of the file, whose name ends in .npz or .csv.
 
         Raises
         ------
@@ -284,6 +308,7 @@ class Ensemble:
         Parameters
         ----------
         path : path of a .npz or .csv file
+            What to read.
         missing : int or None, default -1
             As in `Ensemble`; for CSV only, a .npz file has its own.
 
@@ -314,8 +339,7 @@ class Ensemble:
         path : path of a .npy file, a .parquet file, or a folder of .parquet files
             Objects by partitions: whole numbers of any type, in C or Fortran order, in a .npy file; one partition per
             column, whatever labels an `Ensemble` may have, in Parquet parts, in the order of their names.
-        names, missing
-            As in `Ensemble`.
+        {names_missing}
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
         scratch : path of a folder, optional
@@ -365,8 +389,8 @@ class Ensemble:
         parts : Dask array of shape (n_objects, n_partitions), or sequence of delayed matrices, futures or arrays
             Cut by rows. What a task made can be made again when a worker is lost; arrays are sent to the workers once.
         client : distributed.Client
-        names, missing
-            As in `Ensemble`.
+            Where the parts are, or shall be.
+        {names_missing}
 
         Returns
         -------
@@ -390,3 +414,6 @@ class Ensemble:
 def as_ensemble(labels: ArrayLike | Any) -> Ensemble:
     """The ensemble itself, or one made of a label matrix."""
     return labels if isinstance(labels, Ensemble) else Ensemble(labels)
+
+
+fill_docstrings([Ensemble])

@@ -6,19 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._validation import shown
+from ensemblage._validation import Seed, check_value
 
 
 def random_source(random_state: Any) -> np.random.RandomState:
     """scikit-learn's `check_random_state`, with an error in our voice."""
-    try:
-        source: np.random.RandomState = check_random_state(random_state)
-    except (ValueError, TypeError, OverflowError):
-        raise ValueError(
-            "random_state must be None, a whole number from 0 to 4294967295 or a numpy RandomState. "
-            f"Got {shown(random_state)}. Give such a seed."
-        ) from None
-    return source
+    check_value(random_state, "random_state", [Seed()])
+    return check_random_state(random_state)  # type: ignore[no-any-return]
 
 
 def task_seeds(random_state: Any, n_tasks: int) -> NDArray[np.int64]:

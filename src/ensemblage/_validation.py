@@ -7,7 +7,8 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,235 @@ LARGEST = float(np.finfo(np.float64).max)
 MOST_TASKS = 1_000_000
 """Most partitions to make, or starts and passes of one fit."""
 MOST_OBJECTS = 2**31 - 1
+MOST_JOBS = 1_000
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a finite number; True and False are none."""
+    real = isinstance(value, numbers.Real) and not is_flag(value)
+    # A float32 would make the bounds infinite.
+    return real and bool(-LARGEST <= (float(value) if isinstance(value, np.floating) else value) <= LARGEST)
+
+
+def is_flag(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+class Constraint:
+    """What a parameter may be: ``rule`` follows "must be", ``advice`` is the next step."""
+
+    advice: str = "Give such a value."
+    error: type[Exception] = ValueError
+
+    def rule(self) -> str:
+        raise NotImplementedError
+
+    def fits(self, value: Any) -> bool:
+        raise NotImplementedError
+
+    def why_not(self, value: Any) -> str:
+        """What to say after what was got, if there is more to say about that value than the rule."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Whole(Constraint):
+    """A whole number of at least ``least`` (and at most ``most``)."""
+
+    least: int
+    most: int | None = None
+
+    advice = "Give such a number."
+
+    def rule(self) -> str:
+        return f"a whole number {f'≥ {self.least}' if self.most is None else f'from {self.least} to {self.most}'}"
+
+    def fits(self, value: Any) -> bool:
+        whole = isinstance(value, int | np.integer) and not is_flag(value)
+        return whole and self.least <= value and (self.most is None or bool(value <= self.most))
+
+
+@dataclass(frozen=True)
+class Number(Constraint):
+    """A finite number ≥ ``least`` or > ``above``, and < ``below``."""
+
+    least: float | None = None
+    above: float | None = None
+    below: float = math.inf
+
+    advice = "Give such a number."
+
+    def rule(self) -> str:
+        lower = f"≥ {self.least}" if self.above is None else f"> {self.above}"
+        return f"a number {lower}{'' if self.below == math.inf else f' and < {self.below}'}"
+
+    def fits(self, value: Any) -> bool:
+        if not is_number(value):
+            return False
+        high_enough = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
+        return bool(high_enough and value < self.below)
+
+
+@dataclass(frozen=True)
+class Flag(Constraint):
+    """True or False."""
+
+    advice = "Give one of them."
+
+    def rule(self) -> str:
+        return "True or False"
+
+    def fits(self, value: Any) -> bool:
+        return is_flag(value)
+
+
+@dataclass(frozen=True)
+class Words(Constraint):
+    """One of a few words; ``refused`` are words that somebody may try, with what is to be said about them."""
+
+    choices: Collection[str]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    advice = "Choose one of them."
+
+    def rule(self) -> str:
+        return ("one of " if len(self.choices) > 1 else "") + ", ".join(repr(choice) for choice in self.choices)
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.choices
+
+    def why_not(self, value: Any) -> str:
+        return self.refused.get(value, "") if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True)
+class Bytes(Constraint):
+    """A number of bytes ≥ 1: 2000000000 or "2GB"."""
+
+    advice = "Give such a size."
+
+    def rule(self) -> str:
+        return "a number of bytes ≥ 1, or text such as '2GB' or '500MB'"
+
+    def fits(self, value: Any) -> bool:
+        return _bytes_of(value) is not None
+
+
+@dataclass(frozen=True)
+class Seed(Constraint):
+    """What `random_source` takes."""
+
+    advice = "Give such a seed."
+
+    def rule(self) -> str:
+        return "None, a whole number from 0 to 4294967295 or a numpy RandomState"
+
+    def fits(self, value: Any) -> bool:
+        is_source = value is None or value is np.random or isinstance(value, np.random.RandomState)
+        return is_source or Whole(0, 2**32 - 1).fits(value)
+
+
+@dataclass(frozen=True)
+class Jobs(Constraint):
+    """What `thread_count` takes."""
+
+    advice = "-1 uses every core."
+
+    def rule(self) -> str:
+        return f"None or a whole number other than 0, at most {MOST_JOBS:,}"
+
+    def fits(self, value: Any) -> bool:
+        whole = isinstance(value, int | np.integer) and not is_flag(value)
+        return value is None or (whole and bool(value != 0 and value <= MOST_JOBS))
+
+
+@dataclass(frozen=True)
+class Values(Constraint):
+    """Values in one dimension; how many and which, depends on the data."""
+
+    text: str
+    advice: str = "Give such values."
+
+    def rule(self) -> str:
+        return self.text
+
+    def fits(self, value: Any) -> bool:
+        if isinstance(value, str | bytes):
+            return False
+        try:
+            return np.ndim(value) == 1
+        except ValueError:  # ragged
+            return False
+
+
+@dataclass(frozen=True)
+class Estimator(Constraint):
+    """An estimator that has a method."""
+
+    text: str
+    method: str
+    advice: str
+
+    error = TypeError
+
+    def rule(self) -> str:
+        return self.text
+
+    def fits(self, value: Any) -> bool:
+        return not isinstance(value, type) and hasattr(value, "get_params") and hasattr(value, self.method)
+
+
+@dataclass(frozen=True)
+class Function(Constraint):
+    """Something to call."""
+
+    advice = "Give one, or leave it out."
+    error = TypeError
+
+    def rule(self) -> str:
+        return "a function"
+
+    def fits(self, value: Any) -> bool:
+        return callable(value)
+
+
+Constraints = Mapping[str, Sequence[Constraint | None]]
+"""By the name of a parameter what it may be; one of these suffices."""
+
+
+def parameter_constraints(cls: type) -> Constraints:
+    """Those that a class and its bases declare as ``_parameter_constraints``; the class nearest to it decides."""
+    merged: dict[str, Sequence[Constraint | None]] = {}
+    for base in reversed(cls.__mro__):
+        merged |= vars(base).get("_parameter_constraints", {})
+    return merged
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise unless every parameter is what the class of the estimator declares; the only place that compares them."""
+    name = type(estimator).__name__
+    for parameter, constraints in parameter_constraints(type(estimator)).items():
+        check_value(getattr(estimator, parameter), f"{parameter} of {name}", constraints)
+
+
+def check_value(value: Any, subject: str, constraints: Sequence[Constraint | None]) -> None:
+    """Raise unless a value fits one of the constraints."""
+    if any(value is None if constraint is None else constraint.fits(value) for constraint in constraints):
+        return
+    first = next(constraint for constraint in constraints if constraint is not None)
+    told = next((found for constraint in constraints if constraint and (found := constraint.why_not(value))), "")
+    end = f", {told}" if told else f". {first.advice}"
+    raise first.error(f"{subject} must be {rule_text(constraints)}. Got {shown(value)}{end}")
+
+
+def rule_text(constraints: Sequence[Constraint | None]) -> str:
+    """What a value must be to fit one of the constraints."""
+    return ", or ".join("None" if constraint is None else constraint.rule() for constraint in constraints)
 
 
 def check_whole(value: Any, subject: str, least: int, most: int | None = None) -> int:
     """A whole number of at least ``least`` (and at most ``most``)."""
-    rule = f"≥ {least}" if most is None else f"from {least} to {most}"
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ValueError(f"{subject} must be a whole number {rule}. Got {shown(value)}. Give such a number.")
-    if value < least or (most is not None and value > most):
-        raise ValueError(f"{subject} must be a whole number {rule}. Got {shown(int(value))}. Give such a number.")
+    check_value(value, subject, [Whole(least, most)])
     return int(value)
 
 
@@ -35,33 +256,26 @@ def check_number(
     value: Any, subject: str, *, least: float | None = None, above: float | None = None, below: float = math.inf
 ) -> float:
     """A finite number ≥ ``least`` or > ``above``, and < ``below``."""
-    rule = f"≥ {least}" if above is None else f"> {above}"
-    rule += "" if below == math.inf else f" and < {below}"
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not (
-        number
-        and -LARGEST <= value <= LARGEST
-        and (least is None or value >= least)
-        and (above is None or value > above)
-        and value < below
-    ):
-        raise ValueError(f"{subject} must be a number {rule}. Got {shown(value)}. Give such a number.")
+    check_value(value, subject, [Number(least, above, below)])
     return float(value)
 
 
 def check_fraction(value: Any, subject: str) -> float:
     """A number > 0 and ≤ 1."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not (number and 0 < value <= 1):
+    if not (is_number(value) and 0 < value <= 1):
         raise ValueError(f"{subject} must be a number > 0 and ≤ 1. Got {shown(value)}. Give the part, as 0.8.")
     return float(value)
 
 
 def check_flag(value: Any, subject: str) -> bool:
     """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{subject} must be True or False. Got {shown(value)}. Give one of them.")
+    check_value(value, subject, [Flag()])
     return bool(value)
+
+
+def check_progress(progress: Any, subject: str) -> None:
+    """A function of what is done and of the total, or None."""
+    check_value(progress, subject, [Function(), None])
 
 
 def check_flags(estimator: Any) -> None:
@@ -71,12 +285,16 @@ def check_flags(estimator: Any) -> None:
             check_flag(getattr(estimator, name), f"{name} of {type(estimator).__name__}")
 
 
+def takes_labels(tags: Any) -> Any:
+    """scikit-learn's tags of an estimator whose input is a label matrix."""
+    tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
+    return tags
+
+
 def check_choice(value: Any, subject: str, choices: Collection[str]) -> str:
     """One of a few words."""
-    if not isinstance(value, str) or value not in choices:
-        names = ("one of " if len(choices) > 1 else "") + ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{subject} must be {names}. Got {shown(value)}. Choose one of them.")
-    return value
+    check_value(value, subject, [Words(choices)])
+    return str(value)
 
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
@@ -86,16 +304,15 @@ MOST_BYTES = 2**63 - 1
 
 def check_bytes(value: Any, subject: str) -> int:
     """A number of bytes ≥ 1: 2000000000 or "2GB"."""
+    check_value(value, subject, [Bytes()])
+    return int(_bytes_of(value) or 0)
+
+
+def _bytes_of(value: Any) -> int | None:
+    """The number of bytes, at most `MOST_BYTES`; None if the value is no size."""
     size: Any = _text_bytes(value) if isinstance(value, str) else value
-    if (
-        isinstance(size, bool | np.bool_)
-        or not isinstance(size, int | float | np.integer | np.floating)
-        or not size >= 1
-    ):
-        raise ValueError(
-            f"{subject} must be a number of bytes ≥ 1, or text such as '2GB' or '500MB'. Got {shown(value)}. "
-            "Give such a size."
-        )
+    if is_flag(size) or not isinstance(size, int | float | np.integer | np.floating) or not size >= 1:
+        return None
     return MOST_BYTES if size >= MOST_BYTES else int(size)
 
 
@@ -124,6 +341,16 @@ def shown(value: Any) -> str:
         text = f"a value of type {type(value).__name__}"
     text = " ".join(text.split())
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
+
+
+def n_distinct_rows(X: NDArray[np.float64], most: int) -> int:
+    """The number of different rows, counted up to ``most``."""
+    distinct: set[bytes] = set()
+    for row in X:
+        distinct.add((row + 0.0).tobytes())  # -0.0 is 0.0
+        if len(distinct) >= most:
+            break
+    return len(distinct)
 
 
 Shape = tuple[int | str, ...]

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import (
-    METHODS,
-    AverageAgreement,
-    Discotec,
-    Ensemble,
-    choose_k,
-    make_consensus,
-    report,
-)
+from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, make_consensus, report
+from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import Generation
+from ensemblage.cli._generation import INDEPENDENT, Generation
+from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import write_csv
 from ensemblage.report._layout import counted
+from ensemblage.rows.blocks import row_blocks
 from ensemblage.tables import Features, Members
 
 
@@ -42,23 +36,35 @@ class Consensus:
     seed: int
     n_jobs: int
     memory: str | None
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the method by name."""
 
     @classmethod
-    def of(cls, k: int | None, method: str | None, seed: int, n_jobs: int, memory: str | None) -> Consensus:
-        """Without a method: k-means if the number of clusters is known, else the one that finds it in linear time."""
-        if method is None:
-            method = "acv" if k is None else "km"
-        return cls(k, method, seed, n_jobs, memory)
+    def of(cls, k: int | None, settings: dict[str, Any]) -> Consensus:
+        """Take what concerns the consensus out of the settings of a command.
 
-    def check(self) -> None:
-        """What can be said before the work begins."""
-        make_consensus(self.method, self.k)
-        if self.k is None and "n_clusters" in METHODS[self.method].needs:
-            able = ", ".join(name for name, method in METHODS.items() if "n_clusters" not in method.needs)
+        Without a method: k-means if the number of clusters is known, else the one that finds it in linear time.
+        """
+        method = settings.pop("method") or ("acv" if k is None else "km")
+        return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory", "chosen")))
+
+    def check(self, n_partitions: int | None = None) -> None:
+        """What can be said before the work begins; ``n_partitions`` if it is known."""
+        check_names(self.method, make_consensus(self.method, self.k), self.chosen)
+        if self.k is None and not METHODS[self.method].finds_k:
+            able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
             raise ValueError(
                 f"-k must be given for the method {self.method}, which cannot find the number of clusters. Got none. "
-                f"Give it, or choose a --method that can ({able or 'none yet'})."
+                f"Give it, or choose a --method that can ({able})."
             )
+        estimator = self.estimator()
+        check_parameters(estimator)
+        if isinstance(weights := self.chosen.get("weights"), list):
+            check_weights(weights, n_partitions or len(weights), type(estimator).__name__)
+
+    def identity(self) -> dict[str, Any]:
+        """What the consensus depends on beside the ensemble and k."""
+        return {"method": self.method, "set": text_of_set(self.chosen)}
 
     def tell_memory(self) -> None:
         """Say it if the limit limits nothing."""
@@ -66,7 +72,7 @@ class Consensus:
             tell(f"--memory: {self.method} makes no matrix of all pairs of objects and needs no limit")
 
     def estimator(self) -> Any:
-        estimator = make_consensus(self.method, self.k)
+        estimator = make_consensus(self.method, self.k, **self.chosen)
         known = estimator.get_params()
         own: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs}
         if self.memory is not None:
@@ -74,45 +80,64 @@ class Consensus:
         return estimator.set_params(**{name: value for name, value in own.items() if name in known})
 
 
-def run_analysis(
-    data: Path,
-    output: Path,
-    *,
-    overwrite: bool,
-    n_jobs: int,
-    k: int | None,
-    k_range: tuple[int, int] | None = None,
-    method: str | None,
-    generator: str,
-    partitions: int,
-    seed: int,
-    memory: str | None,
-    **settings: Any,
-) -> dict[str, Any]:
+def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
+    k, k_range = settings.pop("k"), settings.pop("k_range")
     most = _largest(k, k_range)
+    wanted = Consensus.of(most, settings)
+    generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
     source = Source.of(data, settings, "impute", "standardize")
-    wanted = Consensus.of(most, method, seed, n_jobs, memory)
-    generation = Generation(generator, partitions, most, seed, n_jobs)
-    wanted.check()
-    wanted.tell_memory()
     generation.check()
-    content = source.read()
-    made_of = {"ensemblage": __version__, **source.identity(content), **generation.identity()}
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
-    identity = {"command": "run", **made_of, **asked, "method": wanted.method}
-    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
-        if folder.has(*FILES[:-1]):
-            return _told_finished(folder)
-        seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
+
+    def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
             features = source.features(content)
         tell_notes(data.name, features.notes)
         check_n_clusters(most, features.X, data.name)
         ensemble = _ensemble(folder, features, generation, seconds)
-        choice = None if k_range is None else _choice(features.X, k_range, partitions, seed, n_jobs, seconds)
-        wanted = wanted if choice is None else replace(wanted, k=choice.best)
-        return _finish(folder, ensemble, features, features.X, wanted, source, seconds, choice)
+        choice = None if k_range is None else _choice(features.X, k_range, generation, seconds)
+        chosen = wanted if choice is None else replace(wanted, k=choice.best)
+        return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice)
+
+    known = generation.partitions if generation.generator in INDEPENDENT else None
+    return _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
+
+
+def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
+    """Do what ``ensemblage combine`` does; the summary of the analysis."""
+    wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
+
+    def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
+        with timed(seconds, "read"):
+            members = source.members(content)
+        tell_notes(path.name, members.notes)
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
+
+    return _analysed("combine", source, output, overwrite, wanted, {"seed": wanted.seed, "k": wanted.k}, make)
+
+
+def _analysed(
+    command: str,
+    source: Source,
+    output: Path,
+    overwrite: bool,
+    wanted: Consensus,
+    asked: Mapping[str, Any],
+    make: Callable[[Folder, bytes, dict[str, float]], dict[str, Any]],
+    n_partitions: int | None = None,
+) -> dict[str, Any]:
+    """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source."""
+    wanted.check(n_partitions)
+    wanted.tell_memory()
+    content = source.read()
+    made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
+    identity = {**made_of, **asked, **wanted.identity()}
+    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
+        if folder.has(*FILES[:-1]):
+            tell(f"{folder.path}: finished by an earlier run with the same settings")
+            return folder.summary
+        return make(folder, content, folder.summary.setdefault("seconds", {}))
 
 
 def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
@@ -125,64 +150,23 @@ def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
 
 
 def _choice(
-    X: NDArray[np.float64],
-    k_range: tuple[int, int],
-    partitions: int,
-    seed: int,
-    n_jobs: int,
-    seconds: dict[str, float],
+    X: NDArray[np.float64], k_range: tuple[int, int], generation: Generation, seconds: dict[str, float]
 ) -> KChoice:
     """The number of clusters in the range that is most stable."""
     low, high = k_range
     tell(f"number of clusters: {low} to {high}, on these data and on data without clusters ...")
+    p, n_jobs, seed = generation.partitions, generation.n_jobs, generation.seed
     with timed(seconds, "number of clusters"):
-        return choose_k(X, range(low, high + 1), n_partitions=partitions, n_jobs=n_jobs, random_state=seed)
-
-
-def combine_analysis(
-    path: Path,
-    output: Path,
-    *,
-    overwrite: bool,
-    n_jobs: int,
-    k: int | None,
-    method: str | None,
-    seed: int,
-    memory: str | None,
-    **settings: Any,
-) -> dict[str, Any]:
-    """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    source, wanted = Source.of(path, settings, "missing"), Consensus.of(k, method, seed, n_jobs, memory)
-    wanted.check()
-    wanted.tell_memory()
-    content = source.read()
-    made_of = {"ensemblage": __version__, **source.identity(content)}
-    identity = {"command": "combine", **made_of, "seed": seed, "k": k, "method": wanted.method}
-    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
-        if folder.has(*FILES[:-1]):
-            return _told_finished(folder)
-        seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
-        with timed(seconds, "read"):
-            members = source.members(content)
-        tell_notes(path.name, members.notes)
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
+        return choose_k(X, range(low, high + 1), n_partitions=p, n_jobs=n_jobs, random_state=seed)
 
 
 def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
     """More clusters than different rows cannot be: said before the work begins."""
-    distinct: set[bytes] = set()
-    for row in X:
-        distinct.add(row.tobytes())
-        if k is None or len(distinct) >= k:
-            return
+    if k is None or (n_distinct := n_distinct_rows(X, k)) >= k:
+        return
     raise ValueError(
-        f"-k must be ≤ the {counted(len(distinct), 'different row')} of {name}. Got {k}. Ask for fewer clusters."
+        f"-k must be ≤ the {counted(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
     )
-
-
-def generated(X: NDArray[np.float64], generation: Generation) -> Ensemble:
-    """A new ensemble."""
-    return generation.ensemble(X)
 
 
 @contextmanager
@@ -202,18 +186,13 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         raise
 
 
-def _told_finished(folder: Folder) -> dict[str, Any]:
-    tell(f"{folder.path}: finished by an earlier run with the same settings")
-    return folder.summary
-
-
 def _ensemble(folder: Folder, features: Features, generation: Generation, seconds: dict[str, float]) -> Ensemble:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done."""
     if folder.has(ENSEMBLE):
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
         return Ensemble.load(folder.path / ENSEMBLE)
     with timed(seconds, "base clusterings"):
-        ensemble = generated(features.X, generation)
+        ensemble = generation.ensemble(features.X)
     folder.put(ENSEMBLE, ensemble.save)
     return ensemble
 
@@ -237,6 +216,10 @@ def _finish(
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
+    told = ((name, value) for name, value in folder.identity.items() if value is not None and value is not False)
+    chosen = {name: value for name, value in told if value != []}
+    done = "; ".join(f"{name}: {use}" for name, use in objects.columns.items())
+    columns = {"columns": done} if done else {}
     with timed(seconds, "report"):
         folder.summary = report.summarize(
             ensemble,
@@ -246,7 +229,7 @@ def _finish(
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings=_settings(folder.identity, source, objects),
+            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes), **columns},
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
         )
@@ -256,19 +239,12 @@ def _finish(
     return folder.summary
 
 
-def _settings(identity: Mapping[str, Any], source: Source, objects: Features | Members) -> dict[str, Any]:
-    chosen = {
-        name: value for name, value in identity.items() if value is not None and value is not False and value != []
-    }
-    columns = {"columns": "; ".join(f"{name}: {done}" for name, done in objects.columns.items())}
-    notes = {"notes": "; ".join(objects.notes), **(columns if objects.columns else {})}
-    return {"file": source.path.name, **chosen, **notes}
-
-
-def write_labels(path: Path, ids: Sequence[str], labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+def write_labels(path: Path, ids: Sequence[Any], labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
     """One line per object: id, cluster (−1: none), confidence (empty: none)."""
-    with atomic_write(path, newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", "cluster", "confidence"])
-        shown = ["" if np.isnan(value) else f"{value:.6g}" for value in confidence.tolist()]
-        writer.writerows(zip(ids, labels.tolist(), shown, strict=True))
+
+    def lines() -> Iterator[tuple[Any, ...]]:
+        for block in row_blocks(len(labels)):
+            shown = ["" if c != c else f"{c:.6g}" for c in confidence[block].tolist()]
+            yield from zip(ids[block], labels[block].tolist(), shown, strict=True)
+
+    write_csv(path, ["id", "cluster", "confidence"], lines())

@@ -10,6 +10,7 @@ import click
 
 from ensemblage._version import __version__
 from ensemblage.cli._errors import OneSentenceGroup
+from ensemblage.cli._methods import parse_set
 from ensemblage.cli._values import (
     MOST_CLUSTERS,
     MOST_PARTITIONS,
@@ -117,6 +118,24 @@ consensus_options = options(
         show_default="km, or acv without -k",
         help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters.",
     ),
+    click.option(
+        "--set",
+        "chosen",
+        multiple=True,
+        callback=parse_set,
+        metavar="NAME=VALUE",
+        help="A parameter of the method: see ensemblage methods NAME. A number, a word, true, false, none, or numbers "
+        "with commas; repeatable.",
+    ),
+)
+jobs_option = click.option(
+    "--jobs",
+    "n_jobs",
+    callback=parse_jobs,
+    metavar="N|all",
+    default="all",
+    show_default=True,
+    help="Threads; they change the time and nothing else.",
 )
 repeat_options = options(
     click.option(
@@ -126,14 +145,7 @@ repeat_options = options(
         show_default=True,
         help="Of everything random: the same seed gives the same result.",
     ),
-    click.option(
-        "--jobs",
-        callback=parse_jobs,
-        metavar="N|all",
-        default="all",
-        show_default=True,
-        help="Threads; they change the time and nothing else.",
-    ),
+    jobs_option,
 )
 missing_option = click.option(
     "--missing",
@@ -192,7 +204,7 @@ def main() -> None:
 @repeat_options
 @folder_option
 @overwrite_option
-def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
+def run(data: Path, output: Path, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
@@ -206,7 +218,7 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
     from ensemblage.cli._analysis import run_analysis
     from ensemblage.cli._show import show_analysis
 
-    show_analysis(run_analysis(data, output, overwrite=overwrite, n_jobs=jobs, **settings), output)
+    show_analysis(run_analysis(data, output, **settings), output)
 
 
 @main.command()
@@ -224,7 +236,7 @@ def run(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -
 @repeat_options
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .npz, .csv or .npy file.")
 @overwrite_option
-def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: Any) -> None:
+def generate(**settings: Any) -> None:
     """Cluster a table many times and keep the clusterings.
 
     A .npz file keeps labels exactly; a .csv file has one column per clustering, and the ids in an unnamed first one.
@@ -235,7 +247,7 @@ def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: A
     """
     from ensemblage.cli._members import generate_members
 
-    generate_members(data, output, overwrite=overwrite, n_jobs=jobs, **settings)
+    generate_members(**settings)
 
 
 @main.command()
@@ -247,15 +259,7 @@ def generate(data: Path, output: Path, overwrite: bool, jobs: int, **settings: A
 @repeat_options
 @folder_option
 @overwrite_option
-def combine(
-    ensemble: Path,
-    output: Path,
-    overwrite: bool,
-    jobs: int,
-    memory: str | None,
-    scratch: Path | None,
-    **settings: Any,
-) -> None:
+def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     """Combine clusterings that you have.
 
     ENSEMBLE is a table with one row per object and one column of labels per clustering, or a .npz file of ensemblage.
@@ -266,15 +270,13 @@ def combine(
     """
     from ensemblage.cli._stored import combine_stored, is_on_disk
 
-    if is_on_disk(ensemble, memory, scratch):
-        place: dict[str, Any] = {"memory": memory, "scratch": scratch}
-        combine_stored(ensemble, output, overwrite=overwrite, n_jobs=jobs, **place, **settings)
+    if is_on_disk(ensemble, settings["memory"], scratch):
+        combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._show import show_analysis
 
-    analysis = combine_analysis(ensemble, output, overwrite=overwrite, n_jobs=jobs, memory=memory, **settings)
-    show_analysis(analysis, output)
+    show_analysis(combine_analysis(ensemble, **settings), settings["output"])
 
 
 @main.command()
@@ -299,10 +301,10 @@ def combine(
 @click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not.")
 @table_options
 @missing_option
-@click.option("--jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads.")
+@jobs_option
 @click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the table, too.")
 @overwrite_option
-def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: int, **settings: Any) -> None:
+def rank(ensemble: Path, **settings: Any) -> None:
     """Order the members of an ensemble, best first.
 
     ENSEMBLE is what "combine" takes. A member is good if it joins the pairs of objects that most members join:
@@ -312,7 +314,7 @@ def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: in
     """
     from ensemblage.cli._ranking import rank_members
 
-    rank_members(ensemble, by, output, overwrite=overwrite, n_jobs=jobs, **settings)
+    rank_members(ensemble, **settings)
 
 
 @main.command()
@@ -324,22 +326,29 @@ def rank(ensemble: Path, by: str, output: Path | None, overwrite: bool, jobs: in
 @missing_option
 @click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")
 @overwrite_option
-def report(source: Path, labels: Path | None, output: Path | None, overwrite: bool, **settings: Any) -> None:
+def report(**settings: Any) -> None:
     """Make the page again.
 
     SOURCE is the folder of a finished run; or an ensemble as "combine" takes it, together with --labels and -o.
     """
     from ensemblage.cli._report import make_report
 
-    make_report(source, labels, output, overwrite=overwrite, **settings)
+    make_report(**settings)
 
 
 @main.command()
-def methods() -> None:
-    """List the ways to combine clusterings, for --method."""
-    from ensemblage.cli._show import show_methods
+@click.argument("name", type=TEXT, required=False)
+def methods(name: str | None) -> None:
+    """List the ways to combine clusterings, for --method.
 
-    show_methods()
+    With the NAME of one: its parameters with their defaults, for --set.
+    """
+    from ensemblage.cli._methods import show_method, show_methods
+
+    if name is None:
+        show_methods()
+    else:
+        show_method(name)
 
 
 @main.command()
@@ -356,9 +365,7 @@ def methods() -> None:
 @click.option(
     "--runs", type=click.IntRange(1, MOST_RUNS), metavar="N", help="Runs of each experiment. [default: the paper's]"
 )
-@click.option(
-    "--jobs", "n_jobs", callback=parse_jobs, metavar="N|all", default="all", show_default=True, help="Threads."
-)
+@jobs_option
 @click.option(
     "--method", type=TEXT, metavar="MODULE:CLASS", help="A method of yours, as one more column beside the paper's."
 )

@@ -20,13 +20,14 @@ from typing import Any
 from jinja2.exceptions import TemplateError
 
 from ensemblage._lock import only_user
+from ensemblage.files._atomic import make_folder
 from ensemblage.report._build import to_json
 from ensemblage.report._summary import SCHEMA
 
 ENSEMBLE, LABELS, REPORT, SUMMARY = "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (ENSEMBLE, LABELS, REPORT, SUMMARY)
 NEW = ".new-"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method"})
+AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set"})
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 
@@ -105,7 +106,7 @@ def _only_user(path: Path) -> Iterator[None]:
     """Make a folder if need be, keep other commands out of it, and remove what killed ones were writing."""
     while True:
         with ExitStack() as stack:
-            _make(path)
+            make_folder(path)
             try:
                 stack.enter_context(only_user(path))
             except FileNotFoundError:  # another command made it for nothing, and took it away again
@@ -114,19 +115,6 @@ def _only_user(path: Path) -> Iterator[None]:
                 shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
             yield
             return
-
-
-def _make(path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"The output must be a folder. {path} is a file. Name another one with -o.")
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=path).close()
-    except OSError as error:
-        raise ValueError(
-            f"The output must be a folder that can be written. {path} cannot: {error.strerror}. "
-            "Name another one with -o."
-        ) from None
 
 
 def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
@@ -242,7 +230,7 @@ def _differences(record: Mapping[str, Any], identity: Mapping[str, Any], changed
 
 def _told(value: Any) -> str:
     text = "none" if value is None else str(value)
-    return text if len(text) <= 20 else f"{text[:8]}..."
+    return text if len(text) <= 60 else f"{text[:8]}..."
 
 
 def _hash(path: Path) -> str:

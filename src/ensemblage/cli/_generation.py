@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +19,12 @@ from ensemblage import (
 )
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._run import progress
 
-INDEPENDENT = {"random-k": RandomKPartitions, "subspace": SubspacePartitions, "projection": ProjectionPartitions}
+INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
+    "random-k": RandomKPartitions,
+    "subspace": SubspacePartitions,
+    "projection": ProjectionPartitions,
+}
 GREEDY, MIXED = "greedy", "mixed"
 GENERATORS = (*INDEPENDENT, GREEDY, MIXED)
 
@@ -35,6 +39,11 @@ class Generation:
     """Clusters of the last stage of "greedy", and of every member of "mixed" (None: the root of the objects)."""
     seed: int
     n_jobs: int
+
+    @classmethod
+    def of(cls, k: int | None, settings: dict[str, Any], seed: int, n_jobs: int) -> Generation:
+        """Take what concerns the base clusterings out of the settings of a command."""
+        return cls(settings.pop("generator"), settings.pop("partitions"), k, seed, n_jobs)
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -70,12 +79,10 @@ class Generation:
             generator = GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
             labels = generator.fit_transform(X)
-        elif self.generator == MIXED:
-            generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
-            with progress_bar("base clusterings", N_ALGORITHMS) as callback, progress(callback):
-                labels = generator.fit_transform(X)
         else:
-            generator = self.independent()
-            with progress_bar("base clusterings", self.partitions) as callback, progress(callback):
-                labels = generator.fit_transform(X)
+            mixed = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
+            is_mixed = self.generator == MIXED
+            generator, total = (mixed, N_ALGORITHMS) if is_mixed else (self.independent(), self.partitions)
+            with progress_bar("base clusterings", total) as callback:
+                labels = generator.set_params(progress=callback).fit_transform(X)
         return Ensemble(labels, names=list(generator.get_feature_names_out()))

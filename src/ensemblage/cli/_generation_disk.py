@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._source import Source, option_of
-from ensemblage.cli._tell import progress_bar, tell, tell_notes
+from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation import write_partitions
 from ensemblage.report._layout import counted
 
@@ -25,7 +25,10 @@ def generate_on_disk(
         raise ValueError(
             f"The labels of a .npy file must go to a .npy file, partition by partition. Got {output}. Name it so."
         )
-    X, estimator = (_mapped(data, settings), _mini_batch()) if data.suffix.lower() == ".npy" else _table(data, settings)
+    if data.suffix.lower() == ".npy":
+        X, estimator = _mapped(data, settings), _mini_batch()
+    else:
+        X, estimator = Source.of(data, settings, "impute", "standardize").told_features().X, None
     generator = generation.independent(estimator)
     try:
         with progress_bar("base clusterings", generation.partitions) as callback:
@@ -35,13 +38,6 @@ def generate_on_disk(
             f"Interrupted. {output}.parts keeps the clusterings that are finished: the same command goes on from there."
         ) from None
     click.echo(f"{output}: {counted(X.shape[0], 'object')}, {counted(len(names), 'partition')}")
-
-
-def _table(data: Path, settings: dict[str, Any]) -> tuple[Any, None]:
-    source = Source.of(data, settings, "impute", "standardize")
-    features = source.features(source.read())
-    tell_notes(data.name, features.notes)
-    return features.X, None
 
 
 def _mapped(data: Path, settings: dict[str, Any]) -> Any:

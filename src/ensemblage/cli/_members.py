@@ -2,65 +2,41 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from ensemblage import Ensemble
-from ensemblage.cli._analysis import generated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._generation_disk import generate_on_disk
 from ensemblage.cli._source import Source
-from ensemblage.cli._tell import tell_notes
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import write_csv
 
 
-def generate_members(
-    data: Path,
-    output: Path,
-    *,
-    overwrite: bool,
-    n_jobs: int,
-    generator: str,
-    partitions: int,
-    k: int | None,
-    seed: int,
-    **settings: Any,
-) -> None:
+def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any) -> None:
     """Do what ``ensemblage generate`` does."""
-    generation = Generation(generator, partitions, k, seed, n_jobs)
+    generation = Generation.of(settings.pop("k"), settings, settings.pop("seed"), settings.pop("n_jobs"))
     generation.check()
     if ".npy" in (data.suffix.lower(), output.suffix.lower()):
         generate_on_disk(data, output, overwrite, generation, settings)
         return
     check_suffix(output, ".npz", ".csv")
     check_free(output, overwrite)
-    source = Source.of(data, settings, "impute", "standardize")
-    features = source.features(source.read())
-    tell_notes(data.name, features.notes)
+    features = Source.of(data, settings, "impute", "standardize").told_features()
     try:
-        ensemble = generated(features.X, generation)
+        ensemble = generation.ensemble(features.X)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     if output.suffix.lower() == ".csv" and features.id_column is not None:
-        write_csv_with_ids(output, features.ids, ensemble)
+        # The first column is unnamed and holds the ids: what ``combine`` and data frames expect.
+        rows = zip(features.ids, np.asarray(ensemble).tolist(), strict=True)
+        write_csv(output, ["", *ensemble.names], ([name, *labels] for name, labels in rows))
     else:
         ensemble.save(output)
     click.echo(f"{output}: {ensemble!r}")
-
-
-def write_csv_with_ids(path: Path, ids: Sequence[str], ensemble: Ensemble) -> None:
-    """A table of labels whose first column is unnamed and holds the ids: what ``combine`` and data frames expect."""
-    with atomic_write(path, newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["", *ensemble.names])
-        writer.writerows([name, *labels] for name, labels in zip(ids, np.asarray(ensemble).tolist(), strict=True))
 
 
 def check_suffix(path: Path, *suffixes: str) -> None:

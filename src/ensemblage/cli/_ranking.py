@@ -16,7 +16,7 @@ from ensemblage.cli._show import show_table
 from ensemblage.cli._source import Source
 from ensemblage.cli._stored import is_on_disk, opened
 from ensemblage.cli._tell import tell, tell_notes
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import write_csv
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
 from ensemblage.tables import Members, features_of, read_bytes, read_table
@@ -63,8 +63,7 @@ def rank_members(
     )
     header, rows = ranked(comparison, criteria)
     if output is not None:
-        with atomic_write(output, newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        write_csv(output, header, rows)
     show_table(header, rows, right=[0, *range(2, len(header))])
 
 

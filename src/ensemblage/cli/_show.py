@@ -19,9 +19,13 @@ def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
     with unchanged_summary(output):
         lines = list(_lines(summary))
+    show_lines([*lines, ("written", ", ".join(str(output / name) for name in FILES))])
+
+
+def show_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """What is said of each subject, side by side."""
     for subject, text in lines:
         click.echo(f"{subject:<11} {text}")
-    click.echo(f"{'written':<11} {', '.join(str(output / name) for name in FILES)}")
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -99,24 +103,3 @@ def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequ
     for row in [header, *rows]:
         cells = [c.rjust(w) if j in right else c.ljust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True))]
         click.echo("  ".join(cells).rstrip())
-
-
-def show_methods() -> None:
-    """The registry of methods as a table."""
-    from ensemblage.consensus import METHODS
-
-    rows = [
-        [
-            name,
-            _call(method.estimator.__name__, method.parameters),
-            method.complexity,
-            method.needs or "–",
-            method.paper,
-        ]
-        for name, method in METHODS.items()
-    ]
-    show_table(["name", "class", "complexity", "needs", "paper"], rows)
-
-
-def _call(name: str, parameters: Mapping[str, Any]) -> str:
-    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemblage._ensemble import Ensemble
+from ensemblage.cli._tell import tell_notes
 from ensemblage.tables import Features, Members, Table, base_name, features_of, members_of, parse_table, read_bytes
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet")
@@ -79,6 +80,12 @@ class Source:
     def features(self, content: bytes) -> Features:
         features = features_of(self._table(content), **self._roles(), **self.options)
         return replace(features, notes=(*features.notes, *formula_notes(features.ids)))
+
+    def told_features(self) -> Features:
+        """The features of the file as it is; what is to say of them is said."""
+        features = self.features(self.read())
+        tell_notes(self.path.name, features.notes)
+        return features
 
     def members(self, content: bytes) -> Members:
         if self.path.suffix.lower() == ".npz":

@@ -6,24 +6,23 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble
-from ensemblage.cli._analysis import Consensus
+from ensemblage.cli._analysis import Consensus, write_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._members import check_free
-from ensemblage.cli._show import clusters_text
+from ensemblage.cli._show import clusters_text, show_lines
 from ensemblage.cli._source import option_of
 from ensemblage.cli._tell import tell
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._atomic import atomic_write, umask
 from ensemblage.rows.blocks import row_blocks
 
 PART_ROWS = 1_000_000
@@ -51,41 +50,30 @@ def opened(path: Path, memory: str | None, scratch: Path | None, settings: Mappi
     return Ensemble.open(path, missing=settings["missing"], memory=memory or DEFAULT_MEMORY, scratch=scratch)
 
 
-def combine_stored(
-    path: Path,
-    output: Path,
-    *,
-    overwrite: bool,
-    n_jobs: int,
-    k: int | None,
-    method: str | None,
-    seed: int,
-    memory: str | None,
-    scratch: Path | None,
-    **settings: Any,
-) -> None:
+def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path | None, **settings: Any) -> None:
     """Do what ``ensemblage combine`` does with labels on disk."""
-    wanted = Consensus.of(k, method, seed, n_jobs, memory)
+    wanted = Consensus.of(settings.pop("k"), settings)
     wanted.check()
     write = _writer(output, overwrite)
     start = time.perf_counter()
     try:
         tell(f"{path}: reading ...")
-        ensemble = opened(path, memory, scratch, settings)
+        ensemble = opened(path, wanted.memory, scratch, settings)
         tell(f"{ensemble!r}: {wanted.method} ...")
         consensus = wanted.estimator().fit(ensemble)
         write(output, consensus.labels_, consensus.confidence_)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
-    for subject, text in (
-        ("ensemble", repr(ensemble)),
-        ("consensus", clusters_text(sizes, k)),
-        ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
-        ("seconds", f"{time.perf_counter() - start:.1f}"),
-        ("written", str(output)),
-    ):
-        click.echo(f"{subject:<11} {text}")
+    show_lines(
+        [
+            ("ensemble", repr(ensemble)),
+            ("consensus", clusters_text(sizes, wanted.k)),
+            ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
+            ("seconds", f"{time.perf_counter() - start:.1f}"),
+            ("written", str(output)),
+        ]
+    )
 
 
 Writer = Callable[[Path, NDArray[Any], NDArray[np.float64]], None]
@@ -122,17 +110,7 @@ def _write_npy(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]
 
 
 def _write_csv(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
-    """One line per object: its row from 1, cluster (−1: none), confidence (empty: none)."""
-    with atomic_write(path, newline="", encoding="utf-8") as file:
-        file.write("id,cluster,confidence\n")
-        for block in row_blocks(len(labels)):
-            rows = zip(range(block.start + 1, block.stop + 1), *_columns(labels, confidence, block), strict=True)
-            file.writelines(f"{row},{label},{'' if c != c else f'{c:.6g}'}\n" for row, label, c in rows)
-
-
-def _columns(labels: NDArray[Any], confidence: NDArray[np.float64], block: slice) -> Iterator[list[Any]]:
-    yield labels[block].tolist()
-    yield confidence[block].tolist()
+    write_labels(path, range(1, len(labels) + 1), labels, confidence)
 
 
 def _write_parts(overwrite: bool, folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
@@ -143,19 +121,13 @@ def _write_parts(overwrite: bool, folder: Path, labels: NDArray[Any], confidence
         for i, block in enumerate(row_blocks(len(labels), PART_ROWS)):
             table = pa.table({"cluster": labels[block], "confidence": confidence[block]})
             pq.write_table(table, new / f"part-{i:05}.parquet")
-        os.chmod(new, 0o777 & ~_umask())
+        os.chmod(new, 0o777 & ~umask())
         if folder.exists():
             shutil.rmtree(folder) if overwrite else folder.rmdir()
         os.replace(new, folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _parquet() -> tuple[Any, Any]:

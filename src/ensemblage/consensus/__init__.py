@@ -1,5 +1,6 @@
 """Consensus functions: label matrix to one clustering."""
 
+from ensemblage._docs import fill_docstrings
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
@@ -13,8 +14,9 @@ from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._negmm import NegMM
-from ensemblage.consensus._registry import METHODS, Method, make_consensus
+from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 __all__ = [
@@ -39,3 +41,5 @@ __all__ = [
     "choose_k",
     "make_consensus",
 ]
+
+fill_docstrings(globals()[name] for name in __all__)

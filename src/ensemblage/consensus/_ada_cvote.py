@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._validation import check_choice
+from ensemblage._validation import Constraints, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -111,7 +111,7 @@ class CumulativeVoting(VotingConsensus):
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the reference are a candidate too.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's votes; 0 leaves it out, 2 is the partition twice. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes: 2 is the partition twice.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
 
@@ -191,6 +191,11 @@ class CumulativeVoting(VotingConsensus):
            [0.5, 0.5]])
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "order": [Words(["entropy", "divergence", "given"])],
+        "voting": [Words(["adaptive", "fixed"])],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     order: str = "entropy"
@@ -199,10 +204,6 @@ class CumulativeVoting(VotingConsensus):
     include_singletons: bool = False
     weights: Any = None
     n_jobs: int | None = None
-
-    def _check_parameters(self) -> None:
-        check_choice(self.order, "order of CumulativeVoting", ["entropy", "divergence", "given"])
-        check_choice(self.voting, "voting of CumulativeVoting", ["adaptive", "fixed"])
 
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         # 1: by decreasing entropy; the reference is the first that has enough clusters.

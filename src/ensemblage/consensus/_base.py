@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,29 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_flags, check_weights, check_whole
+from ensemblage._log import get_logger
+from ensemblage._validation import (
+    Constraints,
+    Jobs,
+    Values,
+    Whole,
+    check_parameters,
+    check_weights,
+    parameter_constraints,
+    takes_labels,
+)
+from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
+from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._density import confidence_of_rows
+from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows, map_rows
+
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -29,13 +44,15 @@ class Rows:
     codes: LabelRows
     """(m, p); ``codes[:]`` is an array for the methods that hold all rows."""
     counts: NDArray[np.int64]
-    """(m,) objects with that row."""
+    """(m,) objects with that row, each as often as it counts."""
     offsets: NDArray[np.int64]
     """(p + 1,) rows of partition j in a table over labels; the last of them belongs to the missing entry."""
     inverse: NDArray[Any]
-    """(n,) row of each object; m for an object that no partition labels."""
+    """(n,) row of each object; m or more for an object that no partition labels, or whose row has no weight."""
     weights: NDArray[np.float64]
     """(p,) weight of each partition."""
+    sample_weight: NDArray[np.int64] | None = None
+    """(n,) how often each object counts; None: once."""
 
     @property
     def n_clusters(self) -> NDArray[np.int64]:
@@ -69,15 +86,27 @@ class Rows:
         return slice(self.offsets[j], self.offsets[j + 1] - 1)
 
     def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """(offsets[p],) objects with each label."""
+        """(offsets[p],) objects with each label, each as often as it counts."""
         everything = self.codes.state(np.int32, 0)
         return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
+
+    def first_objects(self) -> NDArray[np.uint64]:
+        """(m,) the first object of each row, by its number where every object is repeated as often as it counts."""
+        first, start = np.full(len(self), np.iinfo(np.uint64).max, dtype=np.uint64), 0
+        for block in row_blocks(len(self.inverse)):
+            inverse = self.inverse[block]
+            weights = np.ones(len(inverse), dtype=np.int64) if self.sample_weight is None else self.sample_weight[block]
+            counted = (inverse < len(self)) & (weights > 0)
+            ends = start + np.cumsum(weights)
+            np.minimum.at(first, inverse[counted], (ends - weights)[counted].astype(np.uint64))
+            start = int(ends[-1])
+        return first
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def of_objects(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
-        """(n,) the value of each object's row; ``otherwise`` where no partition labels it."""
+        """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
         of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
 
         def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
@@ -92,7 +121,7 @@ def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
     m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
-    return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights)
+    return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights, sample_weight_of(ensemble))
 
 
 def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
@@ -116,6 +145,12 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     in ``fit`` nor in ``predict``, and an object that only such partitions label is one that no partition labels.
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "weights": [Values("one number ≥ 0 per partition", "Give one weight per partition."), None],
+        "n_jobs": [Jobs()],
+    }
+
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
@@ -124,22 +159,44 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     confidence_: NDArray[np.float64]
     n_clusters_: int
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the consensus of a label matrix.
 
         Parameters
         ----------
         X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
             Labels. -1, NaN and None mean that the partition did not label the object.
-        y : ignored
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_objects,), optional
+            How often each object counts: whole numbers ≥ 0 with a sum of at most 2³¹ - 1. Default: once. What is
+            learned is to the bit what ``fit(np.repeat(X, sample_weight, axis=0))`` learns; what has an entry per
+            object has one per row of X. An object of weight 0 is left out, with the labels that only such objects have.
+            It gets the label and the confidence of the other objects of its label row; if these have no weight either,
+            the label of ``predict``, or -1 where the method has none, and the confidence NaN.
 
         Returns
         -------
         self
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If ``sample_weight`` is not such numbers, or the method cuts a graph that has a vertex for each object
+            (``distinct=False``); and as the class says.
+
+        Notes
+        -----
+        Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
+        a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
+        of X once.
         """
+        self._check_parameters()
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
-        check_flags(self)
+        if sample_weight is not None:
+            ensemble = WeightedEnsemble.of(ensemble, check_sample_weight(sample_weight, len(ensemble)))
         weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
@@ -152,9 +209,18 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
+        logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
         self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
+        if rows.sample_weight is not None:
+            left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
+            if len(left_out):
+                self.labels_[left_out] = self._predicted(ensemble.rows.take(left_out))
         return self
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
+        """(n,) cluster of each row of codes, which need not have been fitted; -1 if the method cannot tell."""
+        return np.full(len(codes), -1, dtype=np.int32)
 
     def evidence(self, X: Any, objects: Any = None) -> tuple[Evidence, ...]:
         """What the method found on its way, as records of a few kinds: `report` and `plotting.evidence` go by them.
@@ -217,14 +283,14 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         self.labels_ = rows.of_objects(clusters, -1)
         self.confidence_ = rows.of_objects(confidence, np.nan)
 
-    def _check_n_clusters(self, n_rows: int) -> int:
-        name = type(self).__name__
+    def _check_parameters(self) -> None:
+        """What can be said before there are data."""
         if self.n_clusters is None:
-            raise ValueError(
-                f"n_clusters of {name} must be given: the method has no rule to find it. Got None. "
-                "Give the number of clusters that you want."
-            )
-        k = check_whole(self.n_clusters, f"n_clusters of {name}", 1)
+            check_finds_k(self)
+        check_parameters(self)
+
+    def _check_n_clusters(self, n_rows: int) -> int:
+        name, k = type(self).__name__, int(self.n_clusters or 0)
         if k > n_rows:
             one = " (n_samples=1)" if n_rows == 1 else ""
             raise ValueError(
@@ -246,11 +312,25 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         return of_partitions
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        return takes_labels(super().__sklearn_tags__())
+
+
+def finds_k(estimator: type[BaseConsensus]) -> bool:
+    """Whether a class has a rule for the number of clusters: whether it may be None."""
+    return None in parameter_constraints(estimator)["n_clusters"]
+
+
+def check_finds_k(estimator: BaseConsensus) -> None:
+    """Raise if an estimator without a number of clusters needs one."""
+    if finds_k(type(estimator)):
+        return
+    known = names_of(estimator)
+    name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
+    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
+    raise ValueError(
+        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
+        f"you want, or use a method that finds it: {able}."
+    )
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole, weight_unit
+from ensemblage._validation import Constraints, Whole, Words, check_whole, weight_unit
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus.evidence import Evidence, Splits
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map, thread_count
 
 
@@ -84,13 +85,13 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     init : {"k-means++", "random"}, default "k-means++"
         How the k-means of a split starts.
     n_init : int, default 3
-        Starts per split, the one with the least loss wins.
+        Number of starts, the one with the least loss wins. Of each split.
     max_iter : int, default 100
         Most iterations per start.
     tol : float, default 0
         A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads: parts are split side by side. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -149,6 +150,12 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     [(0, 6, 0.4), (1, 3, -0.06)]
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "split_rule": [Words(["loss", "size", "density", "gain"])],
+        "init": [STARTS],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     split_rule: str = "loss"
@@ -160,13 +167,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice(self.split_rule, "split_rule of BisectingKMeansConsensus", ["loss", "size", "density", "gain"])
-        check_choice(self.init, "init of BisectingKMeansConsensus", ["k-means++", "random"])
-
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(len(rows))
         self._utility = CategoryUtility.of(rows, self.n_jobs)
@@ -178,6 +179,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         for c, part in enumerate(leaves.values()):
             clusters[part.rows] = c
         self._leaves = np.array(list(leaves))
+        self._leaf_sizes = np.array([part.size for part in leaves.values()])
         self._first_rows = np.array([part.rows[0] for part in leaves.values()])
         self.objective_ = float(sum(part.loss for part in leaves.values())) * weight_unit(self.weights)
         return clusters
@@ -272,8 +274,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
             ancestors[np.isin(ancestors, (2 * t + 1, 2 * t + 2))] = self.splits_[t].parent
         clusters = np.unique(ancestors, return_inverse=True)[1]
         # By decreasing size, ties by the first label row.
-        leaf_sizes = np.bincount(self.labels_[self.labels_ >= 0], minlength=len(clusters))[self._number]
-        sizes = np.bincount(clusters, weights=leaf_sizes)
+        sizes = np.bincount(clusters, weights=self._leaf_sizes)
         first = np.full(len(sizes), np.iinfo(np.int64).max)
         np.minimum.at(first, clusters, self._first_rows)
         public = np.empty(len(sizes), dtype=np.int32)
@@ -297,7 +298,9 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = self._encode(X)
+        return self._predicted(self._encode(X))
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         missing = np.diff(self._utility.offsets) - 1
         nothing = np.concatenate(codes.map(lambda codes: (codes == missing).all(axis=1), n_jobs=self.n_jobs))
         node = np.where(nothing, np.int64(-1), 0)

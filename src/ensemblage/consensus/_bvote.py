@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, check_whole
+from ensemblage._validation import MOST_TASKS, Constraints, Seed, Whole
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -75,7 +75,7 @@ class BipartiteVoting(VotingConsensus):
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's votes; 0 leaves it out. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -150,6 +150,11 @@ class BipartiteVoting(VotingConsensus):
     array([0.67, 0.33, 0.  ])
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_passes": [Whole(1, MOST_TASKS)],
+        "random_state": [Seed()],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     n_passes: int = 10
@@ -158,9 +163,6 @@ class BipartiteVoting(VotingConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
-
-    def _check_parameters(self) -> None:
-        check_whole(self.n_passes, "n_passes of BipartiteVoting", 1, MOST_TASKS)
 
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         check_cells(int(rows.offsets[-1]) ** 2 // 2)

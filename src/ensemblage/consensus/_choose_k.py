@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_whole, shown
+from ensemblage._validation import check_choice, check_progress, check_whole, shown
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 
@@ -69,6 +69,7 @@ def choose_k(
     n_references: int = 20,
     n_jobs: int | None = None,
     random_state: Any = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> KChoice:
     """Compare numbers of clusters by how stable the clusters of resampled objects are (Monti; M3C).
 
@@ -97,6 +98,9 @@ def choose_k(
         Threads of the generator.
     random_state : int, RandomState or None
         Seed of everything random.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every clustering, by the calling thread. An error that it raises ends
+        the work. No result depends on it.
 
     Returns
     -------
@@ -139,10 +143,19 @@ def choose_k(
     ks = _checked_range(k_range)
     check_choice(reference, "reference of choose_k", _REFERENCES)
     check_whole(n_references, "n_references of choose_k", 0, _MOST_REFERENCES)
+    check_progress(progress, "progress of choose_k")
     seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
+    n_made = 0
+
+    def tell(done: int, of_generator: int) -> None:
+        nonlocal n_made
+        if progress is not None:
+            progress(n_made + done, (1 + n_references) * len(ks) * of_generator)
+        n_made += of_generator if done == of_generator else 0
 
     def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
-        settings = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs, "random_state": seed}
+        given = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs}
+        settings = given | {"random_state": seed, "progress": tell}
         generators = {k: ResampledPartitions(n_partitions, n_clusters=k, **settings) for k in ks}
         return {k: Ensemble(generator.fit_transform(features)) for k, generator in generators.items()}
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
 from ensemblage.kernels._refinement import add_row_colours, mix
-from ensemblage.rows.blocks import row_blocks
 
 
 class Content(NamedTuple):
@@ -33,10 +32,7 @@ def content_of(rows: Rows, sizes: NDArray[np.int64], n_jobs: int | None = None) 
     if len(np.unique(colours[rows.labels])) == len(rows.labels):
         clusters, firsts = np.zeros_like(of_partitions), np.zeros_like(colours)
     else:
-        first = np.full(len(rows) + 1, len(rows.inverse), dtype=np.uint64)  # object of each row
-        for block in row_blocks(len(rows.inverse)):
-            np.minimum.at(first, rows.inverse[block], np.arange(block.start, block.stop, dtype=np.uint64))
-        first = first[:-1]
+        first = rows.first_objects()
         marks = mix(first + np.uint64(1))  # none is 0, which would count for nothing
         clusters = _colours_of_partitions(rows, _sums_over_rows(rows, np.zeros_like(colours), marks, n_jobs))
         offsets = rows.offsets

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,12 @@ from scipy.sparse import csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import Bytes, Constraints, Whole, Words
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
-from ensemblage.consensus._partition_graph import Cutter, ObjectGraph, metis_bytes
+from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.kernels._neighbours import find_neighbours
-from ensemblage.metrics._wat import association_threshold
+from ensemblage.metrics._wat import association_threshold, threshold_constraints
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -40,30 +40,33 @@ class CSPA(ObjectGraph):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows.
     partitioner : {"metis", "spectral"}, default "metis"
-        METIS makes parts of like size; the normalised cut ("spectral") does not insist, and mostly finds better ones.
+        Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
+        insist, and mostly finds better ones.
     n_neighbors : "auto", int or None, default "auto"
-        Most neighbours of a row: those that the most partitions join with it, of equal ones a random choice. None takes
+        How many of a row's largest co-associations count. They are its edges, of equal ones a random choice. None takes
         all pairs that some partition joins, as the paper does. "auto" is None up to 1,000 rows and 100 above.
     association_threshold : {"kmeans", "gmm"} or float, optional
-        Co-associations (of the partitions that label both, the share that joins them) up to it are no edges (at least
-        0, below 1). A word: the number that `weak_association_threshold` finds by that method.
+        Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
+        at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method.
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's graph; METIS
         may then part them for the balance, by their order. The normalised cut never does. With n_neighbors=None too it
         is CSPA to the letter.
     recursive : bool, default True
-        Only for METIS: whether it bisects again and again, as the authors' code does, or makes all parts at once, which
-        was worse on every real ensemble tried.
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA). The authors' code bisects.
     imbalance : float, optional
-        Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
     n_init : int, default 4
-        Only for METIS: runs, of which the one counts that cuts the least; runs whose largest part is larger than that
-        of the first one, and than ``imbalance`` (or 0.03) allows, do not. 4 is the least power of two whose cuts were
-        within 1 % of those of 16 runs, on average over 13 ensembles. At most 1,000.
+        Number of starts, the one with the least loss wins: of METIS the one that cuts the least. Runs whose largest
+        part is larger than that of the first one, and than ``imbalance`` (or 0.03) allows, do not count. 4 is the least
+        power of two whose cuts were within 1 % of those of 16 runs, on average over 13 ensembles. At most 1,000.
     max_bytes : int or str, default 2 GiB
-        Most memory to take beyond the labels, in bytes or as "4GB".
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -86,8 +89,8 @@ class CSPA(ObjectGraph):
     Raises
     ------
     ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, the
-        fit would take more than ``max_bytes``, or the threshold is a word and the weights are not equal.
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
+        the fit would take more than ``max_bytes``.
     ImportError
         If METIS is asked for and pymetis is not there.
 
@@ -116,6 +119,14 @@ class CSPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        **CUTTER_CONSTRAINTS,
+        "n_neighbors": [Words(["auto"]), Whole(1), None],
+        "association_threshold": [*threshold_constraints(), None],
+        "n_init": [Whole(1, 1000)],
+        "max_bytes": [Bytes()],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     partitioner: str = "metis"
@@ -139,8 +150,7 @@ class CSPA(ObjectGraph):
         self._check_size(rows, k, fewest_entries(rows, n_neighbors) if given is None else 0)
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if given is not None:
-            plain, subject = rows.equally_weighted, "association_threshold of CSPA"
-            threshold = association_threshold(given, subject, ensemble, self.random_state, plain=plain)
+            threshold = association_threshold(given, ensemble, rows.weights, self.random_state)
             self.threshold_ = threshold
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
@@ -164,10 +174,9 @@ class CSPA(ObjectGraph):
         """0 for all."""
         if self.n_neighbors is None:
             return 0
-        if isinstance(self.n_neighbors, str):
-            check_choice(self.n_neighbors, "n_neighbors of CSPA, if it is a word,", ["auto"])
+        if self.n_neighbors == "auto":
             return 0 if m <= MOST_COMPLETE else NEIGHBORS
-        return min(check_whole(self.n_neighbors, "n_neighbors of CSPA", 1), m)
+        return min(int(self.n_neighbors), m)
 
     def _check_size(self, rows: Rows, k: int, n_entries: int) -> None:
         """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import check_bytes, check_choice
+from ensemblage._validation import Bytes, Constraints, Seed, Words
 from ensemblage.consensus import evidence as records
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
@@ -25,7 +25,11 @@ from ensemblage.consensus._linkage import (
     single_linkage,
 )
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.metrics._wat import SPLITS, association_threshold, histogram_of
+from ensemblage.metrics._wat import SPLITS, association_threshold, histogram_of, threshold_constraints
+
+NO_WARD = (
+    "which takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary matrix."
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -46,14 +50,15 @@ class EvidenceAccumulation(BaseConsensus):
         How similar two objects are in a partition that separates them: 0, or as similar as their clusters are, by
         random walks over the clusters of all partitions (ECPCS) or by the neighbours that the clusters share (CTS).
     association_threshold : {"kmeans", "gmm"} or float, optional
-        Similarities up to this number count as 0 (at least 0, below 1). A word: the number that
-        `weak_association_threshold` finds by that method.
+        Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
+        at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method. With another
+        ``similarity`` it is on that, and a number.
     max_bytes : int or str, default 2 GiB
-        Most memory that the fit may take at its peak besides the label matrix, in bytes or as text such as "4GB". A fit
-        that would take more is refused before it begins. Only what grows with the pairs of rows or of clusters is
-        looked at: complete linkage, average linkage with a threshold, ECPCS and CTS.
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused. Only what grows with the pairs of rows or of clusters is looked at: complete
+        linkage, average linkage with a threshold, ECPCS and CTS.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -126,6 +131,14 @@ class EvidenceAccumulation(BaseConsensus):
     array([0.  , 0.  , 0.33, 0.33, 0.89])
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
+        "similarity": [Words(SIMILARITIES)],
+        "association_threshold": [*threshold_constraints(), None],
+        "max_bytes": [Bytes()],
+        "random_state": [Seed()],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     linkage: str = "average"
@@ -140,7 +153,6 @@ class EvidenceAccumulation(BaseConsensus):
         return "compares every row with every other"
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
         evidence = Evidence(rows, no_similarity(rows), self._threshold(rows, ensemble), self.n_jobs)
         if self.similarity != "coassociation":
@@ -165,23 +177,19 @@ class EvidenceAccumulation(BaseConsensus):
         return cut(merges, k or longest)
 
     def _check_parameters(self) -> None:
-        if isinstance(self.linkage, str) and self.linkage == "ward":
+        super()._check_parameters()
+        if isinstance(self.association_threshold, str) and self.similarity != "coassociation":
             raise ValueError(
-                "linkage of EvidenceAccumulation must be one of 'single', 'average', 'complete'. Got 'ward', which "
-                "takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary "
-                "matrix."
+                f"association_threshold of EvidenceAccumulation must be a number where similarity is "
+                f"{self.similarity!r}, which is not the co-association. Got {self.association_threshold!r}. Give a "
+                "number."
             )
-        check_choice(self.linkage, "linkage of EvidenceAccumulation", ["single", "average", "complete"])
-        check_choice(self.similarity, "similarity of EvidenceAccumulation", list(SIMILARITIES))
-        check_bytes(self.max_bytes, "max_bytes of EvidenceAccumulation")
 
     def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
-        given, subject = self.association_threshold, "association_threshold of EvidenceAccumulation"
         self.__dict__.pop("threshold_", None)  # of an earlier fit
-        if given is None:
+        if self.association_threshold is None:
             return None
-        plain = self.similarity == "coassociation" and rows.equally_weighted
-        self.threshold_ = association_threshold(given, subject, ensemble, self.random_state, plain=plain)
+        self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
         return self.threshold_
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[records.Evidence, ...]:

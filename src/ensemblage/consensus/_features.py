@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import shown
+from ensemblage._validation import Constraints, Estimator, Function, Jobs, Seed, Whole, Words, check_parameters
+from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
 
@@ -43,6 +44,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     random_state : int, RandomState or None
         Seed of the generator and the consensus, and of every estimator inside them (the steps of a pipeline, the
         ``estimator`` of a generator), where they have none of their own.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -69,33 +73,35 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ((150,), (150, 50))
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), None],
+        "generator": [
+            Estimator("a transformer of features to labels", "fit_transform", "Give RandomKPartitions(50), say."),
+            None,
+        ],
+        "consensus": [Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."), Words(METHODS), None],
+        "n_jobs": [Jobs()],
+        "random_state": [Seed()],
+        "progress": [Function(), None],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     generator: Any = None
     consensus: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Any = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Generate an ensemble from features and find its consensus.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
+        {fit_dense}
         """
+        check_parameters(self)
         seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
-        if self.generator is not None and not _is_estimator(self.generator, "fit_transform"):
-            raise TypeError(
-                "generator of ConsensusClustering must be a transformer of features to labels, or None. "
-                f"Got {shown(self.generator)}. Give RandomKPartitions(50), say."
-            )
         generator = RandomKPartitions() if self.generator is None else clone(self.generator)
-        self.generator_ = self._with_defaults(generator, seeds[0])
+        self.generator_ = self._with_defaults(generator, seeds[0], progress=self.progress)
         self.ensemble_ = ensemble_of(self.generator_, X)
         self.n_features_in_ = self.generator_.n_features_in_
         if hasattr(self.generator_, "feature_names_in_"):
@@ -109,22 +115,17 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         if self.consensus is None or isinstance(self.consensus, str):
             consensus = make_consensus(self.consensus or ("acv" if self.n_clusters is None else "km"), self.n_clusters)
         else:
-            if not _is_estimator(self.consensus, "fit"):
-                raise TypeError(
-                    "consensus of ConsensusClustering must be the name of a method, a consensus estimator or None. "
-                    f"Got {shown(self.consensus)}. Give KMeansConsensus(3), say."
-                )
             consensus = clone(self.consensus)
             if self.n_clusters is not None:
                 consensus.set_params(n_clusters=self.n_clusters)
         return self._with_defaults(consensus, seed)
 
-    def _with_defaults(self, estimator: Any, seed: int) -> Any:
+    def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
         """The estimator with threads and every seed of its own and of its parts set that it was not given."""
         missing = sorted(name for name, value in estimator.get_params().items() if value is None)
         nested = [name for name in missing if name.endswith("__random_state")]
         values = dict(zip(nested, task_seeds(seed, len(nested)).tolist(), strict=True))
-        values |= {"n_jobs": self.n_jobs, "random_state": seed}
+        values |= {"n_jobs": self.n_jobs, "random_state": seed} | more
         return estimator.set_params(**{name: value for name, value in values.items() if name in missing})
 
     def __sklearn_tags__(self) -> Any:
@@ -140,10 +141,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
+            Their features.
 
-        Returns
-        -------
-        ndarray of shape (n_new,)
+        {predicted}
         """
         check_is_fitted(self)
         return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))
@@ -153,7 +153,3 @@ def ensemble_of(generator: Any, X: Any) -> Ensemble:
     """The partitions that a generator makes, by its names for them."""
     labels = np.asarray(generator.fit_transform(X))
     return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
-
-
-def _is_estimator(given: Any, method: str) -> bool:
-    return not isinstance(given, type) and hasattr(given, "get_params") and hasattr(given, method)

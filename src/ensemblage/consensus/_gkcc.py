@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from inspect import signature
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._validation import Constraints
 from ensemblage.consensus._features import ensemble_of
-from ensemblage.consensus._kcc import KMeansConsensus, check_utility
+from ensemblage.consensus._kcc import UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.generation import GreedyPartitions
-from ensemblage.generation._greedy import check_greedy
+from ensemblage.generation._greedy import GREEDY_CONSTRAINTS, check_greedy
 
 
 @dataclass(eq=False, repr=False)
@@ -28,17 +29,34 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int
-        Number of clusters, ≥ 2 and at most the number of distinct rows of X.
-    n_candidates, augment, partition_weight, standardize
-        As in `GreedyPartitions`.
-    utility, normalized, exponent, smoothing, refine
-        As in `KMeansConsensus`.
+        Number of clusters of the consensus, ≥ 2 and at most the number of distinct rows of X.
+    n_candidates : int or "all", default 59
+        As in `GreedyPartitions`, and so the next three.
+    augment : {"all", "last"} or None, default "all"
+        The partitions that a stage sees beside the features.
+    partition_weight : float, default 1
+        Weight of a partition in squared distances.
+    standardize : bool, default False
+        Whether features are brought to mean 0 and variance 1 first.
+    utility : {"category", "entropy", "cosine", "lp"}, default "category"
+        As in `KMeansConsensus`, and so the next four.
+    normalized : bool, default False
+        Whether each partition's utility is divided by its value for the partition itself.
+    exponent : float, default 5
+        The p of the p-norm.
+    smoothing : float, default 2.2e-16
+        Added to the proportions for "entropy".
+    refine : {None, "density"}, default None
+        Whether single label rows are moved afterwards.
     max_iter : int, default 300
-        Most iterations of each k-means.
+        Most iterations per start, of each k-means.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
         Seed of the candidates.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every k-means of the generator, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -84,6 +102,8 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     (1,)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {**GREEDY_CONSTRAINTS, **UTILITY_CONSTRAINTS}
+
     n_clusters: int | None = None
     _: KW_ONLY
     n_candidates: int | Literal["all"] = 59
@@ -98,21 +118,14 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     max_iter: int = 300
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Any = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
+        {fit_dense}
         """
         checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        check_utility(self, "GreedyKMeansConsensus")
         check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._with_own_parameters(GreedyPartitions)
         self.ensemble_ = ensemble_of(self.generator_, X)
@@ -132,10 +145,9 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
+            Their features.
 
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
+        {predicted}
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)

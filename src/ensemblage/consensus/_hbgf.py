@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,10 @@ from scipy.sparse import block_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._validation import Constraints
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
-from ensemblage.consensus._partition_graph import Cutter, ObjectGraph
+from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.kernels._embed import embed_rows, move_points
 from ensemblage.rows.blocks import SUM_ROWS
@@ -36,18 +37,19 @@ class HBGF(ObjectGraph):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
     partitioner : {"spectral", "metis"}, default "spectral"
-        "spectral": leading singular vectors of the object-cluster matrix, then k-means from nearly orthogonal seeds, as
-        in the paper. "metis" cuts the graph into parts of like size.
+        Who cuts the graph into parts. "metis" makes parts of like size; "spectral" takes the leading singular vectors
+        of the object-cluster matrix, then k-means from nearly orthogonal seeds, as in the paper.
     recursive : bool, default True
-        Only for METIS: whether it bisects again and again, or makes all parts at once, which was worse on every real
-        ensemble tried.
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
     imbalance : float, optional
-        Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
     distinct : bool, default True
         Only for METIS: whether objects with equal labels stay together, as one vertex of that weight. False is the
         paper's graph; the cut may then part them.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's edges. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -93,6 +95,8 @@ class HBGF(ObjectGraph):
     >>> HBGF(n_clusters=2, random_state=0).fit(labels).labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = CUTTER_CONSTRAINTS
 
     n_clusters: int | None = None
     _: KW_ONLY

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number
+from ensemblage._validation import Constraints, Number, Words
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
 from ensemblage.consensus._partition_graph import ObjectGraph, needed, whole_weights
@@ -25,23 +25,24 @@ class HGPA(ObjectGraph):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows.
     partitioner : {"mtkahypar", "spectral"}, default "mtkahypar"
-        Mt-KaHyPar with its deterministic preset makes parts of like size (the authors' hMETIS is a closed binary);
-        "spectral" is the normalised cut of the hypergraph (Zhou et al. 2006), which does not insist on that.
+        Who cuts the graph into parts. "mtkahypar", Mt-KaHyPar with its deterministic preset, makes parts of like size
+        (the authors' hMETIS is a closed binary); "spectral", the normalised cut of the hypergraph (Zhou et al. 2006),
+        does not insist.
     edge_weights : {"equal", "size"}, default "equal"
         Weight of a hyperedge: 1, as the paper says, or the objects of its cluster, as the authors' code does.
     objective : {"cut", "km1"}, default "cut"
         Only for Mt-KaHyPar. What cut hyperedges cost: their weight, or that times the number of their parts less one.
     imbalance : float, default 0.05
-        Only for Mt-KaHyPar: share by which a part may exceed the mean.
+        Share by which a part may exceed the mean. Only for Mt-KaHyPar.
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's hypergraph;
         Mt-KaHyPar may then part them for the balance. The normalised cut never does.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's hyperedges. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads of "spectral"; Mt-KaHyPar runs in one. The result does not depend on it.
     random_state : int, RandomState or None
-        Seed of the partitioner.
+        Seed of "spectral". Mt-KaHyPar's deterministic preset gives the same parts whatever the seed.
 
     Attributes
     ----------
@@ -82,6 +83,13 @@ class HGPA(ObjectGraph):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "partitioner": [Words(["mtkahypar", "spectral"])],
+        "edge_weights": [Words(["equal", "size"])],
+        "objective": [Words(["cut", "km1"])],
+        "imbalance": [Number(above=0)],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     partitioner: str = "mtkahypar"
@@ -94,10 +102,6 @@ class HGPA(ObjectGraph):
     random_state: Any = None
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
-        check_choice(self.partitioner, "partitioner of HGPA", ["mtkahypar", "spectral"])
-        check_choice(self.edge_weights, "edge_weights of HGPA", ["equal", "size"])
-        check_choice(self.objective, "objective of HGPA", ["cut", "km1"])
-        check_number(self.imbalance, "imbalance of HGPA", above=0)
         self._check_enough_labels(rows, k)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         edge_weights = np.repeat(rows.weights, rows.n_clusters)

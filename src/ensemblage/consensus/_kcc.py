@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import check_choice, check_number, weight_unit
+from ensemblage._validation import Constraints, Flag, Number, Words, weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._kmeans import BaseKMeans
@@ -76,13 +76,13 @@ UTILITIES: dict[str, type[CategoryUtility]] = {
 }
 
 
-def check_utility(estimator: Any, name: str) -> None:
-    """Check what names the utility of an estimator with those of `KMeansConsensus`, and ``refine``."""
-    check_choice(estimator.utility, f"utility of {name}", UTILITIES)
-    check_number(estimator.exponent, f"exponent of {name}", above=1)
-    check_number(estimator.smoothing, f"smoothing of {name}", above=0, below=1)
-    if estimator.refine is not None:
-        check_choice(estimator.refine, f"refine of {name}, if not None,", ["density"])
+UTILITY_CONSTRAINTS: Constraints = {
+    "utility": [Words(UTILITIES)],
+    "normalized": [Flag()],
+    "exponent": [Number(above=1)],
+    "smoothing": [Number(above=0, below=1)],
+    "refine": [Words(["density"]), None],
+}
 
 
 @dataclass(eq=False, repr=False)
@@ -123,7 +123,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     tol : float, default 0
         A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -195,6 +195,8 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     (5.51, 2.46)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = UTILITY_CONSTRAINTS
+
     n_clusters: int | None = None
     _: KW_ONLY
     utility: str = "category"
@@ -209,10 +211,6 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_utility(self, "KMeansConsensus")
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine is not None else ""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, check_choice, check_number, check_whole
+from ensemblage._validation import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
+from ensemblage._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lloyd import (
     Centroids,
@@ -22,13 +23,25 @@ from ensemblage.consensus._lloyd import (
 )
 from ensemblage.counting._profiles import label_profile
 from ensemblage.rows.blocks import BLOCK_ROWS
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
 U = TypeVar("U", bound=Utility)
 
+STARTS = Words(["k-means++", "random"])
+
 
 class BaseKMeans(BaseConsensus, Generic[U]):
     """Starts, Lloyd's iterations and ``predict`` for a utility that the method names in ``_make_utility``."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1)],
+        "init": [STARTS, Values("a clustering of the objects")],
+        "n_init": [Whole(1, MOST_TASKS)],
+        "max_iter": [Whole(1)],
+        "tol": [Number(least=0)],
+        "random_state": [Seed()],
+    }
 
     init: Any
     n_init: int
@@ -46,7 +59,6 @@ class BaseKMeans(BaseConsensus, Generic[U]):
         raise NotImplementedError
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
         k = self._check_n_clusters(len(rows))
         self._utility = self._make_utility(rows)
         best = self._polish(rows, self._best_start(rows, ensemble, k))
@@ -56,14 +68,6 @@ class BaseKMeans(BaseConsensus, Generic[U]):
 
     def _polish(self, rows: Rows, best: Start) -> Start:
         return best
-
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
-        if isinstance(self.init, str):
-            check_choice(self.init, f"init of {name}", ["k-means++", "random"])
-        check_whole(self.n_init, f"n_init of {name}", 1, MOST_TASKS)
-        check_whole(self.max_iter, f"max_iter of {name}", 1)
-        check_number(self.tol, f"tol of {name}", least=0)
 
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         if not isinstance(self.init, str):
@@ -87,14 +91,17 @@ class BaseKMeans(BaseConsensus, Generic[U]):
 
     def _given(self, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         """Profile of the clustering given as ``init``."""
-        init = Ensemble.from_partitions([self.init])
+        init, counts = Ensemble.from_partitions([self.init]), sample_weight_of(ensemble)
+        if counts is None:
+            counts = np.ones(len(ensemble), dtype=np.int64)
+        elif len(init) == len(ensemble):
+            init = WeightedEnsemble.of(init, counts)
         if len(init) != len(ensemble) or init.n_clusters[0] != k:
             raise ValueError(
                 f"init of {type(self).__name__} must label the {len(ensemble)} objects with {k} clusters. "
                 f"Got {len(init)} labels of {init.n_clusters[0]} clusters. Give one label per object, or a name."
             )
         clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
-        counts = np.ones(len(ensemble), dtype=np.int64)
         return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, self.n_jobs)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -112,7 +119,9 @@ class BaseKMeans(BaseConsensus, Generic[U]):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where nothing is labelled.
         """
-        codes = self._encode(X)
+        return self._predicted(self._encode(X))
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)

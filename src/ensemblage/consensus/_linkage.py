@@ -285,10 +285,10 @@ def cut(merges: Merges, n_clusters: int) -> NDArray[np.int64]:
 def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     """The hierarchy over the objects in SciPy's format.
 
-    Objects with equal rows merge first, at height 0; those that no partition labels last, at height 1.
+    Objects with equal rows merge first, at height 0; those that have none of the rows last, at height 1.
     """
     n, m = len(rows.inverse), len(rows)
-    # An object of either cluster: twins, then rows, then objects that no partition labels.
+    # An object of either cluster: twins, then rows, then objects that have none of these.
     objects = np.argsort(rows.inverse, kind="stable")
     row = rows.inverse[objects]
     twins = np.flatnonzero((row[1:] == row[:-1]) & (row[1:] < m))
@@ -297,7 +297,7 @@ def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     pairs = np.empty((n - 1, 2), dtype=np.int64)
     pairs[:n_twins, 0], pairs[:n_twins, 1] = objects[twins], objects[twins + 1]
     pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
-    pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row == m]
+    pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row >= m]
     del objects, row, twins  # an entry per object each: the peak is below
     matrix = np.empty((n - 1, 4))
     matrix[:, 2] = 1

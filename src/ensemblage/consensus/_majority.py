@@ -29,7 +29,8 @@ class MajorityVoting(BaseConsensus):
         Number of clusters of the consensus, at most the number of clusters of some partition. A cluster may win no
         object, so there may be fewer. None: as many as the reference has.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition's vote, and in the choice of the reference; 0 leaves it out. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes, and counts in the choice
+        of the reference.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ from scipy.sparse import coo_array, csr_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import check_choice
+from ensemblage._validation import Bytes, Constraints, Words
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
-from ensemblage.consensus._partition_graph import Cutter, GraphConsensus, metis_bytes, whole_weights
+from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
 
@@ -33,22 +33,25 @@ class MCLA(GraphConsensus):
         Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
         A part of the graph may win no object, so there may be fewer.
     partitioner : {"metis", "spectral"}, default "metis"
-        Who cuts the graph: METIS (parts of like size), or the normalised cut.
+        Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
+        insist.
     vertex_weights : {"size", "equal"}, default "size"
         What METIS balances over the parts: the objects of their clusters (Strehl & Ghosh), or the number of clusters,
         which finds clusters of unlike sizes as well.
     recursive : bool, default False
-        Only for METIS: whether it bisects again and again, as the authors' code does, or makes all parts at once, which
-        copes better with clusters of unlike sizes. With equal vertex weights bisection is the better one.
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA). The authors' code bisects, which is better with equal vertex weights too.
     imbalance : float, optional
-        Only for METIS: share by which a part may exceed the mean. Default: METIS' own, 0.03 (0.001 if recursive).
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
     ties : {"random", "first"}, default "random"
         Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     max_bytes : int or str, default 2 GiB
-        Most memory to take beyond the labels, in bytes or as "4GB": 8 bytes for each pair of clusters of different
-        partitions, and about 150 for each such pair that shares objects.
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused. It takes 8 bytes for each pair of clusters of different partitions, and about 150
+        for each such pair that shares objects.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -95,6 +98,13 @@ class MCLA(GraphConsensus):
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        **CUTTER_CONSTRAINTS,
+        "vertex_weights": [Words(["size", "equal"])],
+        "ties": [Words(["random", "first"])],
+        "max_bytes": [Bytes()],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     partitioner: str = "metis"
@@ -112,8 +122,6 @@ class MCLA(GraphConsensus):
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
-        check_choice(self.vertex_weights, "vertex_weights of MCLA", ["size", "equal"])
-        check_choice(self.ties, "ties of MCLA", ["random", "first"])
         self._check_enough_labels(rows, k)
         graph, sizes = meta_graph(rows, self._tables(rows, k))
         meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal=1.0)

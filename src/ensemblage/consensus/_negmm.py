@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,14 @@ from scipy.sparse import csr_array
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_bytes, check_whole
+from ensemblage._validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.kernels._walk import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
-from ensemblage.metrics._wat import association_threshold
+from ensemblage.metrics._wat import association_threshold, threshold_constraints
 from ensemblage.rows.slices import run_in_slices
 from ensemblage.rows.threads import one_native_thread, parallel_map, thread_count
 
@@ -47,22 +47,27 @@ class NegMM(BaseConsensus):
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows. The cut may give fewer.
     threshold : {"search", "kmeans", "gmm"} or float, default "search"
-        Associations up to it count as 0. "search" is NegMM: of 0, 0.01, …, 0.50 the one whose consensus has the least
-        `mm_index`, the smallest on ties. "kmeans" and "gmm" are NegMM-WAT(K) and NegMM-WAT(GMM): the threshold that
+        Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
+        at least 0 and below 1. "search" is NegMM: of 0, 0.01, …, 0.50 the one whose consensus has the least `mm_index`,
+        the smallest on ties. "kmeans" and "gmm" are NegMM-WAT(K) and NegMM-WAT(GMM): the number that
         `weak_association_threshold` finds by that method, and a single cut.
     n_neighbors : int, default 3
-        The l of `mm_index`.
+        How many of a row's largest co-associations count. They are the weight of an object in `mm_index`, whose l this
+        is.
     deduplicate : bool, default True
         Whether thresholds that leave the same graph are tried once. The result is the same.
     max_bytes : int or str, default 2 GiB
-        Most memory to take beyond the labels, in bytes or as "4GB". Fewer thresholds are tried at the same time where
-        that is what it takes. See Notes.
+        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+        would take more is refused. Fewer thresholds are tried at the same time where that is what it takes. See Notes.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
         Seed of the cuts.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every threshold, by the thread that called ``fit``.
+        An error that it raises ends the work. No result depends on it.
 
     Attributes
     ----------
@@ -84,8 +89,8 @@ class NegMM(BaseConsensus):
     Raises
     ------
     ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, the
-        fit would take more than ``max_bytes``, or the threshold is a word and the weights are not equal.
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
+        the fit would take more than ``max_bytes``.
 
     Notes
     -----
@@ -119,6 +124,16 @@ class NegMM(BaseConsensus):
     0.25
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1)],
+        "threshold": threshold_constraints("search"),
+        "n_neighbors": [Whole(1)],
+        "deduplicate": [Flag()],
+        "max_bytes": [Bytes()],
+        "random_state": [Seed()],
+        "progress": [Function(), None],
+    }
+
     n_clusters: int | None = None
     _: KW_ONLY
     threshold: str | float = "search"
@@ -128,13 +143,13 @@ class NegMM(BaseConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+    progress: Any = None
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(len(rows))
-        check_whole(self.n_neighbors, "n_neighbors of NegMM", 1)
         limit, n_threads = check_bytes(self.max_bytes, "max_bytes of NegMM"), thread_count(self.n_jobs)
         thresholds = self._thresholds(rows, ensemble)
         # The co-associations, all labelings found, and what has a number for each row or object.
@@ -161,7 +176,7 @@ class NegMM(BaseConsensus):
 
         with one_native_thread():
             n_together = min(n_threads, (limit - shared) // each)
-            found = parallel_map(candidate, [thresholds[s] for s in first], n_together)
+            found = parallel_map(candidate, [thresholds[s] for s in first], n_together, self.progress)
         best = min(found, key=lambda candidate: candidate.mm_index)
         self.threshold_, _, self.mm_index_ = best
         self.candidates_ = []
@@ -179,9 +194,7 @@ class NegMM(BaseConsensus):
     def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
         if self.threshold == "search":
             return list(THRESHOLDS)
-        given, plain, others = self.threshold, rows.equally_weighted, ("search",)
-        subject, seed = "threshold of NegMM", self.random_state
-        return [association_threshold(given, subject, ensemble, seed, plain=plain, other_words=others)]
+        return [association_threshold(self.threshold, ensemble, rows.weights, self.random_state)]
 
     def _check_fits(self, n_bytes: int, m: int) -> None:
         advice = (

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_number, check_whole
+from ensemblage._validation import Constraints, Flag, Number, Seed, Whole, Words
+from ensemblage._weighted import sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut
 from ensemblage.rows.threads import one_native_thread
@@ -26,9 +27,21 @@ TOLERANCE = 0.03
 WHOLE = 10**8
 """What the whole edge weights of a graph add up to (Strehl & Ghosh's own code); more where there are more edges."""
 
+CUTTER_CONSTRAINTS: Constraints = {
+    "partitioner": [Words(["metis", "spectral"])],
+    "recursive": [Flag()],
+    "imbalance": [Number(above=0), None],
+}
+"""What `Cutter.of` looks at."""
+
 
 class GraphConsensus(BaseConsensus):
     """A method that makes a graph of the ensemble and cuts it into ``n_clusters`` parts."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1)],
+        "random_state": [Seed()],
+    }
 
     partitioner: str
 
@@ -52,6 +65,8 @@ class GraphConsensus(BaseConsensus):
 class ObjectGraph(GraphConsensus):
     """A method that cuts a graph of the objects: a cut with parts of given sizes may part twins."""
 
+    _parameter_constraints: ClassVar[Constraints] = {"distinct": [Flag()]}
+
     distinct: bool
 
     def _holds_rows(self) -> str:
@@ -60,6 +75,12 @@ class ObjectGraph(GraphConsensus):
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if self.distinct or self.partitioner == "spectral":
             return super()._make_rows(ensemble, weights)
+        if sample_weight_of(ensemble) is not None:
+            raise ValueError(
+                f"{type(self).__name__} must have distinct=True, or the normalised cut, where it is given "
+                "sample_weight. Got distinct=False, with which every object is a vertex. Change that, or repeat the "
+                "rows of X: np.repeat(X, sample_weight, axis=0)."
+            )
         return object_rows(ensemble, weights)
 
 
@@ -75,16 +96,12 @@ class Cutter(NamedTuple):
     """Runs of METIS."""
 
     @classmethod
-    def of(cls, estimator: Any, n_init: Any = 1) -> Cutter:
+    def of(cls, estimator: Any, n_init: int = 1) -> Cutter:
         """The cutter that an estimator's parameters ask for."""
-        owner = type(estimator).__name__
-        check_choice(estimator.partitioner, f"partitioner of {owner}", ["metis", "spectral"])
-        imbalance = estimator.imbalance
-        if imbalance is not None:
-            imbalance = check_number(imbalance, f"imbalance of {owner}, if not None,", above=0)
-        check_whole(n_init, f"n_init of {owner}", 1, 1000)
         (seed,) = task_seeds(estimator.random_state, 1).tolist()
-        return cls(owner, estimator.partitioner, bool(estimator.recursive), imbalance, seed, n_init)
+        imbalance = None if estimator.imbalance is None else float(estimator.imbalance)
+        owner, recursive = type(estimator).__name__, bool(estimator.recursive)
+        return cls(owner, estimator.partitioner, recursive, imbalance, seed, n_init)
 
     def cut(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: Any) -> NDArray[np.int64]:
         """Part of each vertex; ``graph`` has no diagonal.

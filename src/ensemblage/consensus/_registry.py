@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -19,102 +18,108 @@ from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._method import _METHODS, METHODS, Method
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
-
-@dataclass(frozen=True)
-class Method:
-    """A consensus method of the literature: an estimator with some of its parameters set."""
-
-    estimator: type[BaseConsensus]
-    paper: str
-    complexity: str
-    """Time for n objects (mostly distinct label rows), p partitions, d = Σk_i, k clusters, t iterations."""
-    needs: str
-    """What the caller must give."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-
-_METHODS: dict[str, Method] = {
-    "km": Method(KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4", "O(n p k t)", "n_clusters"),
+LIFETIME = "the longest lifetime"
+_METHODS |= {
+    "km": Method(
+        KMeansConsensus,
+        "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
+        "O(n p k t)",
+        "O(n + d k)",
+    ),
     "h-km": Method(
-        BisectingKMeansConsensus, "Candel, linear-time evidence accumulation, Secs. 4.2-4.4", "O(n p t log k)", ""
+        BisectingKMeansConsensus,
+        "Candel, linear-time evidence accumulation, Secs. 4.2-4.4: bisecting k-means",
+        "O(n p t log k)",
+        "O(n p + d k)",
+        "⌊√n⌋",
     ),
     "kcc": Method(
         KMeansConsensus,
         "Wu et al. 2015, k-means-based consensus clustering (U_c)",
         "O(n p k t)",
-        "n_clusters",
-        {"init": "random"},
+        "O(n + d k)",
+        parameters={"init": "random"},
     ),
     "ecc": Method(
         KMeansConsensus,
         "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
         "O(n p k t)",
-        "n_clusters",
-        {"utility": "entropy"},
+        "O(n + d k)",
+        parameters={"utility": "entropy"},
     ),
     "qmi": Method(
-        KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "n_clusters"
+        KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "O(n + d k)"
     ),
     "sec": Method(
-        SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", "O(n p k t)", "n_clusters"
+        SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", "O(n p k t)", "O(n + d k)"
     ),
     "eac-single": Method(
         EvidenceAccumulation,
         "Fred & Jain 2005, evidence accumulation, single linkage",
         "O(n² p)",
-        "",
-        {"linkage": "single"},
+        "O(n p)",
+        LIFETIME,
+        parameters={"linkage": "single"},
     ),
     "eac-average": Method(
-        EvidenceAccumulation, "Fred & Jain 2005, evidence accumulation, average linkage", "O(n² p)", ""
+        EvidenceAccumulation,
+        "Fred & Jain 2005, evidence accumulation, average linkage",
+        "O(n² p)",
+        "O(n p + d)",
+        LIFETIME,
     ),
     "eac-complete": Method(
         EvidenceAccumulation,
         "Fred & Jain 2005, evidence accumulation, complete linkage",
-        "O(n² p), O(n²) memory",
-        "",
-        {"linkage": "complete"},
+        "O(n² p)",
+        "O(n²)",
+        LIFETIME,
+        parameters={"linkage": "complete"},
     ),
-    "negmm": Method(
-        NegMM,
-        "Zhong et al. 2019, negative evidence removed (NegMM)",
-        "O(51 n² (p + t)), O(n²) memory",
-        "n_clusters",
-    ),
+    "negmm": Method(NegMM, "Zhong et al. 2019, negative evidence removed (NegMM)", "O(51 n² (p + t))", "O(n²)"),
     "negmm-wat-kmeans": Method(
-        NegMM,
-        "Sinorina et al. 2022, NegMM-WAT(K)",
-        "O(n² (p + t)), O(n²) memory",
-        "n_clusters",
-        {"threshold": "kmeans"},
+        NegMM, "Sinorina et al. 2022, NegMM-WAT(K)", "O(n² (p + t))", "O(n²)", parameters={"threshold": "kmeans"}
     ),
     "negmm-wat-gmm": Method(
-        NegMM,
-        "Sinorina et al. 2022, NegMM-WAT(GMM)",
-        "O(n² (p + t)), O(n²) memory",
-        "n_clusters",
-        {"threshold": "gmm"},
+        NegMM, "Sinorina et al. 2022, NegMM-WAT(GMM)", "O(n² (p + t))", "O(n²)", parameters={"threshold": "gmm"}
     ),
     "cspa": Method(
-        CSPA, "Strehl & Ghosh 2002, cluster-based similarity partitioning", "O(n² p), O(n²) memory", "n_clusters"
+        CSPA,
+        "Strehl & Ghosh 2002, cluster-based similarity partitioning",
+        "O(n² p)",
+        "O(n²) up to 1,000 rows, O(100 n) above",
     ),
-    "hgpa": Method(HGPA, "Strehl & Ghosh 2002, hypergraph partitioning", "O(n p log n)", "n_clusters"),
-    "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "n_clusters"),
+    "hgpa": Method(HGPA, "Strehl & Ghosh 2002, hypergraph partitioning", "O(n p log n)", "O(n p)"),
+    "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "O(n p + d²)"),
     "hbgf": Method(
-        HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "n_clusters"
+        HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "O(n k + d²)"
     ),
-    "majority": Method(MajorityVoting, "Dudoit & Fridlyand 2003, relabelling and majority vote", "O(n p² + p k³)", ""),
-    "acv": Method(CumulativeVoting, "Ayad & Kamel 2010, cumulative voting (Ada-cVote)", "O(n p² + n p k₀ + n k₀²)", ""),
+    "majority": Method(
+        MajorityVoting,
+        "Dudoit & Fridlyand 2003, relabelling and majority vote",
+        "O(n p² + p k³)",
+        "O(n p)",
+        "that of the reference",
+    ),
+    "acv": Method(
+        CumulativeVoting,
+        "Ayad & Kamel 2010, cumulative voting (Ada-cVote)",
+        "O(n p² + n p k₀ + n k₀²)",
+        "O(d k₀)",
+        LIFETIME,
+    ),
     "bv": Method(
-        BipartiteVoting, "Ayad & Kamel 2010, bipartite voting (bVote)", "O(n p² + n p k₀ + n k₀² + p k₀³)", ""
+        BipartiteVoting,
+        "Ayad & Kamel 2010, bipartite voting (bVote)",
+        "O(n p² + n p k₀ + n k₀² + p k₀³)",
+        "O(n p + d²)",
+        LIFETIME,
     ),
 }
-METHODS: Mapping[str, Method] = MappingProxyType(_METHODS)
-"""The methods by the names they have in the literature."""
-
 # What the papers' tables were made with, found by reproducing them: see docs/REPRODUCTION.md. Empty: the defaults.
 PUBLISHED: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {

@@ -111,7 +111,7 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     tol : float, default 0
         A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
     weights : array-like of shape (n_partitions,), optional
-        Weight of each partition in the co-association. Default: one each.
+        Weight of each partition; 0 leaves it out. Default: one each.
     n_jobs : int, optional
         Threads. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import check_choice, check_whole
+from ensemblage._validation import Constraints, Flag, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -35,14 +35,17 @@ from ensemblage.rows.protocol import LabelRows, map_rows
 class VotingConsensus(BaseConsensus):
     """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "linkage": [Words(["average", "aib"])],
+        "include_singletons": [Flag()],
+    }
+
     linkage: str
     include_singletons: bool
     order_: NDArray[np.intp]
     losses_: VotingLosses
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        self._check_parameters()
-        check_choice(self.linkage, f"linkage of {type(self).__name__}", ["average", "aib"])
         k = self._check_wanted(rows)
         order = order_by_entropy(rows, ensemble, self.n_jobs)
         self._rows = rows
@@ -55,9 +58,6 @@ class VotingConsensus(BaseConsensus):
 
     def _holds_rows(self) -> str:
         return ""
-
-    def _check_parameters(self) -> None:
-        raise NotImplementedError
 
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         """Ū and its sums over labels; keeps ``order_`` and ``losses_``."""
@@ -72,7 +72,7 @@ class VotingConsensus(BaseConsensus):
             )
         if self.n_clusters is None:
             return None
-        k, most = check_whole(self.n_clusters, f"n_clusters of {name}", 1), int(rows.n_clusters.max())
+        k, most = int(self.n_clusters), int(rows.n_clusters.max())
         if k > most:
             one = " (n_samples=1)" if len(rows) == 1 else ""
             raise ValueError(
@@ -171,7 +171,9 @@ class VotingConsensus(BaseConsensus):
         ndarray of shape (n_new,), int32
             Cluster of each row; -1 where no partition votes.
         """
-        codes = self._encode(X)
+        return self._predicted(self._encode(X))
+
+    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:

@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._log import get_logger
 from ensemblage.kernels._discotec import CHUNK, sum_pairs
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
+
+logger = get_logger(__name__)
 
 TASK_ROWS = 128
 """Rows of one task, or fewer. Results do not depend on it."""
@@ -86,6 +89,7 @@ def wide_sums_over_pairs(
     def of_task(rows: NDArray[np.int64]) -> WideSums:
         task = WideSums(np.zeros((s, 2), np.int64), np.zeros((s if judged.known_by_row.size else 1, 2), np.int64))
         first, last = int(rows[0]), int(rows[-1]) + 1
+        logger.info("pairs of label rows: %d to %d of %d with those up to them", first + 1, last, len(counts))
         sum_pairs(*codes, counts, edges, thresholds, tables, first, last, *task)
         return task
 

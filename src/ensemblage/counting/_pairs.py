@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._log import get_logger
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import add_pairs, group_objects, square_label_counts
 from ensemblage.rows import blocks
@@ -13,6 +14,8 @@ from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map
+
+logger = get_logger(__name__)
 
 SMALL_TABLE = 2**20
 """Largest table of clusters by labels to count: faster than cluster after cluster while it fits into the cache."""
@@ -102,6 +105,7 @@ def pair_histogram(
     lock, counter = Lock(), np.min_scalar_type(p)
 
     def add(rows: slice) -> None:
+        logger.info("pairs of label rows: %d to %d of %d with those before", rows.start + 1, rows.stop, m)
         histogram = np.zeros_like(total)
         add_pairs(columns, absent, counts, rows.start, rows.stop, np.empty((2, PAIR_BLOCK), dtype=counter), histogram)
         with lock:

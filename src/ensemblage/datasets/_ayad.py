@@ -18,17 +18,13 @@ def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
 
     Parameters
     ----------
-    random_state : int, RandomState or None
+    {random_state}
 
     Returns
     -------
     X : ndarray of shape (1000, 2)
-    y : ndarray of shape (1000,)
-        Which Gaussian.
-
-    References
-    ----------
-    A. Strehl, J. Ghosh, "Cluster ensembles", JMLR 3, 2002. H. G. Ayad, M. S. Kamel, Pattern Recognition 43, 2010.
+        The features.
+    {which_gaussian}
 
     Examples
     --------
@@ -48,17 +44,13 @@ def make_8d5k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
 
     Parameters
     ----------
-    random_state : int, RandomState or None
+    {random_state}
 
     Returns
     -------
     X : ndarray of shape (1000, 8)
-    y : ndarray of shape (1000,)
-        Which Gaussian.
-
-    References
-    ----------
-    A. Strehl, J. Ghosh, "Cluster ensembles", JMLR 3, 2002. H. G. Ayad, M. S. Kamel, Pattern Recognition 43, 2010.
+        The features.
+    {which_gaussian}
 
     Examples
     --------
@@ -78,11 +70,12 @@ def make_two_gauss(random_state: Any = None) -> tuple[NDArray[np.float64], NDArr
 
     Parameters
     ----------
-    random_state : int, RandomState or None
+    {random_state}
 
     Returns
     -------
     X : ndarray of shape (300, 2)
+        The features.
     y : ndarray of shape (300,)
         Which Gaussian.
 

@@ -101,6 +101,11 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
 def dataset_names() -> list[str]:
     """The data sets that the papers use, by the names of their files.
 
+    Returns
+    -------
+    list of str
+        In alphabetical order.
+
     Examples
     --------
     >>> from ensemblage import datasets

@@ -38,11 +38,12 @@ def make_partitions(
         Largest share of objects that keep their cluster.
     rho_min : float, default 0.1
         Smallest such share.
-    random_state : int, RandomState or None
+    {random_state}
 
     Returns
     -------
     labels : ndarray of shape (n_objects, n_partitions)
+        One column per partition.
     truth : ndarray of shape (n_objects,)
         Drawn uniformly from the clusters.
 
@@ -95,13 +96,14 @@ def make_hub_partitions(
     draw : {"paper", "code"}, default "paper"
         The share of objects that a partition keeps of its hub is drawn uniformly from [0.2, 0.9], as the paper says,
         or from [0, 1], as its released code does.
-    random_state : int, RandomState or None
+    {random_state}
 
     Returns
     -------
     labels : ndarray of shape (n_objects, n_partitions)
         Those around the first hub come first. The hubs themselves are not among them.
     truth : ndarray of shape (n_objects,)
+        Drawn uniformly from the clusters.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Ensembles as files: .npz (exact) and .csv (readable), written whole or not at all, read without pickle."""
+"""Files, written whole or not at all, read without pickle: ensembles as .npz (exact) and .csv (readable), tables."""

@@ -1,12 +1,11 @@
 """Labels as .csv: readable."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
 from ensemblage._validation import shown
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import write_csv
 from ensemblage.labels._checks import check_each_labelled, check_labelled, check_names
 from ensemblage.labels._coding import CodedColumns
 from ensemblage.rows.blocks import row_blocks
@@ -20,12 +19,12 @@ def save_csv(coded: CodedColumns, path: Path) -> None:
     texts = [np.array([*map(_label_text, c.tolist()), ""], dtype=object) for c in coded.categories]
     for j, (name, column) in enumerate(zip(names, texts, strict=True)):
         _check_comes_back(name, column[:-1].tolist(), is_first=j == 0)
-    with atomic_write(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(names)
-        for rows in row_blocks(len(coded.codes)):
-            columns = [text[codes].tolist() for text, codes in zip(texts, coded.codes[rows].T, strict=True)]
-            writer.writerows(zip(*columns, strict=True))
+    lines = (
+        line
+        for rows in row_blocks(len(coded.codes))
+        for line in zip(*(text[codes] for text, codes in zip(texts, coded.codes[rows].T, strict=True)), strict=True)
+    )
+    write_csv(path, names, lines, lineterminator="\r\n")
 
 
 def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:

@@ -1,5 +1,6 @@
 """Features to a label matrix: the generators of ensembles."""
 
+from ensemblage._docs import fill_docstrings
 from ensemblage.generation._greedy import GreedyPartitions
 from ensemblage.generation._mixed import MixedPartitions
 from ensemblage.generation._pools import Pool, make_pool
@@ -20,3 +21,5 @@ __all__ = [
     "make_pool",
     "write_partitions",
 ]
+
+fill_docstrings(globals()[name] for name in __all__)

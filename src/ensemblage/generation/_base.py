@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +15,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._validation import check_choice, check_flags
+from ensemblage._validation import check_choice, check_flags, check_progress
 from ensemblage.generation._clusterers import (
     Labels,
     check_clusterer,
@@ -74,8 +74,86 @@ def make_recipe(index: int, estimator: Any, n_clusters: int | None, seed: int) -
     return Recipe(f"{class_name(estimator)}_k{k}_{index}", estimator, int(k), seed)
 
 
-class BasePartitions(TransformerMixin, BaseEstimator):
-    """Base of the transformers from features to a label matrix.
+class LabelTransformer(TransformerMixin, BaseEstimator):
+    """A transformer from features to a label matrix.
+
+    A subclass gives ``_generate``, which makes partitions, ``_matrix``, their labels, ``_transform``, the labels of
+    other rows, and ``_names``.
+    """
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Make the partitions.
+
+        {fit_features}
+        """
+        self._generate(X)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: None = None) -> Labels:
+        """Make the partitions and return their labels.
+
+        Parameters
+        ----------
+        {features}
+        {y}
+
+        {partition_labels}
+
+        Raises
+        ------
+        ValueError
+            If every base clustering fails, or any of them with ``on_error="raise"``.
+        """
+        return self._matrix(self._generate(X))
+
+    def transform(self, X: ArrayLike) -> Labels:
+        """Label rows by every partition: what its clusterer predicts, else the label of its nearest training row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows, new or not.
+
+        {partition_labels}
+        """
+        check_is_fitted(self, "n_clusters_")
+        return self._transform(self._validated(X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the partitions: the clusterer, its number of clusters, an index, as in ``kmeans_k7_0``.
+
+        Parameters
+        ----------
+        {input_features}
+
+        {partition_names}
+        """
+        check_is_fitted(self, "n_clusters_")
+        return np.array(self._names(), dtype=object)
+
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **options)
+
+    def _generate(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _matrix(self, made: Any) -> Labels:
+        raise NotImplementedError
+
+    def _transform(self, X: Any) -> Labels:
+        raise NotImplementedError
+
+    def _names(self) -> list[str]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+class BasePartitions(LabelTransformer):
+    """Base of the generators whose partitions are each made by a clusterer.
 
     A subclass stores its parameters and gives ``_clusterers``, the base clusterers it was given, and ``_recipes``, one
     per partition. It may give ``_prepare``, what is done to X first, and ``_sample``, the part of X that a partition is
@@ -84,6 +162,7 @@ class BasePartitions(TransformerMixin, BaseEstimator):
 
     n_jobs: int | None
     on_error: str
+    progress: Callable[[int, int], None] | None
 
     def _clusterers(self) -> list[Any]:
         raise NotImplementedError
@@ -97,103 +176,49 @@ class BasePartitions(TransformerMixin, BaseEstimator):
     def _sample(self, seed: int, n_rows: int, n_features: int) -> Sample | None:
         return None
 
-    def fit(self, X: ArrayLike, y: None = None) -> Self:
-        """Make the partitions.
+    def _samples(self) -> list[Sample]:
+        """The sample of each partition, drawn again from its seed."""
+        check_is_fitted(self, "n_clusters_")
+        drawn = (self._sample(recipe.seed, self._n_rows, self.n_features_in_) for recipe in self._made)
+        return [sample for sample in drawn if sample is not None]
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features; sparse where the base clusterer takes it.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
-        self._generate(X)
-        return self
-
-    def fit_transform(self, X: ArrayLike, y: None = None) -> Any:
-        """Make the partitions and return their labels.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features; sparse where the base clusterer takes it.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_partitions), int32
-            One column per partition, −1 where a partition gives an object no label.
-
-        Raises
-        ------
-        ValueError
-            If every base clustering fails, or any of them with ``on_error="raise"``.
-        """
-        return self._generate(X)
-
-    def transform(self, X: ArrayLike) -> Any:
-        """Label rows by every partition: what its clusterer predicts, else the label of its nearest training row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows, new or not.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_partitions), int32
-        """
-        check_is_fitted(self, "estimators_")
-        X = self._prepare(self._validated(X, reset=False))
+    def _transform(self, X: Any) -> Labels:
+        X = self._prepare(X)
         # Where the partitions saw all rows, the nearest row is the same for each.
         shares_rows = self._nearest_labels and self._fit_sample(next(iter(self._nearest_labels))) is None
         nearest = nearest_rows(self._fit_X, X) if shares_rows else None
-        return _matrix(run_all(partial(self._labels_of, X, nearest), range(len(self.estimators_)), self.n_jobs))
+        of = partial(self._labels_of, X, nearest)
+        return label_matrix(run_all(of, range(len(self.estimators_)), self.n_jobs))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the partitions: class of the clusterer, its number of clusters, index, as in ``kmeans_k7_0``.
+    def _names(self) -> list[str]:
+        return [recipe.name for recipe in self._made]
 
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        names : ndarray of shape (n_partitions,), object
-        """
-        check_is_fitted(self, "estimators_")
-        return np.array([recipe.name for recipe in self._made], dtype=object)
+    def _matrix(self, made: Sequence[Partition]) -> Labels:
+        return label_matrix([partition.labels for partition in made])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
         tags.input_tags.sparse = all(get_tags(c).input_tags.sparse for c in self._clusterers())
         return tags
 
-    def _generate(self, X: Any) -> Labels:
+    def _generate(self, X: Any) -> list[Partition]:
         check_flags(self)
+        check_progress(self.progress, f"progress of {type(self).__name__}")
         check_choice(self.on_error, f"on_error of {type(self).__name__}", ("warn", "raise"))
         for clusterer in self._clusterers():
             check_clusterer(type(self).__name__, clusterer)
         X = self._prepare(self._validated(X, reset=True))
         with folded_warnings():
             partitions = self._without_failures(self._partitions(X))
-        return self._keep(X, partitions)
+        self._keep(X, partitions)
+        return partitions
 
-    def _validated(self, X: Any, reset: bool) -> Any:
-        types = [np.float64, np.float32]
-        n_least = 2 if reset else 1
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=types, ensure_min_samples=n_least)
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validated(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
 
     def _partitions(self, X: Any) -> list[Partition | Failure]:
         recipes = self._recipes(*X.shape)
-        return run_all(partial(self._partition, X), recipes, self.n_jobs, last=self._is_fatal)
+        return run_all(partial(self._partition, X), recipes, self.n_jobs, self._is_fatal, self.progress)
 
     def _is_fatal(self, outcome: Partition | Failure) -> bool:
         return self.on_error == "raise" and isinstance(outcome, Failure)
@@ -228,7 +253,7 @@ class BasePartitions(TransformerMixin, BaseEstimator):
             warnings.warn(text, FitFailedWarning, stacklevel=4)
         return made
 
-    def _keep(self, X: Any, partitions: Sequence[Partition]) -> Labels:
+    def _keep(self, X: Any, partitions: Sequence[Partition]) -> None:
         self._made = [partition.recipe for partition in partitions]
         self.estimators_ = [recipe.estimator for recipe in self._made]
         self.n_clusters_ = np.array([_asked_or_found(partition) for partition in partitions])
@@ -237,7 +262,6 @@ class BasePartitions(TransformerMixin, BaseEstimator):
         self._nearest_labels = {i: partitions[i].labels for i in without_predict}
         self._fit_X = X if without_predict else None
         self._n_rows = X.shape[0]
-        return _matrix([partition.labels for partition in partitions])
 
     def _fit_sample(self, index: int) -> Sample | None:
         return self._sample(self._made[index].seed, self._n_rows, self.n_features_in_)
@@ -265,7 +289,8 @@ def _asked_or_found(partition: Partition) -> int:
     return len(np.unique(labels[labels >= 0])) if asked is None else asked
 
 
-def _matrix(columns: Sequence[Labels]) -> Labels:
+def label_matrix(columns: Sequence[Labels]) -> Labels:
+    """(n, p) the columns side by side, in Fortran order."""
     labels = np.empty((len(columns[0]), len(columns)), dtype=np.int32, order="F")
     for i, column in enumerate(columns):
         labels[:, i] = column

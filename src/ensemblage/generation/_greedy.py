@@ -3,150 +3,52 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._log import get_logger
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flags, check_number, check_whole
-from ensemblage.kernels._mixed import (
-    Lloyd,
-    add_centre,
-    count_members,
-    lloyd_mixed,
-    loss_of,
-    means,
-    nearest_two,
-    renumber,
+from ensemblage._validation import (
+    Constraints,
+    Flag,
+    Function,
+    Jobs,
+    Number,
+    Seed,
+    Whole,
+    Words,
+    check_number,
+    check_parameters,
+    n_distinct_rows,
 )
-from ensemblage.rows import blocks
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.protocol import map_rows
-from ensemblage.rows.slices import rows_of_slice, run_in_slices
+from ensemblage.generation._base import LabelTransformer
+from ensemblage.generation._clusterers import Labels
+from ensemblage.generation._greedy_stages import Space, Stage, grown, settle
 from ensemblage.rows.threads import parallel_map
 
-CANDIDATES_AT_ONCE = 256
-"""Candidates whose labels are held before equal ones are put together."""
+logger = get_logger(__name__)
+
+GREEDY_CONSTRAINTS: Constraints = {
+    "n_clusters": [Whole(1)],
+    "n_candidates": [Whole(1), Words(["all"])],
+    "augment": [Words(["all", "last"]), None],
+    "partition_weight": [Number(least=0)],
+    "standardize": [Flag()],
+    "max_iter": [Whole(1, 2**31 - 1)],
+    "n_jobs": [Jobs()],
+    "random_state": [Seed()],
+    "progress": [Function(), None],
+}
+"""Those of `GreedyPartitions`, and of what makes one."""
 
 
-class Space(NamedTuple):
-    """Features beside partitions as codes: the matrix [X | one-hot] that is never built."""
-
-    X: NDArray[np.float64]
-    """(n, m)"""
-    codes: NDArray[Any]
-    """(n, u) distinct partitions"""
-    offsets: NDArray[np.int64]
-    """(u + 1,)"""
-    weights: NDArray[np.float64]
-    """(u,) weight of a partition times the number of its copies"""
-
-    @property
-    def rounding(self) -> float:
-        """Bound of the float error of a row's squared distance."""
-        largest = 4 * (float(np.square(self.X).sum(axis=1).max(initial=0)) + float(self.weights.sum()))
-        return float(8 * (self.X.shape[1] + len(self.weights)) * np.finfo(np.float64).eps * largest)
-
-    def with_partitions(self, labels: NDArray[Any], n_clusters: int, weights: NDArray[np.float64]) -> Space:
-        ends = self.offsets[-1] + n_clusters * np.arange(1, labels.shape[1] + 1)
-        codes = np.ascontiguousarray(np.hstack([self.codes, labels]))
-        return Space(self.X, codes, np.append(self.offsets, ends), np.append(self.weights, weights))
-
-    def centres(self, labels: NDArray[Any], n_clusters: int) -> Centres:
-        """Means of the clusters."""
-        counts = np.empty((int(self.offsets[-1]), n_clusters), dtype=np.int64)
-        sizes = np.empty(n_clusters, dtype=np.int64)
-        count_members(self.codes, self.offsets, labels, counts, sizes)
-        features, proportions = np.empty((self.X.shape[1], n_clusters)), np.empty(counts.shape)
-        means(self.X, labels, counts, sizes, features, proportions)
-        return Centres(features, proportions)
-
-    def nearest(self, centres: Centres) -> Nearest:
-        """Nearest centre of every row, and the squared distances to the nearest two."""
-        n, operations = len(self.X), centres.features.shape[1] * (self.X.shape[1] + self.codes.shape[1])
-        nearest = Nearest(np.empty(n, dtype=np.int32), np.empty(n), np.empty(n))
-        # Every row for itself: no result depends on the blocks.
-        map_rows(
-            lambda X, codes, *out: nearest_two((X, codes, self.offsets, self.weights), *centres, *out),
-            [self.X, self.codes, *nearest],
-            size=rows_of_slice(operations, blocks.BLOCK_ROWS),
-        )
-        return nearest
-
-
-class Centres(NamedTuple):
-    """Centres of clusters in a space."""
-
-    features: NDArray[np.float64]
-    """(m, k)"""
-    proportions: NDArray[np.float64]
-    """(d, k)"""
-
-
-class Nearest(NamedTuple):
-    """Where rows are among centres."""
-
-    labels: NDArray[np.int32]
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-
-
-class Run(NamedTuple):
-    """k-means from given centres and one row as a further centre."""
-
-    space: Space
-    centres: Centres
-    nearest: Nearest
-    rounding: float
-    max_iter: int
-
-    def from_row(self, row: int) -> tuple[NDArray[np.int32], bytes, float, int]:
-        """Labels, what equal partitions share, the loss, and the number of iterations."""
-        space, k = self.space, self.centres.features.shape[1]
-        one_hot = np.zeros((int(space.offsets[-1]), 1))
-        one_hot[space.offsets[:-1] + space.codes[row]] = 1
-        features = np.hstack([self.centres.features, space.X[row][:, None]])
-        proportions = np.hstack([self.centres.proportions, one_hot])
-        labels, slack = self.nearest.labels.copy(), np.empty(len(space.X))
-        distances = self.nearest.first, self.nearest.second
-        add_centre(tuple(space), row, k, *distances, self.rounding, labels, slack)
-        lloyd = Lloyd.of(space, labels, slack, features, proportions)
-        run_in_slices(lloyd_mixed, space, self.max_iter, self.rounding, lloyd)
-        loss = loss_of(space.X, space.offsets, space.weights, labels, lloyd.counts, lloyd.sizes)
-        key = np.empty_like(labels)
-        renumber(labels, np.empty(k + 1, dtype=np.int64), key)
-        return labels, key.tobytes(), loss, int(lloyd.progress[0])
-
-
-class Stage(NamedTuple):
-    """The partitions into k clusters."""
-
-    n_clusters: int
-    labels: NDArray[Any]
-    """(n, q) distinct partitions"""
-    which: NDArray[np.intp]
-    """(n_candidates,) the one that each candidate led to"""
-    losses: NDArray[np.float64]
-    """(n_candidates,) k-means loss in the space of the stage"""
-    n_iter: NDArray[np.intp]
-    """(n_candidates,) iterations of k-means"""
-
-    @property
-    def winner(self) -> int:
-        """Candidate with the least loss."""
-        return int(np.argmin(self.losses))
-
-    def best(self) -> NDArray[np.int32]:
-        """Labels of the winner."""
-        return self.labels[:, self.which[self.winner]].astype(np.int32)
-
-
-class GreedyPartitions(TransformerMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class GreedyPartitions(LabelTransformer):
     """Partitions by greedy k-means, each stage of which also sees the partitions of the stages before.
 
     The first half of GKCC (Li & Liu, Algorithm 1). Clusters are added one by one: with the k − 1 best centres so far
@@ -179,6 +81,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         Threads over the candidates. None is all cores. It changes the time and nothing else.
     random_state : int, RandomState or None, default=None
         Seed of the candidates.
+    {progress}
 
     Attributes
     ----------
@@ -198,10 +101,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         Number of clusters of each partition.
     n_iter_ : int
         Iterations of the k-means that won the last stage.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X has any.
+    {features_in}
 
     Raises
     ------
@@ -237,26 +137,18 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
     array([2, 2, 3, 3])
     """
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_candidates: int | Literal["all"] = 59,
-        augment: Literal["all", "last"] | None = "all",
-        partition_weight: float = 1.0,
-        standardize: bool = False,
-        max_iter: int = 300,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_candidates = n_candidates
-        self.augment = augment
-        self.partition_weight = partition_weight
-        self.standardize = standardize
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _parameter_constraints: ClassVar[Constraints] = GREEDY_CONSTRAINTS
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_candidates: int | Literal["all"] = 59
+    augment: Literal["all", "last"] | None = "all"
+    partition_weight: float = 1.0
+    standardize: bool = False
+    max_iter: int = 300
+    n_jobs: int | None = None
+    random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
 
     @staticmethod
     def n_candidates_for(delta: float = 0.95, p: float = 0.05) -> int:
@@ -281,19 +173,7 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
             check_number(value, f"{name} of n_candidates_for", above=0, below=1)
         return math.ceil(math.log1p(-delta) / math.log1p(-p))
 
-    def fit(self, X: Any, y: None = None) -> Self:
-        """Make the partitions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+    def _generate(self, X: Any) -> list[Stage]:
         X = self._validated(X, reset=True)
         k = check_greedy(self, X, "GreedyPartitions")
         (self._seed,) = task_seeds(self.random_state, 1).tolist()
@@ -302,69 +182,24 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         self._X = self._scaled(X)
         self._stages = self._grow(k)
         self._describe(X)
-        return self
+        return self._stages
 
-    def fit_transform(self, X: ArrayLike, y: None = None) -> NDArray[np.int32]:
-        """Make the partitions and return their labels.
+    def _matrix(self, made: Sequence[Stage]) -> Labels:
+        return _of_candidates(made, [stage.labels for stage in made])
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_candidates * (n_clusters - 1)), int32
-            One column per partition, stage by stage.
-        """
-        self.fit(X)
-        return _matrix(self._stages, [stage.labels for stage in self._stages])
-
-    def transform(self, X: Any) -> NDArray[np.int32]:
-        """Label rows by every partition: by the nearest centre, stage by stage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, new or not.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples, n_partitions), int32
-        """
-        check_is_fitted(self, "_stages")
-        X = self._validated(X, reset=False)
+    def _transform(self, X: Any) -> Labels:
+        """Labels by the nearest centre, stage by stage."""
         new: list[NDArray[Any]] = []
         for stage, space in zip(self._stages, self._spaces(), strict=True):
             here = self._space_of(self._scaled(X), self._stages, new)
             new.append(self._labels_of(stage, space, here))
-        return _matrix(self._stages, new)
+        return _of_candidates(self._stages, new)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the partitions: number of clusters and number of the candidate, as in ``greedy_k3_17``.
+    def _names(self) -> list[str]:
+        return [f"greedy_k{stage.n_clusters}_{i}" for stage in self._stages for i in range(len(stage.which))]
 
-        Parameters
-        ----------
-        input_features : None
-            Ignored.
-
-        Returns
-        -------
-        names : ndarray of shape (n_partitions,), object
-        """
-        check_is_fitted(self, "_stages")
-        names = [f"greedy_k{stage.n_clusters}_{i}" for stage in self._stages for i in range(len(stage.which))]
-        return np.array(names, dtype=object)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
-    def _validated(self, X: Any, reset: bool) -> Any:
-        least = 2 if reset else 1
-        return validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=least)
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validated(X, reset, dtype=np.float64, order="C", **options)
 
     def _scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         # Centred in any case: distances do not change and lose fewer digits.
@@ -376,14 +211,23 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
         space = self._space_of(self._X, stages, [])
         labels = np.zeros(len(self._X), dtype=np.int32)
         if n_clusters == 1:
+            if self.progress is not None:
+                self.progress(1, 1)
             return [self._whole(labels)]
         for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
-            stages.append(self._stage(space, space.centres(labels, k - 1), rows))
+            logger.info("base clusterings into %d of %d clusters, from %d objects", k, n_clusters, len(rows))
+            progress = self._progress_of(k, n_clusters, len(rows))
+            stages.append(grown(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs, progress))
             space = self._space_of(self._X, stages, [stage.labels for stage in stages])
             labels = stages[-1].best()
             if k < n_clusters and self.augment is not None:
-                self._settle(space, labels, k)
+                settle(space, labels, k, self.max_iter)
         return stages
+
+    def _progress_of(self, k: int, n_clusters: int, n_candidates: int) -> Callable[[int, int], None] | None:
+        """``progress`` for the candidates of the stage with k clusters."""
+        progress, before, total = self.progress, (k - 2) * n_candidates, (n_clusters - 1) * n_candidates
+        return None if progress is None else lambda done, _: progress(before + done, total)
 
     def _whole(self, labels: NDArray[np.int32]) -> Stage:
         """All objects in one cluster, which the first of them stands for."""
@@ -402,29 +246,6 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
                 yield np.arange(n)
             else:
                 yield random.choice(n, self.n_candidates, replace=False)
-
-    def _stage(self, space: Space, centres: Centres, rows: NDArray[np.intp]) -> Stage:
-        """k-means from the centres and each row in turn; equal partitions are kept once."""
-        k, run = (
-            centres.features.shape[1] + 1,
-            Run(space, centres, space.nearest(centres), space.rounding, self.max_iter),
-        )
-        distinct: dict[bytes, int] = {}
-        kept: list[NDArray[Any]] = []
-        which, n_iter = np.empty((2, len(rows)), dtype=np.intp)
-        losses = np.empty(len(rows))
-        for block in row_blocks(len(rows), CANDIDATES_AT_ONCE):
-            found = parallel_map(run.from_row, rows[block].tolist(), self.n_jobs)
-            for i, (labels, key, loss, iterations) in enumerate(found, start=block.start):
-                if key not in distinct:
-                    kept.append(labels.astype(np.min_scalar_type(k - 1)))
-                which[i], losses[i], n_iter[i] = distinct.setdefault(key, len(distinct)), loss, iterations
-        return Stage(k, np.stack(kept, axis=1), which, losses, n_iter)
-
-    def _settle(self, space: Space, labels: NDArray[np.int32], k: int) -> None:
-        """The winner's partition, by k-means in the space that the new partitions add to."""
-        centres, slack = space.centres(labels, k), np.full(len(labels), -1.0)
-        run_in_slices(lloyd_mixed, space, self.max_iter, space.rounding, Lloyd.of(space, labels, slack, *centres))
 
     def _space_of(self, X: NDArray[np.float64], stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> Space:
         """What the stage after ``labels`` sees, the labels of the stages before it."""
@@ -464,15 +285,13 @@ class GreedyPartitions(TransformerMixin, BaseEstimator):
 
 def check_greedy(estimator: Any, X: NDArray[np.float64], name: str) -> int:
     """Check the parameters of an estimator with those of `GreedyPartitions`, and them against X; ``n_clusters``."""
-    check_flags(estimator)
-    if not (isinstance(estimator.n_candidates, str) and estimator.n_candidates == "all"):
-        check_whole(estimator.n_candidates, f"n_candidates of {name}, if not 'all',", 1)
-    if estimator.augment is not None:
-        check_choice(estimator.augment, f"augment of {name}, if not None,", ["all", "last"])
-    weight = check_number(estimator.partition_weight, f"partition_weight of {name}", least=0)
-    check_whole(estimator.max_iter, f"max_iter of {name}", 1, 2**31 - 1)
-    k = check_whole(estimator.n_clusters, f"n_clusters of {name}", 1)
-    _check_distinct_rows(X, k, name)
+    check_parameters(estimator)
+    k, weight = int(estimator.n_clusters), float(estimator.partition_weight)
+    if (n_distinct := n_distinct_rows(X, k)) < k:
+        raise ValueError(
+            f"n_clusters of {name} must be ≤ the {n_distinct} distinct rows of X (n_samples={len(X)}). "
+            f"Got {k}. Ask for fewer clusters."
+        )
     if (largest := float(np.abs(X).max())) > MOST:
         raise ValueError(
             f"X of {name} must be between -{MOST:g} and {MOST:g}, for distances are squared. Got {largest:g}. "
@@ -495,19 +314,7 @@ def _deviations(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(X.max(axis=0) > X.min(axis=0), np.where(deviations > 0, deviations, 1.0), 1.0)
 
 
-def _check_distinct_rows(X: NDArray[np.float64], n_clusters: int, name: str) -> None:
-    distinct: set[bytes] = set()
-    for row in X + 0.0:  # -0.0 is 0.0
-        distinct.add(row.tobytes())
-        if len(distinct) >= n_clusters:
-            return
-    raise ValueError(
-        f"n_clusters of {name} must be ≤ the {len(distinct)} distinct rows of X (n_samples={len(X)}). "
-        f"Got {n_clusters}. Ask for fewer clusters."
-    )
-
-
-def _matrix(stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+def _of_candidates(stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
     """One column per candidate."""
     n_partitions = sum(len(stage.which) for stage in stages)
     matrix = np.empty((len(labels[0]), n_partitions), dtype=np.int32, order="F")

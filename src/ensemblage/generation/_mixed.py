@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ MOST_SAMPLED = 500
 MOST_CLUSTERS = 100
 
 
+@dataclass(eq=False, repr=False)
 class MixedPartitions(BasePartitions):
     """Partitions by different algorithms, one each: what they agree on does not come from any one of them.
 
@@ -44,8 +46,8 @@ class MixedPartitions(BasePartitions):
         Number of clusters for every algorithm that takes one. "sqrt" is min(⌊√n_samples⌋, 100). None leaves each as it
         is given, which asks for ``estimators``.
     estimators : sequence of clusterers or None, default=None
-        scikit-learn clusterers, mixtures, or pipelines that end in one; each makes a partition. Every ``random_state``
-        of theirs is set in a clone. None is the ten above.
+        Clusterers or mixtures of scikit-learn, or pipelines that end in one; each makes a partition. Every
+        ``random_state`` of theirs is set in a clone. None is the ten above.
     min_samples : int, default=5
         Of the default DBSCAN: neighbours, itself among them, that make an object a core of a cluster.
     eps_quantile : float, default=0.9
@@ -54,13 +56,11 @@ class MixedPartitions(BasePartitions):
     bandwidth_quantile : float or None, default=None
         The default mean shift's radius is the mean distance of an object to the farthest of this share of the others
         (``sklearn.cluster.estimate_bandwidth``, from 500 objects at most). None is 1 / the number of clusters.
-    on_error : {"warn", "raise"}, default="warn"
-        What an algorithm that fails does: it is left out with one warning that names it, or it is raised.
-    n_jobs : int or None, default=None
-        Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
-        all cores. It changes the time and nothing else.
+    {on_error}
+    {joblib_jobs}
     random_state : int, RandomState or None, default=None
         Seed of every algorithm.
+    {progress}
 
     Attributes
     ----------
@@ -68,10 +68,7 @@ class MixedPartitions(BasePartitions):
         The fitted algorithms, one per column.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for, or found.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X has any.
+    {features_in}
 
     Notes
     -----
@@ -98,26 +95,16 @@ class MixedPartitions(BasePartitions):
     ['kmeans_k3_0', 'minibatchkmeans_k3_1', 'dbscan_2', 'agglomerativeclustering_k3_3']
     """
 
-    def __init__(
-        self,
-        n_clusters: int | Literal["sqrt"] | None = "sqrt",
-        *,
-        estimators: Sequence[Any] | None = None,
-        min_samples: int = 5,
-        eps_quantile: float = 0.9,
-        bandwidth_quantile: float | None = None,
-        on_error: Literal["warn", "raise"] = "warn",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.estimators = estimators
-        self.min_samples = min_samples
-        self.eps_quantile = eps_quantile
-        self.bandwidth_quantile = bandwidth_quantile
-        self.on_error = on_error
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int | Literal["sqrt"] | None = "sqrt"
+    _: KW_ONLY
+    estimators: Sequence[Any] | None = None
+    min_samples: int = 5
+    eps_quantile: float = 0.9
+    bandwidth_quantile: float | None = None
+    on_error: Literal["warn", "raise"] = "warn"
+    n_jobs: int | None = None
+    random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
 
     def _clusterers(self) -> list[Any]:
         if self.estimators is None:
@@ -130,11 +117,11 @@ class MixedPartitions(BasePartitions):
             )
         return list(given)
 
-    def _validated(self, X: Any, reset: bool) -> Any:
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         # Each algorithm that takes no sparse matrix would fail on its own.
         if issparse(X) and not get_tags(self).input_tags.sparse:
             check_array(X)
-        return super()._validated(X, reset)
+        return super()._validated(X, reset, **options)
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         k = self._k(n_rows)

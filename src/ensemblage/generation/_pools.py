@@ -48,6 +48,7 @@ def make_pool(
     Parameters
     ----------
     X : array-like of shape (n_objects, n_features)
+        The features.
     pool : {"kmeans", "agglomerative", "dbscan", "all"}, default "all"
         Without ``n_clusters``: k-means 5 times for each k from 2 to 20; agglomerative clustering for each k by single,
         complete, Ward's and average linkage; DBSCAN with 20 radii from the 1 % to the 25 % quantile of the distances,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
 from sklearn.pipeline import make_pipeline
 from sklearn.random_projection import GaussianRandomProjection
@@ -12,6 +13,7 @@ from ensemblage.generation._base import Recipe
 from ensemblage.generation._random_k import RandomKPartitions
 
 
+@dataclass(eq=False, repr=False)
 class ProjectionPartitions(RandomKPartitions):
     """Partitions by k-means, or any clusterer, each of a random projection of the features.
 
@@ -20,35 +22,15 @@ class ProjectionPartitions(RandomKPartitions):
 
     Parameters
     ----------
-    n_partitions : int, default=50
-        Number of partitions.
+    {random_k}
     n_components : int or float, default=0.5
         Dimensions of each projection: a number, at most that of the features, or a part of it in (0, 1].
-    k_min, k_max : int or "sqrt", default=2 and "sqrt"
-        The number of clusters of each partition is uniform in [k_min, k_max]. "sqrt" is min(⌊√n_samples⌋, k_cap).
-    k_cap : int, default=100
-        Largest value of "sqrt".
-    estimator : clusterer or None, default=None
-        A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
-        ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
-    on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised.
-    n_jobs : int or None, default=None
-        Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
-        all cores. It changes the time and nothing else.
-    random_state : int, RandomState or None, default=None
-        Seed of the projections and of every base clustering.
 
     Attributes
     ----------
     estimators_ : list of pipelines
         A `GaussianRandomProjection` and the fitted base clusterer, one per column.
-    n_clusters_ : ndarray of shape (n_partitions,)
-        Number of clusters each was asked for.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X has any.
+    {asked_clusters}
 
     Notes
     -----
@@ -73,30 +55,9 @@ class ProjectionPartitions(RandomKPartitions):
     (178, 20)
     """
 
-    metric = "euclidean"
-
-    def __init__(
-        self,
-        n_partitions: int = 50,
-        *,
-        n_components: int | float = 0.5,
-        k_min: int | Literal["sqrt"] = 2,
-        k_max: int | Literal["sqrt"] = "sqrt",
-        k_cap: int = 100,
-        estimator: Any = None,
-        on_error: Literal["warn", "raise"] = "warn",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_partitions = n_partitions
-        self.n_components = n_components
-        self.k_min = k_min
-        self.k_max = k_max
-        self.k_cap = k_cap
-        self.estimator = estimator
-        self.on_error = on_error
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    _: KW_ONLY
+    n_components: int | float = 0.5
+    metric: Literal["euclidean", "cosine"] = field(default="euclidean", init=False)
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         n_components = self._n_dimensions(n_features)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +17,7 @@ from ensemblage.generation._clusterers import k_parameter
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
 
+@dataclass(eq=False, repr=False)
 class RandomKPartitions(BasePartitions):
     """Partitions by k-means, or any clusterer, each with its own random number of clusters and seed.
 
@@ -23,37 +26,15 @@ class RandomKPartitions(BasePartitions):
 
     Parameters
     ----------
-    n_partitions : int, default=50
-        Number of partitions.
-    k_min, k_max : int or "sqrt", default=2 and "sqrt"
-        Smallest and largest number of clusters. "sqrt" is min(⌊√n_samples⌋, k_cap).
-    k_cap : int, default=100
-        Largest value of "sqrt".
+    {random_k}
     metric : {"euclidean", "cosine"}, default="euclidean"
         Of the default clusterer. "cosine" is spherical k-means [3]_: rows and centres have length one and an object
         goes to the centre with the largest dot product.
-    estimator : clusterer or None, default=None
-        A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
-        ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
-    on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
-        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
-    n_jobs : int or None, default=None
-        Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
-        all cores. It changes the time and nothing else.
-    random_state : int, RandomState or None, default=None
-        Seed of the numbers of clusters and of every base clustering.
 
     Attributes
     ----------
-    estimators_ : list of clusterers
-        The fitted base clusterers, one per column.
-    n_clusters_ : ndarray of shape (n_partitions,)
-        Number of clusters each was asked for.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X has any.
+    {estimators_}
+    {asked_clusters}
 
     Notes
     -----
@@ -84,28 +65,17 @@ class RandomKPartitions(BasePartitions):
     ['kmeans_k7_0', 'kmeans_k2_1', 'kmeans_k5_2', 'kmeans_k5_3', 'kmeans_k9_4']
     """
 
-    def __init__(
-        self,
-        n_partitions: int = 50,
-        *,
-        k_min: int | Literal["sqrt"] = 2,
-        k_max: int | Literal["sqrt"] = "sqrt",
-        k_cap: int = 100,
-        metric: Literal["euclidean", "cosine"] = "euclidean",
-        estimator: Any = None,
-        on_error: Literal["warn", "raise"] = "warn",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_partitions = n_partitions
-        self.k_min = k_min
-        self.k_max = k_max
-        self.k_cap = k_cap
-        self.metric = metric
-        self.estimator = estimator
-        self.on_error = on_error
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_partitions: int = 50
+    _: KW_ONLY
+    k_min: int | Literal["sqrt"] = 2
+    k_max: int | Literal["sqrt"] = "sqrt"
+    k_cap: int = 100
+    estimator: Any = None
+    on_error: Literal["warn", "raise"] = "warn"
+    n_jobs: int | None = None
+    random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
+    metric: Literal["euclidean", "cosine"] = "euclidean"
 
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._random import task_seeds
 from ensemblage._validation import MOST_TASKS, check_fraction, check_whole
@@ -16,6 +17,7 @@ from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_rec
 from ensemblage.generation._clusterers import k_parameter
 
 
+@dataclass(eq=False, repr=False)
 class ResampledPartitions(BasePartitions):
     """Partitions of random subsamples or bootstraps of the rows; the rows left out of one have no label (−1) in it.
 
@@ -37,29 +39,22 @@ class ResampledPartitions(BasePartitions):
     estimator : clusterer or None, default=None
         A scikit-learn clusterer or mixture, or a pipeline that ends in one. Each of its ``random_state`` is set in a
         clone. None is ``KMeans(n_init=1)``, which has 8 clusters unless ``n_clusters`` is given.
-    on_error : {"warn", "raise"}, default="warn"
-        What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
-        ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises.
-    n_jobs : int or None, default=None
-        Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
-        all cores. It changes the time and nothing else.
+    {on_error}
+    {joblib_jobs}
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering. The same seed draws the same rows for any ``n_clusters``.
+    {progress}
 
     Attributes
     ----------
-    estimators_ : list of clusterers
-        The fitted base clusterers, one per column.
+    {estimators_}
     estimators_samples_ : list of ndarray
         The rows each was fitted on, sorted; with ``bootstrap`` they may repeat.
     estimators_features_ : list of ndarray
         The features each was fitted on, sorted.
     n_clusters_ : ndarray of shape (n_partitions,)
         Number of clusters each was asked for; what it found, if it takes no such number.
-    n_features_in_ : int
-        Number of features seen in ``fit``.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X has any.
+    {features_in}
 
     Notes
     -----
@@ -83,28 +78,17 @@ class ResampledPartitions(BasePartitions):
     ((150, 20), 30)
     """
 
-    def __init__(
-        self,
-        n_partitions: int = 50,
-        *,
-        n_clusters: int | None = None,
-        fraction: float = 0.8,
-        bootstrap: bool = False,
-        feature_fraction: float = 1.0,
-        estimator: Any = None,
-        on_error: Literal["warn", "raise"] = "warn",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_partitions = n_partitions
-        self.n_clusters = n_clusters
-        self.fraction = fraction
-        self.bootstrap = bootstrap
-        self.feature_fraction = feature_fraction
-        self.estimator = estimator
-        self.on_error = on_error
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_partitions: int = 50
+    _: KW_ONLY
+    n_clusters: int | None = None
+    fraction: float = 0.8
+    bootstrap: bool = False
+    feature_fraction: float = 1.0
+    estimator: Any = None
+    on_error: Literal["warn", "raise"] = "warn"
+    n_jobs: int | None = None
+    random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
 
     @property
     def estimators_samples_(self) -> list[NDArray[np.intp]]:
@@ -115,10 +99,6 @@ class ResampledPartitions(BasePartitions):
     def estimators_features_(self) -> list[NDArray[np.intp]]:
         """Features of each partition, drawn again from its seed."""
         return [sample.columns for sample in self._samples()]
-
-    def _samples(self) -> list[Sample]:
-        check_is_fitted(self, "estimators_")
-        return [self._sample(recipe.seed, self._n_rows, self.n_features_in_) for recipe in self._made]
 
     def _clusterers(self) -> list[Any]:
         return [KMeans(n_init=1) if self.estimator is None else self.estimator]

@@ -6,37 +6,31 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
+from ensemblage._log import get_logger
 from ensemblage.rows.threads import one_native_thread, thread_count
+
+logger = get_logger(__name__)
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_callback: ContextVar[Callable[[int, int], None] | None] = ContextVar("progress", default=None)
-
-
-@contextmanager
-def progress(callback: Callable[[int, int], None]) -> Iterator[None]:
-    """Call ``callback(done, total)`` in the caller's thread after every base clustering of the block."""
-    token = _callback.set(callback)
-    try:
-        yield
-    finally:
-        _callback.reset(token)
-
 
 def run_all(
-    function: Callable[[T], R], tasks: Sequence[T], n_jobs: int | None, last: Callable[[R], bool] = lambda _: False
+    function: Callable[[T], R],
+    tasks: Sequence[T],
+    n_jobs: int | None,
+    last: Callable[[R], bool] = lambda _: False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[R]:
     """``[function(task) for task in tasks]`` by joblib's threads, BLAS and OpenMP held to one thread each.
 
     The same bits for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
+    ``progress(done, total)`` is called here, after every task.
     """
-    callback = _callback.get()
     parallel = Parallel(
         n_jobs=None if n_jobs is None else thread_count(n_jobs), prefer="threads", return_as="generator"
     )
@@ -44,8 +38,9 @@ def run_all(
     with one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
         for result in finished:
             results.append(result)
-            if callback is not None:
-                callback(len(results), len(tasks))
+            logger.info("base clustering %d of %d", len(results), len(tasks))
+            if progress is not None:
+                progress(len(results), len(tasks))
             if last(result):
                 break
     return results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ def unit_rows(X: Any, owner: str) -> Any:
     return normalize(X)
 
 
+@dataclass(eq=False, repr=False)
 class SphericalKMeans(ClusterMixin, BaseEstimator):
     """k-means on the unit sphere: seeds by k-means++, labels by the largest dot product, centres of length one.
 
@@ -36,13 +38,11 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):
     scikit-learn's k-means does. O(n m k) per iteration, O(k (n_block + m)) memory beside X and the labels.
     """
 
-    def __init__(
-        self, n_clusters: int = 8, *, max_iter: int = 300, tol: float = 1e-4, random_state: Any = None
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    max_iter: int = 300
+    tol: float = 1e-4
+    random_state: Any = None
 
     def fit(self, X: Any, y: None = None) -> Self:
         centers, _ = kmeans_plusplus(X, self.n_clusters, random_state=check_random_state(self.random_state))

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from importlib.metadata import version
 from os import PathLike
@@ -20,14 +19,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ensemblage._lock import only_user
-from ensemblage._validation import check_choice, check_flag, check_path, shown
+from ensemblage._validation import check_choice, check_flag, check_path, check_progress
 from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
 from ensemblage.generation._clusterers import check_clusterer
-from ensemblage.generation._run import folded_warnings, progress, run_all
+from ensemblage.generation._run import folded_warnings, run_all
 
-WITHOUT_EFFECT = ("n_jobs", "on_error")
+WITHOUT_EFFECT = ("n_jobs", "on_error", "progress")
 """Parameters that no label depends on."""
 ON_DISK = np.empty(0, dtype=np.int32)
 """Stands for labels that are in a file."""
@@ -63,8 +62,8 @@ def write_partitions(
 
     Returns
     -------
-    names : list of str
-        Of the partitions, as ``get_feature_names_out`` gives them.
+    list of str
+        Names of the partitions, as ``get_feature_names_out`` gives them.
 
     Raises
     ------
@@ -98,8 +97,7 @@ def write_partitions(
     ((150, 3), 'minibatchkmeans_k7_0')
     """
     generator, files = _checked(generator), _Files.of(check_path(path, "path of write_partitions"))
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback of write_partitions must be a function. Got {shown(callback)}. Give one, or None.")
+    check_progress(callback, "callback of write_partitions")
     check_flag(overwrite, "overwrite of write_partitions")
     features: Any = generator._prepare(generator._validated(X, reset=True))
     n_rows, n_features = features.shape
@@ -170,8 +168,8 @@ def _made(
 ) -> list[str]:
     """Make what is not finished; the names of the partitions that did not fail."""
     make = partial(_in_file, generator, X, files)
-    with folded_warnings(), nullcontext() if callback is None else progress(callback):
-        outcomes = run_all(make, recipes, generator.n_jobs, last=generator._is_fatal)
+    with folded_warnings():
+        outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, callback or generator.progress)
         return [partition.recipe.name for partition in generator._without_failures(outcomes)]
 
 

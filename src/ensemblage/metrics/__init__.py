@@ -1,5 +1,6 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
+from ensemblage._docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._cluster_density import cluster_density
@@ -32,3 +33,5 @@ __all__ = [
     "pac",
     "weak_association_threshold",
 ]
+
+fill_docstrings(globals()[name] for name in __all__)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_choice, check_weights
+from ensemblage._weighted import n_counted
 from ensemblage.counting._contingency import sums_of_pairs, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
@@ -41,15 +42,11 @@ def ensemble_nmi(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    {compared}
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
         and Li & Liu the geometric one.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions in the mean, ≥ 0. Default: equal.
+    {mean_weights}
 
     Returns
     -------
@@ -57,18 +54,13 @@ def ensemble_nmi(
         Between 0 and 1. Each partition is compared on the objects that it and the clustering label; one that shares
         no object with the clustering is left out (NaN if all are).
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     See Also
     --------
-    sklearn.metrics.normalized_mutual_info_score : the same number for one pair without missing labels.
+    sklearn.metrics.normalized_mutual_info_score : The same number for one pair without missing labels.
 
-    Notes
-    -----
-    O(n p) time, one contingency table at a time.
+    {one_table}
 
     Examples
     --------
@@ -86,12 +78,8 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions in the mean, ≥ 0. Default: equal.
+    {compared}
+    {mean_weights}
 
     Returns
     -------
@@ -99,18 +87,13 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
         At most 1; about 0 by chance. Each partition is compared on the objects that it and the clustering label; one
         that shares no object with the clustering is left out (NaN if all are).
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     See Also
     --------
-    sklearn.metrics.adjusted_rand_score : the same number for one pair without missing labels.
+    sklearn.metrics.adjusted_rand_score : The same number for one pair without missing labels.
 
-    Notes
-    -----
-    O(n p) time, one contingency table at a time.
+    {one_table}
 
     References
     ----------
@@ -178,7 +161,7 @@ def agreement_matrix(
 
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
-    p, f = ensemble.shape[1], _summand(measure, len(ensemble))
+    p, f = ensemble.shape[1], _summand(measure, n_counted(ensemble))
     codes, counts, _ = ensemble.distinct
     sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)
     agreement = np.eye(p)

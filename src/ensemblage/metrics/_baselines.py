@@ -24,8 +24,7 @@ def ensemble_baselines(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     metric : {"nmi", "ari", "density"}, default "nmi"
         For "nmi" and "ari" a member is compared with the others (ordered pairs i ≠ j); its density is taken in the
         whole ensemble, itself included, on the objects that it labels.
@@ -37,7 +36,10 @@ def ensemble_baselines(
 
     Returns
     -------
-    mean, best : float
+    mean : float
+        Mean score of the members.
+    best : float
+        The largest.
 
     Raises
     ------

@@ -21,12 +21,7 @@ def cluster_density(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions, ≥ 0. Default: equal.
+    {weighted_clustering}
 
     Returns
     -------
@@ -35,10 +30,7 @@ def cluster_density(
         singleton), the rest D(C, C') (Eq. 5). With missing labels: (pairs joined) / (pairs labelled), both summed over
         the partitions; 0 where no partition labels a pair.
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     Notes
     -----

@@ -38,10 +38,8 @@ def coassociation(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions, ≥ 0. Default: equal.
+    {labels}
+    {weights}
     rows : slice, or list or array of int or bool, optional
         The objects to take, in the order wanted. Default: all.
     max_bytes : int or str, default 2 GiB
@@ -208,8 +206,7 @@ def association_counts(labels: ArrayLike | Any) -> NDArray[np.int64]:
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
 
     Returns
     -------

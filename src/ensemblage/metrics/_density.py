@@ -25,12 +25,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
-    weights : array-like of shape (n_partitions,), optional
-        Weights of the partitions, ≥ 0. Default: equal.
+    {weighted_clustering}
 
     Returns
     -------
@@ -38,10 +33,7 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
         Between 0 and 1. Singletons count as 0. With missing labels, the density of a cluster is (pairs joined) /
         (pairs labelled), both summed over the partitions; 0 where no partition labels two members.
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     Notes
     -----

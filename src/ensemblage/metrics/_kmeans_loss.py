@@ -19,10 +19,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    {compared}
     weights : array-like of shape (n_partitions,), optional
         Weights of the partitions, ≥ 0. Default: 1 each.
 
@@ -32,10 +29,7 @@ def kmeans_loss(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights
         Σ_t w_t Σ_C (n_C − Σ_f α_f² / n_C), with n_C the members of C that partition t labels and α_f those among them
         with label f. 0 if all members of each cluster have the same labels, infinite beyond the largest float.
 
-    Raises
-    ------
-    ValueError
-        If the clustering has another number of objects or assigns none, or the weights do not fit.
+    {clustering_raises}
 
     Notes
     -----

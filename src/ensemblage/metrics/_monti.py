@@ -87,8 +87,7 @@ def pac(labels: ArrayLike | Any, *, lower: float = 0.1, upper: float = 0.9) -> f
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     lower, upper : float, default 0.1 and 0.9
         Consensus values above ``lower`` and up to ``upper`` are ambiguous.
 
@@ -231,8 +230,7 @@ def item_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> NDAr
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     clustering : array-like of shape (n_objects,)
         Cluster of each object. Objects with -1 or NaN are members of none, but have a consensus with each.
 
@@ -289,10 +287,7 @@ def cluster_consensus(labels: ArrayLike | Any, clustering: ArrayLike | Any) -> N
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
-    clustering : array-like of shape (n_objects,)
-        Cluster of each object. Objects with -1 or NaN are in no cluster and left out.
+    {compared}
 
     Returns
     -------

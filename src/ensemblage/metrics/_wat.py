@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -9,8 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._random import random_source
-from ensemblage._validation import check_choice, check_flag, check_number, check_whole
+from ensemblage._validation import Constraint, Number, Words, check_choice, check_flag, check_weights, check_whole
+from ensemblage._weighted import counted_objects, n_counted
+from ensemblage.kernels._weighted_pairs import add_weighted_pairs
 from ensemblage.metrics._coassociation import association_counts
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.slices import rows_of_slice
+from ensemblage.rows.threads import parallel_map
 
 _N_DRAWN = 1_000_000
 _N_BOOTSTRAPS = 200
@@ -40,6 +46,7 @@ def weak_association_threshold(
     labels: ArrayLike | Any,
     method: str = "kmeans",
     *,
+    weights: ArrayLike | None = None,
     include_diagonal: bool = False,
     max_pairs: int = 2 * 10**10,
     return_error: Literal[False] = False,
@@ -52,6 +59,7 @@ def weak_association_threshold(
     labels: ArrayLike | Any,
     method: str = "kmeans",
     *,
+    weights: ArrayLike | None = None,
     include_diagonal: bool = False,
     max_pairs: int = 2 * 10**10,
     return_error: Literal[True],
@@ -63,6 +71,7 @@ def weak_association_threshold(
     labels: ArrayLike | Any,
     method: str = "kmeans",
     *,
+    weights: ArrayLike | None = None,
     include_diagonal: bool = False,
     max_pairs: int = 2 * 10**10,
     return_error: bool = False,
@@ -72,10 +81,11 @@ def weak_association_threshold(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-        The ensemble. -1 and NaN mean missing.
+    {labels}
     method : {"kmeans", "gmm"}, default "kmeans"
         Two groups of least squares, solved exactly; or a mixture of two Gaussians by EM that starts from them.
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions, ≥ 0: the co-associations are the weighted ones. Default: equal.
     include_diagonal : bool, default False
         Whether the matrix counts as the paper's Algorithm 2 reads it: both triangles, and each object with itself.
         It moves the threshold up, much if n is small.
@@ -102,7 +112,8 @@ def weak_association_threshold(
     ``GaussianMixture`` does by default and gives its result on the values repeated by their counts.
 
     O(m² p) time for m distinct label rows (see `association_counts`) and O(n) memory; the rest is O(p), O(p²) with
-    missing labels.
+    missing labels. Unequal weights make as many values as there are pairs: those within 2·10⁻⁵ of each other count as
+    the largest of them, in 1 MB per thread.
 
     References
     ----------
@@ -121,14 +132,15 @@ def weak_association_threshold(
     check_whole(max_pairs, "max_pairs of weak_association_threshold", 1)
     check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
     check_flag(return_error, "return_error of weak_association_threshold")
-    n, split = len(ensemble), SPLITS[method]
+    split, w = SPLITS[method], check_weights(weights, ensemble.shape[1], "weak_association_threshold")
+    n = n_counted(ensemble)
     if n * (n - 1) // 2 <= max_pairs:
         instead = "a max_pairs below the number of pairs"
         ensemble.distinct.codes.in_memory("weak_association_threshold", instead)
-        histogram = _with_diagonal(association_histogram(ensemble), n, include_diagonal)
+        histogram = _with_diagonal(association_histogram(ensemble, w), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
     random = random_source(random_state)
-    drawn = _drawn_histogram(ensemble, min(_N_DRAWN, max_pairs), random)
+    drawn = _drawn_histogram(ensemble, w, min(_N_DRAWN, max_pairs), random)
     share = _Sample(drawn, n, include_diagonal, min(_N_DRAWN, max_pairs))
     threshold = split(share.histogram())
     if not return_error:
@@ -138,26 +150,50 @@ def weak_association_threshold(
 
 
 def association_threshold(
-    given: Any, subject: str, ensemble: Ensemble, random_state: Any, *, plain: bool, other_words: tuple[str, ...] = ()
+    given: str | float, ensemble: Ensemble, weights: NDArray[np.float64], random_state: Any
 ) -> float:
-    """A parameter's number, or the threshold that WAT finds by the word given; not ``plain``, only a number will do.
-
-    ``plain``: what is compared with the threshold is the co-association, all weights equal.
-    """
+    """A parameter's number, or the threshold on the weighted co-associations that WAT finds by the word given."""
     if not isinstance(given, str):
-        return check_number(given, f"{subject}, if it is a number,", least=0, below=1)
-    check_choice(given, f"{subject}, if it is a word,", [*other_words, *SPLITS])
-    if not plain:
-        raise ValueError(
-            f"{subject} must be {''.join(f'{word!r} or ' for word in other_words)}a number where weights are unequal "
-            f"or the similarity is not the plain co-association. Got {given!r}. Give a number."
-        )
-    return weak_association_threshold(ensemble, given, random_state=random_state)
+        return float(given)
+    return weak_association_threshold(ensemble, given, weights=weights, random_state=random_state)
 
 
-def association_histogram(ensemble: Ensemble) -> Histogram:
+def association_histogram(ensemble: Ensemble, weights: NDArray[np.float64] | None = None) -> Histogram:
     """Positive co-associations of the pairs i < j, each different value once."""
-    return histogram_of(association_counts(ensemble))
+    if weights is None or (weights == weights[0]).all():
+        return histogram_of(association_counts(ensemble))
+    return _weighted_histogram(ensemble, weights)
+
+
+N_BINS = 2**16
+"""Weighted co-associations that are the same multiple of 1 / N_BINS, rounded, count as the largest of them."""
+
+
+def _weighted_histogram(ensemble: Ensemble, weights: NDArray[np.float64]) -> Histogram:
+    codes, counts, _ = ensemble.distinct
+    codes = codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
+    m, p = codes.shape
+    columns, absent = np.ascontiguousarray(codes.T), ensemble.n_clusters.astype(codes.dtype)
+    tally, largest, lock = np.zeros(N_BINS + 1, dtype=np.int64), np.zeros(N_BINS + 1), Lock()
+
+    def add(rows: slice) -> None:
+        of_rows, largest_of_rows = np.zeros_like(tally), np.zeros_like(largest)
+        work = np.empty((2, m))
+        add_weighted_pairs(columns, absent, weights, counts, rows.start, rows.stop, work, of_rows, largest_of_rows)
+        with lock:
+            np.add(tally, of_rows, out=tally)
+            np.maximum(largest, largest_of_rows, out=largest)
+
+    parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p), MOST_ROWS_AT_ONCE)))
+    labelled = (codes < ensemble.n_clusters)[:, weights > 0].any(axis=1)
+    tally[-1] += int((counts * (counts - 1) // 2)[labelled].sum())
+    largest[-1] = max(largest[-1], 1.0) if tally[-1] else 0.0
+    seen = tally > 0
+    return Histogram(largest[seen], tally[seen])
+
+
+MOST_ROWS_AT_ONCE = 1_024
+"""Rows whose pairs are added to one histogram before it is added to that of all."""
 
 
 def histogram_of(table: NDArray[np.int64]) -> Histogram:
@@ -205,19 +241,30 @@ class _Sample(NamedTuple):
         return self._replace(drawn=Histogram(self.drawn.values[seen], again[seen].astype(np.int64))).histogram()
 
 
-def _drawn_histogram(ensemble: Ensemble, n_drawn: int, random: np.random.RandomState) -> Histogram:
-    """Associations of random pairs of different objects."""
-    n, p = ensemble.shape
-    table = np.zeros((p + 1, p + 1), dtype=np.int64)
+def _drawn_histogram(
+    ensemble: Ensemble, weights: NDArray[np.float64], n_drawn: int, random: np.random.RandomState
+) -> Histogram:
+    """Associations of random pairs of different objects, each of them as often as it counts."""
+    n, p = n_counted(ensemble), ensemble.shape[1]
+    table, values = np.zeros((p + 1, p + 1), dtype=np.int64), []
+    plain = (weights == weights[0]).all()
     for start in range(0, n_drawn, 100_000):
         size = min(100_000, n_drawn - start)
         i = random.randint(n, size=size, dtype=np.int64)
         j = random.randint(n - 1, size=size, dtype=np.int64)
         j += j >= i
+        i, j = counted_objects(ensemble, i), counted_objects(ensemble, j)
         known = (ensemble.codes[i] < ensemble.n_clusters) & (ensemble.codes[j] < ensemble.n_clusters)
-        joined = (known & (ensemble.codes[i] == ensemble.codes[j])).sum(axis=1)
-        np.add.at(table, (joined, known.sum(axis=1)), 1)
-    return histogram_of(table)
+        alike = known & (ensemble.codes[i] == ensemble.codes[j])
+        if plain:
+            np.add.at(table, (alike.sum(axis=1), known.sum(axis=1)), 1)
+        else:
+            labelled = (known * weights).sum(axis=1)
+            values.append((alike * weights).sum(axis=1) / np.where(labelled > 0, labelled, 1))
+    if plain:
+        return histogram_of(table)
+    found = np.concatenate(values)
+    return Histogram(*np.unique(found[found > 0], return_counts=True))
 
 
 def two_means_split(histogram: Histogram) -> float:
@@ -247,6 +294,11 @@ def mixture_split(histogram: Histogram) -> float:
 
 
 SPLITS = {"kmeans": two_means_split, "gmm": mixture_split}
+
+
+def threshold_constraints(*other_words: str) -> list[Constraint | None]:
+    """What a threshold on co-associations may be: a word of a method that finds it, or a number."""
+    return [Words([*other_words, *SPLITS]), Number(least=0, below=1)]
 
 
 def start_of_mixture(histogram: Histogram) -> Mixture:

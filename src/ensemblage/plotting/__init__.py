@@ -4,20 +4,19 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
-from ._agreement import agreement
+from ensemblage._docs import fill_docstrings
+
+from ._associations import association_histogram, threshold_search
 from ._axes import printable
+from ._by_number import consensus_cdfs, delta_areas, estimated_clusters, lifetimes, split_losses, stability_curves
+from ._clusters import cluster_sizes, confidence_boxes, confidence_by_cluster, confidence_quantiles
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
-from ._confidence import confidence_boxes, confidence_by_cluster, confidence_quantiles
-from ._evidence import association_histogram, dendrogram, last_merges, thresholded_matrices
-from ._matrix import consensus_matrix
-from ._monti import consensus_cdfs, delta_areas, item_consensus_bars, stability_curves
+from ._dendrograms import dendrogram, last_merges, voting_dendrogram
+from ._matrices import agreement, consensus_matrix, thresholded_matrices
+from ._memberships import item_consensus_bars, membership
 from ._ranking import ranking_scores
 from ._records import evidence
-from ._scatter import scatter
-from ._sizes import cluster_sizes
-from ._splits import split_losses
-from ._threshold_search import threshold_search
-from ._voting import entropy_scatter, estimated_clusters, lifetimes, membership, voting_dendrogram
+from ._scatter import entropy_scatter, scatter
 
 __all__ = [
     "PALETTE",
@@ -49,3 +48,5 @@ __all__ = [
     "thresholded_matrices",
     "voting_dendrogram",
 ]
+
+fill_docstrings(globals()[name] for name in __all__)

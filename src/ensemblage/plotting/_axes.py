@@ -1,22 +1,28 @@
 """What every figure needs: an ax, readable names, ticks that do not collide."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ensemblage._validation import check_whole, shown
 
+from ._colors import PALETTE
+
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+else:
+    Axes = "matplotlib.axes.Axes"  # takes its time, and is imported where something is drawn
 
 
-def new_axes(width: float = 4.8, height: float = 3.6) -> "Axes":
+def new_axes(width: float = 4.8, height: float = 3.6) -> Axes:
     """The ax of a new figure that belongs to nobody else (inches)."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def axes_or_new(ax: "Axes | None", width: float = 4.8, height: float = 3.6) -> "Axes":
+def axes_or_new(ax: Axes | None, width: float = 4.8, height: float = 3.6) -> Axes:
     """The ax that was given, if it is one; that of a new figure where there is none."""
     if ax is None:
         return new_axes(width, height)
@@ -30,7 +36,12 @@ def axes_or_new(ax: "Axes | None", width: float = 4.8, height: float = 3.6) -> "
     return ax
 
 
-def without_frame(ax: "Axes") -> None:
+def curve(ax: Axes, x: Any, y: Any) -> None:
+    """A line through points."""
+    ax.plot(x, y, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
+
+
+def without_frame(ax: Axes) -> None:
     """Leave only the axes that carry numbers."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -42,12 +53,14 @@ def printable(name: object, width: int = 24) -> str:
     Parameters
     ----------
     name : object
+        Anything that `str` takes.
     width : int, default 24
         Most characters.
 
     Returns
     -------
     str
+        At most ``width`` printable characters.
 
     Examples
     --------
@@ -62,7 +75,7 @@ def printable(name: object, width: int = 24) -> str:
 
 
 def label_ticks(
-    ax: "Axes", axis: Literal["x", "y"], positions: Sequence[float], names: Sequence[object], most: int = 30
+    ax: Axes, axis: Literal["x", "y"], positions: Sequence[float], names: Sequence[object], most: int = 30
 ) -> None:
     """Name the ticks; with more than ``most`` of them only every second, third, …"""
     step = -(-len(positions) // most) if len(positions) else 1

@@ -1,7 +1,8 @@
 """The scores of the members, best first."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,11 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._validation import check_numbers
 
 from ._arrays import check_length
-from ._axes import axes_or_new, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, label_ticks, without_frame
 from ._colors import PALETTE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _MOST_NAMES = 30
 
@@ -25,8 +23,8 @@ def ranking_scores(
     errors: ArrayLike | None = None,
     greater_is_better: bool = True,
     label: str = "score",
-    ax: "Axes | None" = None,
-) -> "Axes":
+    ax: Axes | None = None,
+) -> Axes:
     """Dots of the scores of the members of an ensemble, from best to worst.
 
     Up to 30 members are named; more are drawn over their ranks.
@@ -43,12 +41,7 @@ def ranking_scores(
         Whether the largest score is the best.
     label : str, default "score"
         What the scores are.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -83,7 +76,7 @@ def ranking_scores(
     return ax
 
 
-def _draw_named(ax: "Axes", scores: NDArray[np.float64], spread: NDArray[np.float64], names: Sequence[object]) -> None:
+def _draw_named(ax: Axes, scores: NDArray[np.float64], spread: NDArray[np.float64], names: Sequence[object]) -> None:
     positions = list(range(len(names)))
     if spread.any():
         ax.hlines(positions, scores - spread, scores + spread, color=PALETTE[0], linewidth=1)

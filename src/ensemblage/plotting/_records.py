@@ -1,35 +1,24 @@
 """The figure of a record of evidence, by its kind."""
 
+from __future__ import annotations
+
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ensemblage._validation import shown
-from ensemblage.consensus.evidence import (
-    Candidates,
-    Cut,
-    Dendrogram,
-    Evidence,
-    Lifetimes,
-    Memberships,
-    PairCounts,
-    Splits,
-    Trace,
-)
+from ensemblage.consensus import evidence as records
 
-from ._axes import axes_or_new, without_frame
+from ._associations import association_histogram, threshold_search
+from ._axes import Axes, axes_or_new, curve, without_frame
+from ._by_number import lifetimes, split_losses
 from ._colors import PALETTE, UNLABELLED_COLOR
-from ._evidence import association_histogram, dendrogram, last_merges
-from ._splits import split_losses
-from ._threshold_search import threshold_search
-from ._voting import lifetimes, membership, voting_dendrogram
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from ._dendrograms import dendrogram, last_merges, voting_dendrogram
+from ._memberships import membership
 
 
-def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
+def evidence(record: records.Evidence, *, ax: Axes | None = None) -> Axes:
     """Draw a record of the evidence of a consensus, as its kind asks for.
 
     Parameters
@@ -37,12 +26,7 @@ def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
     record : Evidence
         One of those that ``consensus.evidence(labels)`` returns. Of a hierarchy of more than 40 leaves the last merges
         are drawn.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Raises
     ------
@@ -61,15 +45,15 @@ def evidence(record: Evidence, *, ax: "Axes | None" = None) -> "Axes":
 
 
 @singledispatch
-def _draw(record: Any, ax: "Axes | None") -> "Axes":
+def _draw(record: Any, ax: Axes | None) -> Axes:
     raise TypeError(
         f"A record of evidence must be one that a consensus gave. Got {shown(record)}. "
         "Give one of consensus.evidence(labels)."
     )
 
 
-@_draw.register(Dendrogram)
-def _(record: Dendrogram, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Dendrogram)
+def _(record: records.Dendrogram, ax: Axes | None) -> Axes:
     if record.leaves != "object":
         return voting_dendrogram(record.merges, record.clusters, ax=ax)
     if len(record.sizes) == 0 or (record.sizes == 1).all():
@@ -77,50 +61,50 @@ def _(record: Dendrogram, ax: "Axes | None") -> "Axes":
     return dendrogram(record.merges, record.sizes, record.clusters, ax=ax)
 
 
-@_draw.register(Lifetimes)
-def _(record: Lifetimes, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Lifetimes)
+def _(record: records.Lifetimes, ax: Axes | None) -> Axes:
     k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
     return lifetimes(record.lifetimes, n_clusters=k, ax=ax)
 
 
-@_draw.register(PairCounts)
-def _(record: PairCounts, ax: "Axes | None") -> "Axes":
+@_draw.register(records.PairCounts)
+def _(record: records.PairCounts, ax: Axes | None) -> Axes:
     thresholds = dict(record.parted_at)
     if record.threshold is not None:
         thresholds["used"] = record.threshold
     return association_histogram(record.counts, thresholds=thresholds, ax=ax)
 
 
-@_draw.register(Candidates)
-def _(record: Candidates, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Candidates)
+def _(record: records.Candidates, ax: Axes | None) -> Axes:
     scores = np.where(np.isnan(record.scores), np.inf, record.scores)
     ax = threshold_search(record.values, scores, ax=ax)
     ax.set(xlabel=record.parameter, ylabel=record.score)
     return ax
 
 
-@_draw.register(Splits)
-def _(record: Splits, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Splits)
+def _(record: records.Splits, ax: Axes | None) -> Axes:
     return split_losses(record.losses, ax=ax)
 
 
-@_draw.register(Trace)
-def _(record: Trace, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Trace)
+def _(record: records.Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
-    ax.plot(np.arange(len(record.values)), record.values, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
+    curve(ax, np.arange(len(record.values)), record.values)
     ax.set(xlabel="pass", ylabel=record.quantity)
     ax.locator_params(axis="x", integer=True)
     without_frame(ax)
     return ax
 
 
-@_draw.register(Memberships)
-def _(record: Memberships, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Memberships)
+def _(record: records.Memberships, ax: Axes | None) -> Axes:
     return membership(record.membership, record.clusters, sizes=record.sizes, ax=ax)
 
 
-@_draw.register(Cut)
-def _(record: Cut, ax: "Axes | None") -> "Axes":
+@_draw.register(records.Cut)
+def _(record: records.Cut, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, 6.4, 1.4)
     ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
     ax.barh([0], [record.value], color=PALETTE[0])

@@ -1,6 +1,8 @@
 """The objects in two dimensions."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,11 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._validation import check_numbers
 
 from ._arrays import whole_numbers
-from ._axes import axes_or_new, without_frame
+from ._axes import Axes, axes_or_new, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _FAINTEST = 0.12
 _NAME_DISTANCE = 0.06
@@ -20,8 +19,8 @@ _MOST_NAMED = 60
 
 
 def scatter(
-    points: ArrayLike, clusters: ArrayLike, confidence: ArrayLike | None = None, *, ax: "Axes | None" = None
-) -> "Axes":
+    points: ArrayLike, clusters: ArrayLike, confidence: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
     """Objects as points: the colour is the cluster, the opacity the confidence, a number marks each cluster.
 
     Of more than 60 clusters the largest 60 are marked. The points are rasterised, so that a figure saved as SVG or PDF
@@ -35,12 +34,7 @@ def scatter(
         ``labels_`` of a consensus; negative ones are grey and named "unlabelled".
     confidence : array-like of float, shape (n,), optional
         ``confidence_`` of the consensus. The largest is drawn opaque, 0 and NaN faintest.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -65,7 +59,7 @@ def scatter(
     return ax
 
 
-def _name_clusters(ax: "Axes", xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
+def _name_clusters(ax: Axes, xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
     span = np.ptp(xy, axis=0, keepdims=True) if len(xy) else np.ones((1, 2))
     scaled = xy / np.where(span > 0, span, 1)
     taken: list[int] = []
@@ -87,7 +81,7 @@ def _name_place(xy: NDArray[np.float64], members: NDArray[np.intp], taken: list[
     return int(order[np.argmax(clear) if clear.any() else np.argmax(free)])
 
 
-def _explain(ax: "Axes", top: float | None, unlabelled: bool) -> None:
+def _explain(ax: Axes, top: float | None, unlabelled: bool) -> None:
     shares = () if top is None else (0.0, 0.5, 1.0)
     entries = [("0.3", float(_opacity(share)), f"{share * (top or 1):.2f}") for share in shares]
     if unlabelled:
@@ -102,3 +96,35 @@ def _explain(ax: "Axes", top: float | None, unlabelled: bool) -> None:
 
 def _opacity(share: ArrayLike) -> NDArray[np.float64]:
     return _FAINTEST + (1 - _FAINTEST) * np.clip(share, 0, 1)
+
+
+def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """Objects as points, coloured by the entropy of their membership: dark where they lie between clusters.
+
+    Parameters
+    ----------
+    points : array-like of float, shape (n, 2)
+        Coordinates.
+    entropy : array-like of float, shape (n,)
+        ``metrics.membership_entropy``, from 0 to 1. NaN is drawn as a small grey dot.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import entropy_scatter
+    >>> len(entropy_scatter([[0, 0], [1, 1]], [0.0, 1.0]).collections)
+    1
+    """
+    ax = axes_or_new(ax, 4.8, 4.1)
+    xy = check_numbers(points, "points of entropy_scatter", ("n", 2))
+    values = check_numbers(entropy, "entropy of entropy_scatter", (len(xy),))
+    known = ~np.isnan(values)
+    order = np.flatnonzero(known)[np.argsort(values[known], kind="stable")]
+    size = float(np.clip(12_000 / max(len(xy), 1), 6, 30))
+    style: dict[str, Any] = {"linewidths": 0, "rasterized": True}
+    if not known.all():
+        ax.scatter(xy[~known, 0], xy[~known, 1], s=size / 3, color=UNLABELLED_COLOR, **style)
+    drawn = ax.scatter(xy[order, 0], xy[order, 1], s=size, c=values[order], cmap="viridis_r", vmin=0, vmax=1, **style)
+    ax.figure.colorbar(drawn, ax=ax, label="entropy of the membership (1 = undecided)", fraction=0.05, pad=0.03)
+    without_frame(ax)
+    return ax

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ensemblage.metrics._agreement import agreement_matrix, mean_agreement
 from ensemblage.ranking._base import BaseRanker
 
 
+@dataclass(eq=False, repr=False)
 class AverageAgreement(BaseRanker):
     """Rank the members of an ensemble by their mean agreement with the other members.
 
@@ -21,26 +23,18 @@ class AverageAgreement(BaseRanker):
         Adjusted Rand index or normalised mutual information: Ohl & Lindsten's AARI and ANMI.
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises the mutual information. Ohl & Lindsten use the arithmetic one.
-    n_jobs : int, optional
-        Threads; None and -1 use every core. The result does not depend on it.
+    {n_jobs}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_partitions,)
         Mean agreement with the n_partitions - 1 others less ``violations_``, larger is better. NaN, with a warning,
         for a partition that shares no labelled object with any other.
-    order_ : ndarray of shape (n_partitions,)
-        Members, best first; ties by position.
-    ranks_ : ndarray of shape (n_partitions,)
-        Rank of each member, 1 = best; equal scores share the better rank.
+    {ranked}
     agreement_ : ndarray of shape (n_partitions, n_partitions)
         Agreement of every two members, 1 on the diagonal; NaN where they share no labelled object.
-    violations_ : ndarray of shape (n_partitions,)
-        Share of the constraints that each member violates; 0 without constraints.
-    names_in_ : ndarray of str
-        Names of the members.
-    n_features_in_ : int
-        Number of partitions.
+    {violations}
+    {members_in}
 
     Raises
     ------
@@ -66,12 +60,10 @@ class AverageAgreement(BaseRanker):
     array([1, 1, 3])
     """
 
-    agreement_: NDArray[np.float64]
-
-    def __init__(self, measure: str = "ari", *, average_method: str = "arithmetic", n_jobs: int | None = None) -> None:
-        self.measure = measure
-        self.average_method = average_method
-        self.n_jobs = n_jobs
+    measure: str = "ari"
+    _: KW_ONLY
+    average_method: str = "arithmetic"
+    n_jobs: int | None = None
 
     @property
     def greater_is_better(self) -> bool:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._validation import takes_labels
 from ensemblage.ranking._constraints import Constraints
 
 
@@ -42,21 +43,13 @@ class BaseRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-            Labels. -1, NaN and None mean that the partition did not label the object.
-        y : ignored
+        {X}
+        {y}
         features : array-like of shape (n_objects, n_features), optional
             The objects themselves. `InternalIndex` needs them; other rankers do not use them.
-        must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
-            Pairs of objects, by row number, known to belong together or not to. They may contradict each other: then
-            every member violates some.
-        known_labels : array-like of shape (n_objects,), optional
-            Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
-            a constraint.
+        {constraints}
 
-        Returns
-        -------
-        self
+        {self}
 
         Raises
         ------
@@ -109,11 +102,7 @@ class BaseRanker(BaseEstimator):
             )
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
+        return takes_labels(super().__sklearn_tags__())
 
 
 def order_and_ranks(scores: NDArray[np.float64], greater_is_better: bool) -> tuple[NDArray[np.intp], NDArray[np.int64]]:

@@ -44,11 +44,23 @@ class Comparison:
         return to_frame(self.ranker_columns, self.backend)
 
     def to_markdown(self) -> str:
-        """Both tables, numbers to four digits."""
+        """Both tables, numbers to four digits.
+
+        Returns
+        -------
+        str
+            The summary first, then the members.
+        """
         return f"{to_markdown(self.ranker_columns)}\n\n{to_markdown(self.member_columns)}\n"
 
     def to_csv(self, path: str | PathLike[str]) -> None:
-        """Write the rows of the members to a CSV file. It is written under another name first, then renamed."""
+        """Write the rows of the members to a CSV file. It is written under another name first, then renamed.
+
+        Parameters
+        ----------
+        path : path
+            Of the file, which is replaced if there is one.
+        """
         to_csv(self.member_columns, path)
 
     def _repr_markdown_(self) -> str:
@@ -69,7 +81,7 @@ def compare(
 
     Parameters
     ----------
-    labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+    {labels}
     features : array-like or data frame of shape (n_objects, n_features), optional
         For the internal indices.
     truth : array-like of shape (n_objects,), optional
@@ -77,8 +89,7 @@ def compare(
     rankers : sequence of str or ranker, or dict of rankers by name, optional
         Names are keys of ``ranking.RANKERS``. Default: "discotec", "aari" and "anmi"; with features "silhouette" and
         "calinski_harabasz" too.
-    must_link, cannot_link, known_labels
-        What is known about the objects, as in ``Discotec.fit``; given to every ranker.
+    {constraints}
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from math import frexp
 from typing import Any
@@ -112,6 +112,7 @@ def exact_means(rows: Judged, C: ConsensusMatrix, distance: str, n_jobs: int | N
     return means
 
 
+@dataclass(eq=False, repr=False)
 class Discotec(BaseRanker):
     """Rank the members of an ensemble by their distance from the consensus matrix.
 
@@ -128,8 +129,7 @@ class Discotec(BaseRanker):
         from random pairs ("tv" never, unless labels are missing).
     n_sampled_pairs : int, default 10_000_000
         Number of random pairs, where they are needed, from 2 to 10⁹. Each takes 16 bytes.
-    n_jobs : int, optional
-        Threads; None and -1 use every core. The result does not depend on it.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the random pairs.
 
@@ -138,12 +138,8 @@ class Discotec(BaseRanker):
     scores_ : ndarray of shape (n_partitions,)
         Mean distance over all ordered pairs of objects, an object with itself included, plus ``violations_``; lower is
         better.
-    order_ : ndarray of shape (n_partitions,)
-        Members, best first; ties by position.
-    ranks_ : ndarray of shape (n_partitions,)
-        Rank of each member, 1 = best; equal scores share the better rank.
-    violations_ : ndarray of shape (n_partitions,)
-        Share of the constraints that each member violates (Eq. 5); 0 without constraints.
+    {ranked}
+    {violations}
     standard_errors_ : ndarray of shape (n_partitions,)
         Standard errors of the scores; 0 where they are exact.
     separated_ : ndarray of shape (n_partitions - 1,)
@@ -151,10 +147,7 @@ class Discotec(BaseRanker):
         difference.
     mean_association_ : float
         Mean of C: the threshold of Q.
-    names_in_ : ndarray of str
-        Names of the members.
-    n_features_in_ : int
-        Number of partitions.
+    {members_in}
 
     Raises
     ------
@@ -193,24 +186,12 @@ class Discotec(BaseRanker):
     array([0, 1, 2, 3])
     """
 
-    standard_errors_: NDArray[np.float64]
-    separated_: NDArray[np.bool_]
-    mean_association_: float
-
-    def __init__(
-        self,
-        distance: str = "binary",
-        *,
-        max_pairs: int = 10_000_000_000,
-        n_sampled_pairs: int = 10_000_000,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.distance = distance
-        self.max_pairs = max_pairs
-        self.n_sampled_pairs = n_sampled_pairs
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    distance: str = "binary"
+    _: KW_ONLY
+    max_pairs: int = 10_000_000_000
+    n_sampled_pairs: int = 10_000_000
+    n_jobs: int | None = None
+    random_state: Any = None
 
     @property
     def greater_is_better(self) -> bool:

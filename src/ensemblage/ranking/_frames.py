@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from os import PathLike
@@ -10,7 +9,7 @@ from typing import Any
 
 import narwhals as nw
 
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import markdown_table, write_csv
 
 Columns = Mapping[str, Sequence[Any]]
 BACKENDS = ("pandas", "polars", "pyarrow")
@@ -36,8 +35,8 @@ def to_frame(columns: Columns, backend: str | None) -> Any:
 def to_markdown(columns: Columns) -> str:
     """A table for people: numbers to four digits."""
     lines = [tuple(columns), *zip(*columns.values(), strict=True)]
-    head, *rows = ["| " + " | ".join(_cell(value) for value in line) + " |" for line in lines]
-    return "\n".join([head, "|" + "---|" * len(columns), *rows])
+    head, *rows = [[_cell(value) for value in line] for line in lines]
+    return "\n".join(markdown_table(head, rows))
 
 
 def _cell(value: Any) -> str:
@@ -47,7 +46,5 @@ def _cell(value: Any) -> str:
 
 def to_csv(columns: Columns, path: str | PathLike[str]) -> None:
     """Every digit of the numbers, empty where there is none."""
-    with atomic_write(path, newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(["" if v != v else v for v in row] for row in zip(*columns.values(), strict=True))
+    rows = (["" if v != v else v for v in row] for row in zip(*columns.values(), strict=True))
+    write_csv(path, columns, rows, lineterminator="\r\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ensemblage.ranking._base import BaseRanker
 from ensemblage.rows.threads import one_native_thread, parallel_map
 
 
+@dataclass(eq=False, repr=False)
 class InternalIndex(BaseRanker):
     """Rank the members of an ensemble by an internal index: how compact and separate their clusters are.
 
@@ -26,25 +28,18 @@ class InternalIndex(BaseRanker):
         A key of ``metrics.INTERNAL_INDICES``.
     variant : {"published", "ohl"}, default "published"
         "ohl" is the index as Ohl & Lindsten ran it, where that differs.
-    n_jobs : int, optional
-        Threads; None and -1 use every core. The result does not depend on it.
+    {n_jobs}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_partitions,)
         The index of each member; ``greater_is_better`` tells which end is good. NaN, with a warning, where it is not
         defined, as for a single cluster.
-    order_ : ndarray of shape (n_partitions,)
-        Members, best first; ties by position, those without a score last.
-    ranks_ : ndarray of shape (n_partitions,)
-        Rank of each member, 1 = best; equal scores share the better rank.
+    {ranked}
     violations_ : ndarray of shape (n_partitions,)
         Share of the constraints that each member violates. It is not added to the scores: they have other units
         (Ohl & Lindsten, Sec. 4.4).
-    names_in_ : ndarray of str
-        Names of the members.
-    n_features_in_ : int
-        Number of partitions.
+    {members_in}
 
     Raises
     ------
@@ -70,10 +65,10 @@ class InternalIndex(BaseRanker):
 
     _adds_violations = False
 
-    def __init__(self, index: str = "silhouette", *, variant: str = "published", n_jobs: int | None = None) -> None:
-        self.index = index
-        self.variant = variant
-        self.n_jobs = n_jobs
+    index: str = "silhouette"
+    _: KW_ONLY
+    variant: str = "published"
+    n_jobs: int | None = None
 
     @property
     def greater_is_better(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import narwhals as nw
@@ -12,11 +13,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import is_integer
-from ensemblage._validation import check_number, check_whole, shown
+from ensemblage._validation import check_number, check_whole, shown, takes_labels
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._discotec import Discotec
 
 
+@dataclass(eq=False, repr=False)
 class SelectMembers(TransformerMixin, BaseEstimator):
     """Keep the partitions that a ranking puts first: a label matrix in, one with fewer columns out.
 
@@ -64,27 +66,20 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     array([0, 0, 1, 1], dtype=int32)
     """
 
-    ranker_: BaseRanker
-    selected_: NDArray[np.intp]
-
-    def __init__(self, ranker: Any = None, n_members: Any = 0.5) -> None:
-        self.ranker = ranker
-        self.n_members = n_members
+    ranker: Any = None
+    n_members: Any = 0.5
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Rank the partitions of a label matrix.
 
         Parameters
         ----------
-        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-            Labels. -1, NaN and None mean that the partition did not label the object.
-        y : ignored
+        {X}
+        {y}
         **fit_params
             What the ranking's ``fit`` takes: ``features``, ``must_link``, ``cannot_link``, ``known_labels``.
 
-        Returns
-        -------
-        self
+        {self}
         """
         if self.ranker is not None and not isinstance(self.ranker, BaseRanker):
             raise TypeError(
@@ -112,6 +107,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Labels by the partitions of ``fit``, in their order.
 
         Returns
         -------
@@ -132,20 +128,18 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : ignored
+        {input_features}
 
         Returns
         -------
         ndarray of str objects
+            In the order of the label matrix.
         """
         check_is_fitted(self)
         names: NDArray[Any] = self.ranker_.names_in_[self.selected_]
         return names
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags = takes_labels(super().__sklearn_tags__())
         tags.transformer_tags.preserves_dtype = []
         return tags

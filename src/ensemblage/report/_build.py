@@ -97,6 +97,7 @@ def render(summary: Mapping[str, Any]) -> str:
     Returns
     -------
     str
+        A whole document.
 
     Raises
     ------

@@ -248,9 +248,9 @@ def _(record: Memberships) -> list[str]:
     voted = ~np.isnan(record.membership).any(axis=1)
     if not voted.any():
         return []
-    sure = record.membership[voted].max(axis=1) > 0.5
+    sure = record.membership[voted].max(axis=1) >= 0.75
     share = percent(float(np.average(sure, weights=record.sizes[voted])))
-    return [f"{share} of the objects have more than half of their votes in one cluster."]
+    return [f"{share} of the objects have three quarters of their votes or more in one cluster."]
 
 
 def _entropies(points: Mapping[str, Any]) -> Picture:

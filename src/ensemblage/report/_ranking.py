@@ -150,14 +150,12 @@ def _agreement_by_rank(summary: Summary) -> Picture:
     ax = plotting.agreement(
         square(figure["ari"])[np.ix_(order, order)], names=[members[figure["members"][i]]["name"] for i in order]
     )
-    sentences = [
-        (
-            f"Rows and columns are partitions in the order of {ranking['name']}, the best in the upper left corner. A "
-            "dark corner that fades says that the best ones agree with each other; several dark blocks, that the "
-            "partitions fall into groups and the largest group decides the order."
-        )
-    ]
-    return Picture("How alike the best ones are", to_svg(ax, "agreement_by_rank"), sentences)
+    sentence = (
+        f"Rows and columns are partitions in the order of {ranking['name']}, the best in the upper left corner. A "
+        "dark corner that fades says that the best ones agree with each other; several dark blocks, that the "
+        "partitions fall into groups and the largest group decides the order."
+    )
+    return Picture("How alike the best ones are", to_svg(ax, "agreement_by_rank"), [sentence])
 
 
 def _frequent_pairs(summary: Summary) -> Picture:

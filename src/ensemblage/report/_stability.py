@@ -73,15 +73,13 @@ def stability_section(summary: Summary) -> Section | None:
 def _ambiguity(found: Mapping[str, Any]) -> Picture:
     of = {name: {row["k"]: row[name] for row in found["table"]} for name in ("pac", "reference_pac")}
     reference = None if None in of["reference_pac"].values() else of["reference_pac"]
-    sentences = [
-        (
-            "Parts of the objects were clustered again and again. A pair is ambiguous if it is sometimes together and "
-            "sometimes apart. The share of such pairs falls with the number of clusters even without any: what counts "
-            "is how far it lies below the line of data without clusters."
-        )
-    ]
+    sentence = (
+        "Parts of the objects were clustered again and again. A pair is ambiguous if it is sometimes together and "
+        "sometimes apart. The share of such pairs falls with the number of clusters even without any: what counts "
+        "is how far it lies below the line of data without clusters."
+    )
     ax = plotting.stability_curves(of["pac"], reference, n_clusters=found["best"])
-    return Picture("Ambiguous pairs", to_svg(ax, "ambiguity"), sentences)
+    return Picture("Ambiguous pairs", to_svg(ax, "ambiguity"), [sentence])
 
 
 def _distributions(found: Mapping[str, Any]) -> Picture:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any
 from ensemblage._lock import only_user
 from ensemblage._validation import check_whole, shown
 from ensemblage._version import __version__
+from ensemblage.files._atomic import make_folder
+from ensemblage.files._text import write_text
 from ensemblage.report._layout import counted
 from ensemblage.report._svg import figure_style, to_svg
 from ensemblage.reproduce import _page
@@ -28,7 +29,7 @@ from ensemblage.reproduce._protocol import Protocols
 from ensemblage.reproduce._results import Results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
-from ensemblage.reproduce._tables import csv_text, plot, to_csv, to_markdown, write_text
+from ensemblage.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.rows.threads import thread_count
 
 RESULTS, INDEX = "results.sqlite", "index.html"
@@ -78,7 +79,8 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
     _check(request)
     papers = [load_paper(name) for name in request.papers]
     plans = [plan for paper in papers for plan in plans_of(paper, request)]
-    with _folder(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
+    make_folder(request.output)
+    with only_user(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
         for version, n in store.other_versions().items():
             tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
         aside = sum(_aside(plan.experiment, store) for plan in plans)
@@ -189,21 +191,6 @@ def _size(experiment: Experiment, request: Request) -> tuple[tuple[Case, ...], i
     return cases, request.runs or runs
 
 
-@contextmanager
-def _folder(path: Path) -> Iterator[None]:
-    """Make the folder, and keep others out of it."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=path).close()
-    except OSError as error:
-        raise ValueError(
-            f"The output must be a folder that can be written. {path} cannot: {error.strerror}. "
-            "Name another one with -o."
-        ) from None
-    with only_user(path):
-        yield
-
-
 def _write(
     request: Request, papers: Sequence[Paper], store: Store, data: Data, missing: Mapping[str, str], seconds: float
 ) -> Path:
@@ -242,7 +229,7 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for table, cells in outcome.tables:
         stem = f"table{table.number}"
-        write_text(folder / f"{stem}.csv", to_csv(cells))
+        write_rows(folder / f"{stem}.csv", [exact_row(cell) for cell in cells])
         title = f"{outcome.paper.name.capitalize()}, Table {table.number}: {table.title}"
         write_text(folder / f"{stem}.md", to_markdown(title, cells, table.digits))
         ax = plot(cells)
@@ -252,9 +239,9 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         for i, panel in enumerate(panels):
             stem = f"figure{figure.number}{chr(ord('a') + i) if len(panels) > 1 else ''}"
             write_text(folder / f"{stem}.svg", to_svg(panel.ax, stem))
-            write_text(folder / f"{stem}.csv", csv_text(panel.numbers))
+            write_rows(folder / f"{stem}.csv", panel.numbers)
     if outcome.claims:
-        write_text(folder / "claims.csv", csv_text([claim._asdict() for claim in outcome.claims]))
+        write_rows(folder / "claims.csv", [claim._asdict() for claim in outcome.claims])
 
 
 def _facts(outcomes: Sequence[Outcome], seconds: float) -> list[tuple[str, str]]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import markdown_table, write_csv
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import new_axes, without_frame
 from ensemblage.reproduce._cells import DIFFERS, Cell, ordered
@@ -18,21 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """The rows under the names of their columns, in the order of first appearance; what a row has not is empty."""
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, ordered(name for row in rows for name in row), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
+    names = ordered(name for row in rows for name in row)
+    write_csv(path, names, ([row.get(name) for name in names] for row in rows))
 
 
-def to_csv(cells: Sequence[Cell]) -> str:
-    """One line per cell."""
-    return csv_text([_exact_row(cell) for cell in cells])
-
-
-def _exact_row(cell: Cell) -> dict[str, Any]:
+def exact_row(cell: Cell) -> dict[str, Any]:
+    """What a cell holds, to six digits."""
     ours = cell.ours
     return {
         "row": cell.row,
@@ -56,12 +47,9 @@ def to_markdown(title: str, cells: Sequence[Cell], digits: int) -> str:
     """Rows by columns: ours ± standard error (published), marked where the difference is beyond noise."""
     rows, columns = ordered(c.row for c in cells), ordered(c.column for c in cells)
     at = {(c.row, c.column): c for c in cells}
-    lines = [f"### {title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
-    for row in rows:
-        shown = [_markdown_cell(at.get((row, column)), digits) for column in columns]
-        lines.append(f"| {row} | {' | '.join(shown)} |")
-    lines += ["", "Ours ± standard error (published); **bold**: beyond noise.", ""]
-    return "\n".join(lines)
+    shown = [[row, *(_markdown_cell(at.get((row, column)), digits) for column in columns)] for row in rows]
+    note = "Ours ± standard error (published); **bold**: beyond noise."
+    return "\n".join([f"### {title}", "", *markdown_table(["", *columns], shown), "", note, ""])
 
 
 def _markdown_cell(cell: Cell | None, digits: int) -> str:
@@ -116,9 +104,3 @@ def _plot_column(ax: Any, cells: Sequence[Cell], column: str, color: str) -> Non
     if beyond:
         ax.plot(*zip(*beyond, strict=True), "o", color=color, markersize=9, fillstyle="none")
     ax.plot([], [], "o", color=color, markersize=4, label=column)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    with atomic_write(path, encoding="utf-8") as file:
-        file.write(text)

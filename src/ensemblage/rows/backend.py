@@ -54,6 +54,11 @@ def parallel_backend(client: Any) -> Iterator[None]:
     client : distributed.Client
         Yours to open and to close. Only its ``submit``, ``scatter``, ``gather`` and ``nthreads`` are used.
 
+    Yields
+    ------
+    None
+        The workers are used until the block ends.
+
     Raises
     ------
     ValueError

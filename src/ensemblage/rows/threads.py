@@ -8,17 +8,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ensemblage._validation import shown
+from ensemblage._validation import Jobs, check_value
 from ensemblage.rows.slices import Stopped, check_stopped, unless
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-MOST_JOBS = 1_000
-"""Most threads, as in the shell."""
 
 _executor: ThreadPoolExecutor | None = None
 
@@ -35,36 +31,60 @@ def thread_count(n_jobs: int | None) -> int:
     """Threads for ``n_jobs``: None means every available core, -1 too, -2 all but one."""
     if n_jobs is None:
         return available_cores()
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs == 0 or n_jobs > MOST_JOBS:
-        raise ValueError(
-            f"n_jobs must be None or a whole number other than 0, at most {MOST_JOBS:,}. Got {shown(n_jobs)}. "
-            "-1 uses every core."
-        )
+    check_value(n_jobs, "n_jobs", [Jobs()])
     return int(n_jobs) if n_jobs > 0 else max(1, available_cores() + 1 + int(n_jobs))
 
 
-def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | None = None) -> list[R]:
+class _Done:
+    """The tasks of a map that are done, and a function that is told how many."""
+
+    def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
+        self._total, self._progress, self._told = total, progress, 0
+        self._tasks: list[int] = []
+        self.add = self._tasks.append  # whole in any thread
+
+    def tell(self) -> None:
+        """By one thread; nothing if it knows."""
+        n_done = len(self._tasks)
+        if self._progress is not None and n_done > self._told:
+            self._told = n_done
+            self._progress(n_done, self._total)
+
+
+def parallel_map(
+    function: Callable[[T], R],
+    tasks: Iterable[T],
+    n_jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[R]:
     """``[function(task) for task in tasks]`` over threads; the calling thread works too.
 
     Results are in the order of the tasks. The first error, Ctrl-C included, stops the other threads at their next task
     or slice of a kernel and is raised. Ctrl-C is seen between two tasks or slices of the calling thread: neither should
-    be long. Safe to nest: a thread never waits for one that has not started.
+    be long. Safe to nest: a thread never waits for one that has not started. ``progress(done, total)`` is called by the
+    calling thread, after each of its own tasks and at the end; ``done`` are those of all threads.
     """
     todo: Sequence[T] = list(tasks)
     n_threads = min(thread_count(n_jobs), len(todo))
-    if n_threads <= 1:
-        return [function(task) for task in todo]
     results: list[Any] = [None] * len(todo)
-    counter = itertools.count()
+    counter, done = itertools.count(), _Done(len(todo), progress)
+    if n_threads <= 1:
+        for i, task in enumerate(todo):
+            results[i] = function(task)
+            done.add(i)
+            done.tell()
+        return results
     stopped = False
 
-    def work() -> None:
+    def work(tell: Callable[[], None]) -> None:
         nonlocal stopped
         try:
             with unless(lambda: stopped):
                 while (i := next(counter)) < len(todo):
                     check_stopped()
                     results[i] = function(todo[i])
+                    done.add(i)
+                    tell()
         except Stopped:
             # Not where another thread of ours failed: its error is raised below.
             if not stopped:
@@ -74,9 +94,9 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
             stopped = True
             raise
 
-    helpers = [_pool().submit(work) for _ in range(n_threads - 1)]
+    helpers = [_pool().submit(work, lambda: None) for _ in range(n_threads - 1)]
     try:
-        work()
+        work(done.tell)
         _wait_for(helpers)
     except BaseException:
         stopped = True
@@ -86,6 +106,7 @@ def parallel_map(function: Callable[[T], R], tasks: Iterable[T], n_jobs: int | N
     for helper in helpers:
         if not helper.cancelled():
             helper.result()
+    done.tell()
     return results
 
 

@@ -1,27 +1,61 @@
-"""How sure the consensus is of its clusters."""
+"""The clusters of a consensus: how large they are, and how sure it is of them."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_numbers, shown
+from ensemblage._validation import MOST_OBJECTS, check_numbers, check_whole, shown
 
 from ._arrays import whole_numbers
-from ._axes import axes_or_new, label_ticks, without_frame
-from ._colors import cluster_colors
+from ._axes import Axes, axes_or_new, label_ticks, without_frame
+from ._colors import UNLABELLED_COLOR, cluster_colors
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+_MOST_NUMBERS = 12
 _TINY = 10
 """Up to this many objects are drawn one by one: quartiles of so few say nothing."""
-
 _QUANTILES = (5, 25, 50, 75, 95)
 
 
-def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: "Axes | None" = None) -> "Axes":
+def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = None) -> Axes:
+    """Bars of the sizes of the clusters.
+
+    Parameters
+    ----------
+    sizes : array-like of int, shape (k,)
+        Objects in cluster 0, 1, and so on.
+    unlabelled : int, default 0
+        Objects that no partition labels: one grey bar at the end.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import cluster_sizes
+    >>> cluster_sizes([50, 62, 38]).get_ylabel()
+    'objects'
+    """
+    ax = axes_or_new(ax)
+    counts = whole_numbers(sizes, "sizes of cluster_sizes", ("k",))
+    unlabelled = check_whole(unlabelled, "unlabelled of cluster_sizes", 0, MOST_OBJECTS)
+    clusters = np.arange(len(counts))
+    bars = ax.bar(clusters, counts, width=0.8, color=cluster_colors(clusters))
+    if len(counts) <= _MOST_NUMBERS:
+        ax.bar_label(bars, labels=[f"{count:,}" for count in counts.tolist()], padding=2)
+    if unlabelled:
+        rest = ax.bar(len(counts) + 0.3, unlabelled, width=0.8, color=UNLABELLED_COLOR)
+        ax.bar_label(rest, labels=[f"{unlabelled:,} unlabelled"], padding=4, rotation=90)
+    label_ticks(ax, "x", clusters.tolist(), clusters.tolist(), most=20)
+    ax.set(xlabel="cluster", ylabel="objects")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    ax.margins(x=0.02, y=0.1)
+    without_frame(ax)
+    return ax
+
+
+def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
     """Distribution of the confidence of the objects, cluster by cluster.
 
     A cluster of more than ten objects is a box (middle half), a line (median) and whiskers (5 % and 95 %); the objects
@@ -29,16 +63,8 @@ def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: "Ax
 
     Parameters
     ----------
-    confidence : array-like of float, shape (n,)
-        ``confidence_`` of a consensus. NaN is left out.
-    clusters : array-like of int, shape (n,)
-        ``labels_`` of the consensus. Objects with a negative label are left out.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {confidences}
+    {ax}
 
     Examples
     --------
@@ -54,10 +80,7 @@ def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dic
 
     Parameters
     ----------
-    confidence : array-like of float, shape (n,)
-        ``confidence_`` of a consensus. NaN is left out.
-    clusters : array-like of int, shape (n,)
-        ``labels_`` of the consensus. Objects with a negative label are left out.
+    {confidences}
 
     Returns
     -------
@@ -92,19 +115,14 @@ def _quantiles(cluster: int, values: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
-def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: "Axes | None" = None) -> "Axes":
+def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = None) -> Axes:
     """Draw what `confidence_quantiles` returns.
 
     Parameters
     ----------
     quantiles : sequence of dict
         One entry per cluster, in order.
-    ax : matplotlib Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -130,7 +148,7 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: "Axes | None" =
     return ax
 
 
-def _draw_boxes(ax: "Axes", boxes: Sequence[dict[str, Any]]) -> None:
+def _draw_boxes(ax: Axes, boxes: Sequence[dict[str, Any]]) -> None:
     x = np.array([q["cluster"] for q in boxes])
     q5, q25, q50, q75, q95 = (np.array([q[f"q{p}"] for q in boxes]) for p in _QUANTILES)
     colors = cluster_colors(x)
@@ -139,7 +157,7 @@ def _draw_boxes(ax: "Axes", boxes: Sequence[dict[str, Any]]) -> None:
     ax.hlines(q50, x - 0.3, x + 0.3, color="black", linewidth=1.8)
 
 
-def _draw_points(ax: "Axes", clusters: Sequence[dict[str, Any]]) -> None:
+def _draw_points(ax: Axes, clusters: Sequence[dict[str, Any]]) -> None:
     x = np.repeat([q["cluster"] for q in clusters], [len(q["values"]) for q in clusters])
     y = np.array([value for q in clusters for value in q["values"]])
     ax.scatter(x, y, s=18, color=cluster_colors(x), alpha=0.8, linewidths=0)

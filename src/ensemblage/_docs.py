@@ -1,0 +1,223 @@
+"""Parts of docstrings that many functions share, written once: a line ``{name}`` in a docstring stands for one."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from textwrap import indent
+from typing import Any
+
+PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+
+def fill_docstrings(public: Iterable[Any]) -> None:
+    """Put the parts into the docstrings of functions and classes, those of their methods and base classes too.
+
+    Each public package does so with all that it exports: `help`, doctest and numpydoc see whole texts.
+    """
+    for documented in public:
+        _fill(documented)
+        for base in documented.__mro__ if inspect.isclass(documented) else ():
+            if base.__module__.startswith("ensemblage."):
+                _fill(base)
+                for member in vars(base).values():
+                    _fill(member)
+                    _fill(getattr(member, "__wrapped__", None))  # of a class method or another descriptor
+
+
+def _fill(documented: Any) -> None:
+    if (inspect.isclass(documented) or inspect.isfunction(documented)) and documented.__doc__:
+        documented.__doc__ = PLACE.sub(lambda place: indent(PARTS[place[2]], place[1]), documented.__doc__)
+
+
+_LABELS = """\
+labels : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+    The ensemble. -1 and NaN mean missing."""
+_COMPARED = f"""\
+{_LABELS}
+clustering : array-like of shape (n_objects,)
+    Cluster of each object. Objects with -1 or NaN are in no cluster and left out."""
+_WEIGHTS = """\
+weights : array-like of shape (n_partitions,), optional
+    Weights of the partitions, ≥ 0. Default: equal."""
+_FITTED = """\
+y : None
+    Ignored.
+
+Returns
+-------
+self
+    The fitted estimator."""
+_FEATURES = """\
+X : array-like or sparse matrix of shape (n_samples, n_features)
+    The features; sparse where the base clusterer takes it."""
+_LABEL_MATRIX = """\
+X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+    Labels. -1, NaN and None mean that the partition did not label the object."""
+_ESTIMATORS = """\
+estimators_ : list of clusterers
+    The fitted base clusterers, one per column."""
+_FEATURES_IN = """\
+n_features_in_ : int
+    Number of features seen in ``fit``.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, if X has any."""
+_CLUSTERS_ASKED = """\
+n_clusters_ : ndarray of shape (n_partitions,)
+    Number of clusters each was asked for."""
+_ON_ERROR = """\
+on_error : {"warn", "raise"}, default="warn"
+    What a base clustering that fails does: it is left out with one warning that names it, or it is raised. An
+    ensemble is made to be redundant, so one failure does not cost the others by default. All failing raises."""
+_JOBLIB_JOBS = """\
+n_jobs : int or None, default=None
+    Threads, as in scikit-learn: None is 1 unless a ``joblib.parallel_config`` with a backend says otherwise, −1 is
+    all cores. It changes the time and nothing else."""
+_PROGRESS = """\
+progress : callable or None, default=None
+    Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error that it
+    raises ends the work. No result depends on it."""
+
+PARTS = {
+    # A label matrix, a clustering to compare with it, and weights.
+    "labels": _LABELS,
+    "compared": _COMPARED,
+    "weighted_clustering": f"""\
+{_COMPARED}
+{_WEIGHTS}""",
+    "one_table": """\
+Notes
+-----
+O(n p) time, one contingency table at a time.""",
+    "mean_weights": """\
+weights : array-like of shape (n_partitions,), optional
+    Weights of the partitions in the mean, ≥ 0. Default: equal.""",
+    "weights": _WEIGHTS,
+    "clustering_raises": """\
+Raises
+------
+ValueError
+    If the clustering has another number of objects or assigns none, or the weights do not fit.""",
+    "names_missing": """\
+names : sequence of str, optional
+    As in `Ensemble`.
+missing : int or None, default -1
+    As in `Ensemble`.""",
+    # Estimators.
+    "X": _LABEL_MATRIX,
+    "y": """\
+y : None
+    Ignored.""",
+    "self": """\
+Returns
+-------
+self
+    The fitted estimator.""",
+    "fit_features": f"""\
+Parameters
+----------
+{_FEATURES}
+{_FITTED}""",
+    "fit_dense": f"""\
+Parameters
+----------
+X : array-like of shape (n_samples, n_features)
+    The features.
+{_FITTED}""",
+    "n_jobs": """\
+n_jobs : int, optional
+    Threads; None and -1 use every core. The result does not depend on it.""",
+    "predicted": """\
+Returns
+-------
+ndarray of shape (n_new,), int32
+    Cluster of each row; -1 where nothing is labelled.""",
+    "input_features": """\
+input_features : None
+    Ignored.""",
+    # Generators.
+    "features": _FEATURES,
+    "on_error": _ON_ERROR,
+    "progress": _PROGRESS,
+    "joblib_jobs": _JOBLIB_JOBS,
+    "random_k": f"""\
+n_partitions : int, default=50
+    Number of partitions.
+k_min, k_max : int or "sqrt", default=2 and "sqrt"
+    The number of clusters of each partition is uniform in [k_min, k_max]. "sqrt" is min(⌊√n_samples⌋, k_cap).
+k_cap : int, default=100
+    Largest value of "sqrt".
+estimator : clusterer or None, default=None
+    A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
+    ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
+{_ON_ERROR}
+{_JOBLIB_JOBS}
+random_state : int, RandomState or None, default=None
+    Seed of the draws and of every base clustering.
+{_PROGRESS}""",
+    "estimators_": _ESTIMATORS,
+    "features_in": _FEATURES_IN,
+    "asked_clusters": f"""\
+{_CLUSTERS_ASKED}
+{_FEATURES_IN}""",
+    "partition_labels": """\
+Returns
+-------
+ndarray of shape (n_samples, n_partitions), int32
+    One column per partition, −1 where a partition gives an object no label.""",
+    "partition_names": """\
+Returns
+-------
+ndarray of shape (n_partitions,), object
+    The names, in the order of the columns.""",
+    # Rankers.
+    "ranked": """\
+order_ : ndarray of shape (n_partitions,)
+    Members, best first; ties by position, those without a score last.
+ranks_ : ndarray of shape (n_partitions,)
+    Rank of each member, 1 = best; equal scores share the better rank.""",
+    "constraints": """\
+must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+    Pairs of objects, by row number, known to belong together or not to. They may contradict each other: then
+    every member violates some.
+known_labels : array-like of shape (n_objects,), optional
+    Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
+    a constraint.""",
+    "violations": """\
+violations_ : ndarray of shape (n_partitions,)
+    Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.""",
+    "members_in": """\
+names_in_ : ndarray of str
+    Names of the members.
+n_features_in_ : int
+    Number of partitions.""",
+    # Data sets.
+    "random_state": """\
+random_state : int, RandomState or None, default=None
+    Seed of the draws.""",
+    "which_gaussian": """\
+y : ndarray of shape (1000,)
+    Which Gaussian.
+
+References
+----------
+A. Strehl, J. Ghosh, "Cluster ensembles", JMLR 3, 2002. H. G. Ayad, M. S. Kamel, Pattern Recognition 43, 2010.""",
+    # Figures.
+    "ax": """\
+ax : matplotlib Axes, optional
+    Where to draw; by default a new figure.
+
+Returns
+-------
+matplotlib Axes
+    Where it was drawn.""",
+    "number_chosen": """\
+n_clusters : int, optional
+    The number that was chosen: a vertical line.""",
+    "confidences": """\
+confidence : array-like of float, shape (n,)
+    ``confidence_`` of a consensus. NaN is left out.
+clusters : array-like of int, shape (n,)
+    ``labels_`` of the consensus. Objects with a negative label are left out.""",
+}

@@ -1,0 +1,116 @@
+"""What can be said about the methods and set of their parameters in the shell."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from ensemblage.cli._values import whole
+
+OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
+"""Parameters that have an option of their own."""
+WIDTH = 100
+
+
+def parse_set(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, Any]:
+    """Values of parameters by name, from NAME=VALUE."""
+    chosen: dict[str, Any] = {}
+    for text in value:
+        name, equals, given = text.partition("=")
+        if not (name and equals and given):
+            raise click.BadParameter(f"{text[:40]!r} is not NAME=VALUE.", ctx, param)
+        if name in chosen:
+            raise click.BadParameter(f"{name[:40]} is given twice.", ctx, param)
+        chosen[name] = value_of(given)
+    return chosen
+
+
+WORDS: Mapping[str, Any] = {"none": None, "true": True, "false": False}
+
+
+def value_of(text: str) -> Any:
+    """A number, true, false, none, a list of such things with commas between them, or else the text."""
+    if "," in text:
+        return [value_of(part.strip()) for part in text.split(",")]
+    number = whole(text)
+    if number is not None:
+        return number
+    try:
+        return WORDS[text] if text in WORDS else float(text)
+    except ValueError:
+        return text
+
+
+def text_of(value: Any) -> str:
+    """How a value is written in the shell: `value_of` makes the same of it."""
+    if isinstance(value, list):
+        return ",".join(map(text_of, value))
+    return next((word for word, meant in WORDS.items() if value is meant), str(value))
+
+
+def text_of_set(chosen: Mapping[str, Any]) -> str | None:
+    """Parameters that were set, in the order of their names; None if there is none."""
+    return ", ".join(f"{name}={text_of(chosen[name])}" for name in sorted(chosen)) or None
+
+
+def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
+    """Raise unless every name is a parameter of the method that has no option of its own."""
+    for name in chosen:
+        if name in OPTIONS:
+            raise ValueError(f"--set must name no parameter that has an option. Got {name}. Use {OPTIONS[name]}.")
+        if name not in estimator.get_params():
+            known = ", ".join(sorted(estimator.get_params().keys() - OPTIONS.keys()))
+            raise ValueError(
+                f"--set must name a parameter of {method}: {known}. Got {name[:40]}. See ensemblage methods {method}."
+            )
+
+
+def show_methods() -> None:
+    """The registry of methods as a table."""
+    from ensemblage.cli._show import show_table
+    from ensemblage.consensus import METHODS
+
+    rows = [
+        [name, _call(m.estimator.__name__, m.parameters), m.complexity, m.memory, m.finds_k or "given (-k)", m.paper]
+        for name, m in METHODS.items()
+    ]
+    show_table(["name", "class", "time", "memory", "number of clusters", "paper"], rows)
+
+
+def _call(name: str, parameters: Mapping[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
+
+
+def show_method(name: str) -> None:
+    """One method: what it costs, and its parameters with their defaults."""
+    from ensemblage._validation import parameter_constraints, rule_text
+    from ensemblage.consensus import METHODS, make_consensus
+
+    estimator = make_consensus(name)
+    method, constraints = METHODS[name], parameter_constraints(type(estimator))
+    click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")
+    click.echo(f"paper: {method.paper}")
+    click.echo(f"time: {method.complexity}, memory: {method.memory}")
+    click.echo(f"number of clusters: {method.finds_k or 'given'}")
+    click.echo("parameters, for --set NAME=VALUE unless an option is named:")
+    sentences, defaults, described = dict(first_sentences(method.estimator)), estimator.get_params(), []
+    for parameter in inspect.signature(method.estimator).parameters:
+        option = f"{OPTIONS[parameter]}: " if parameter in OPTIONS else ""
+        text = f"{option}{sentences[parameter]} It is {rule_text(constraints[parameter])}."
+        described.append((f"{parameter}={text_of(defaults[parameter])}", text))
+    formatter = click.HelpFormatter(width=WIDTH)
+    with formatter.indentation():
+        formatter.write_dl(described)
+    click.echo(formatter.getvalue(), nl=False)
+
+
+def first_sentences(estimator: type) -> Iterator[tuple[str, str]]:
+    """Each parameter of a class with the first sentence of its text in the docstring."""
+    section = re.search(r"\nParameters\n-+\n(.*?)\n\n\S", inspect.getdoc(estimator) or "", flags=re.DOTALL)
+    for found in re.finditer(r"^(\w+) : .*\n((?: {4}.*(?:\n|$))+)", section[1] if section else "", flags=re.MULTILINE):
+        text = " ".join(found[2].split())
+        yield found[1], re.split(r"(?<!Eq\.)(?<=\.)\s(?=[A-Z\"0-9])", text)[0]

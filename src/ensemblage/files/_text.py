@@ -1,0 +1,37 @@
+"""Tables as text: CSV files, markdown."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ensemblage.files._atomic import atomic_write
+
+
+def write_csv(
+    path: str | PathLike[str], header: Iterable[Any], rows: Iterable[Iterable[Any]], *, lineterminator: str = "\n"
+) -> None:
+    """A header and rows, UTF-8; None is an empty cell."""
+    with atomic_write(path, newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator=lineterminator)
+        writer.writerow(header)
+        writer.writerows(rows)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    with atomic_write(path, encoding="utf-8") as file:
+        file.write(text)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table in markdown."""
+    return [_markdown_row(header), "|" + "---|" * len(header), *map(_markdown_row, rows)]
+
+
+def _markdown_row(cells: Sequence[str]) -> str:
+    # Without the blanks of an empty first cell.
+    return f"| {' | '.join(cells).lstrip()} |"

@@ -1,0 +1,211 @@
+"""What speaks for a number of clusters: stability, lifetimes, losses and repeated runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ensemblage._validation import check_fraction, check_numbers
+
+from ._arrays import check_chosen, check_mapping, whole_numbers
+from ._axes import Axes, axes_or_new, curve, label_ticks, without_frame
+from ._colors import PALETTE, UNLABELLED_COLOR
+
+_MOST_BARS = 15
+
+
+def consensus_cdfs(
+    distributions: Mapping[int, tuple[ArrayLike, ArrayLike]], *, n_clusters: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """One curve per number of clusters: share of the pairs with at most that consensus. Flat in the middle is stable.
+
+    Parameters
+    ----------
+    distributions : mapping of int to pair of array-like
+        For each k what ``metrics.consensus_cdf`` returns.
+    n_clusters : int, optional
+        The number that was chosen: its curve is thick.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import consensus_cdfs
+    >>> ax = consensus_cdfs({2: ([0, 1], [0.5, 1]), 3: ([0, 1], [0.7, 1])}, n_clusters=2)
+    >>> [line.get_label() for line in ax.lines]
+    ['k = 2', 'k = 3']
+    """
+    ax = axes_or_new(ax)
+    check_mapping(distributions, "distributions of consensus_cdfs")
+    check_chosen(n_clusters)
+    for i, (k, distribution) in enumerate(sorted(distributions.items())):
+        values, cdf = check_numbers(distribution, f"values and distribution of k = {k}", (2, "n"))
+        width = 3 if k == n_clusters else 1.2
+        ax.step(values, cdf, where="post", label=f"k = {k}", color=PALETTE[i % len(PALETTE)], linewidth=width)
+    ax.legend(frameon=False, fontsize="small")
+    ax.set(xlabel="consensus", ylabel="share of the pairs", xlim=(0, 1), ylim=(0, 1.02))
+    without_frame(ax)
+    return ax
+
+
+def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
+    """Relative growth of the area under the consensus distribution, by the number of clusters.
+
+    Parameters
+    ----------
+    growth : mapping of int to float
+        What ``metrics.delta_area`` returns.
+    {number_chosen}
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import delta_areas
+    >>> delta_areas({2: 0.5, 3: 0.3, 4: 0.02}, n_clusters=3).get_xlabel()
+    'number of clusters'
+    """
+    return _by_number(ax, {"": growth}, "growth of the area under the curve", n_clusters)
+
+
+def stability_curves(
+    pac: Mapping[int, float],
+    reference_pac: Mapping[int, float] | None = None,
+    *,
+    n_clusters: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Share of ambiguous pairs by the number of clusters, on the data and on data without clusters.
+
+    Parameters
+    ----------
+    pac : mapping of int to float
+        PAC of each number of clusters.
+    reference_pac : mapping of int to float, optional
+        Mean PAC of data without clusters (``choose_k``).
+    {number_chosen}
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import stability_curves
+    >>> len(stability_curves({2: 0.4, 3: 0.01}, {2: 0.5, 3: 0.3}).lines)
+    2
+    """
+    curves = {"these data": pac, **({} if reference_pac is None else {"data without clusters": reference_pac})}
+    return _by_number(ax, curves, "share of ambiguous pairs (PAC)", n_clusters)
+
+
+def _by_number(ax: Axes | None, curves: Mapping[str, Mapping[int, float]], title: str, n_clusters: int | None) -> Axes:
+    from matplotlib.ticker import MaxNLocator
+
+    ax = axes_or_new(ax)
+    check_chosen(n_clusters)
+    if n_clusters is not None:
+        ax.axvline(n_clusters, color="0.85", linewidth=4, zorder=0)
+    for color, (name, by_k) in zip((PALETTE[0], UNLABELLED_COLOR), curves.items(), strict=False):
+        check_mapping(by_k, "Numbers by the number of clusters")
+        ks = sorted(by_k)
+        ax.plot(ks, [by_k[k] for k in ks], marker="o", markersize=4, color=color, label=name)
+    if len(curves) > 1:
+        ax.legend(frameon=False)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set(xlabel="number of clusters", ylabel=title)
+    without_frame(ax)
+    return ax
+
+
+def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
+    """Bars: how long each number of clusters lives in a hierarchy. One long bar is a clear choice.
+
+    Parameters
+    ----------
+    lives : mapping of int to float
+        ``lifetimes_`` of a consensus. Of more than 15 the longest are drawn.
+    n_clusters : int, optional
+        The number that was chosen: its bar is dark.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import lifetimes
+    >>> len(lifetimes({4: 0.03, 3: 0.0, 2: 0.53}, n_clusters=2).patches)
+    3
+    """
+    ax = axes_or_new(ax)
+    check_mapping(lives, "lives of lifetimes")
+    check_chosen(n_clusters)
+    ks = sorted(sorted(lives, key=lambda k: -lives[k])[:_MOST_BARS])
+    colors = [PALETTE[0] if k == n_clusters else UNLABELLED_COLOR for k in ks]
+    ax.bar(range(len(ks)), [lives[k] for k in ks], width=0.8, color=colors)
+    label_ticks(ax, "x", range(len(ks)), ks)
+    ax.set(xlabel="number of clusters", ylabel="lifetime")
+    without_frame(ax)
+    return ax
+
+
+def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | None = None) -> Axes:
+    """Pareto chart of the number of clusters found over repeated runs (Ayad & Kamel, Figs. 1 and 2).
+
+    Parameters
+    ----------
+    counts : array-like of int, shape (n_runs,)
+        The number that each run found.
+    share : float, default 0.95
+        Bars are drawn, the most frequent number first, until they cover this share of the runs.
+    ax : matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Bars count runs; a twin axis on the right carries the cumulative percentage.
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import estimated_clusters
+    >>> len(estimated_clusters([5, 5, 4, 5]).patches)
+    2
+    """
+    ax = axes_or_new(ax)
+    check_fraction(share, "share of estimated_clusters")
+    found = whole_numbers(counts, "counts of estimated_clusters", ("runs",), least=1)
+    ks, runs = np.unique(found, return_counts=True)
+    order = np.lexsort((ks, -runs))
+    covered = np.cumsum(runs[order]) / runs.sum()
+    drawn = order[: int(np.searchsorted(covered, share - 1e-9)) + 1]
+    places = np.arange(len(drawn))
+    ax.bar(places, runs[drawn], width=0.8, color=PALETTE[0])
+    right = ax.twinx()
+    right.plot(places, 100 * covered[: len(drawn)], color=PALETTE[1], marker="o", markersize=3)
+    right.set(ylim=(0, 105), ylabel="cumulative % of the runs")
+    label_ticks(ax, "x", places.tolist(), ks[drawn].tolist())
+    ax.set(xlabel="number of clusters found", ylabel="runs")
+    ax.spines["top"].set_visible(False)
+    right.spines["top"].set_visible(False)
+    return ax
+
+
+def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    """Curve: the k-means loss that is left after each split of a tree. Where it bends, further splits tell less.
+
+    Parameters
+    ----------
+    losses : array-like of float, shape (k,)
+        Loss of 1, 2, …, k clusters.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import split_losses
+    >>> split_losses([8.0, 2.0, 1.0]).lines[0].get_ydata().tolist()
+    [100.0, 25.0, 12.5]
+    """
+    ax = axes_or_new(ax)
+    left = check_numbers(losses, "losses of split_losses", ("k",), least=1)
+    shares = 100 * left / left[0] if left[0] > 0 else np.zeros(len(left))
+    curve(ax, np.arange(1, len(left) + 1), shares)
+    ax.set(xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))
+    ax.locator_params(axis="x", integer=True)
+    without_frame(ax)
+    return ax

@@ -1,0 +1,235 @@
+"""Matrices as heat maps: of objects ordered by cluster, and of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._validation import check_number, check_numbers, shown
+
+from ._arrays import check_length, check_sizes, whole_numbers
+from ._axes import Axes, axes_or_new, cluster_name, label_ticks
+from ._colors import cluster_colors
+
+_PIXELS = 600
+_NARROWEST_NAMED = 0.035
+_MOST_NAMES = 30
+_STEPS = [digit * 10**zeros for zeros in range(9) for digit in (1, 2, 5)]
+
+
+def agreement(
+    matrix: ArrayLike,
+    consensus: ArrayLike | None = None,
+    *,
+    names: Sequence[object] | None = None,
+    label: str = "adjusted Rand index",
+    cmap: Any = "YlGnBu",
+    ax: Axes | None = None,
+) -> Axes:
+    """Heat map of the agreement of all pairs of partitions, with a strip for the consensus on top.
+
+    Members are drawn in the order given. Beyond 30 of them names give way to numbers.
+
+    Parameters
+    ----------
+    matrix : array-like of float, shape (p, p)
+        Agreement of the members with each other, 1 = equal. Values below 0 are drawn as 0.
+    consensus : array-like of float, shape (p,), optional
+        Agreement of each member with the consensus.
+    names : sequence, optional
+        Names of the members.
+    label : str, default "adjusted Rand index"
+        What the numbers are.
+    cmap : str or matplotlib Colormap, default "YlGnBu"
+        Colours from 0 to 1.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import agreement
+    >>> agreement([[1, 0.5], [0.5, 1]], [0.8, 0.9], names=["a", "b"]).get_xlabel()
+    'partitions'
+    """
+    ax = axes_or_new(ax, 4.8, 4.1)
+    values = check_numbers(matrix, "matrix of agreement", ("p", "p"), least=1)
+    p = len(values)
+    check_length(names, p, "names of agreement")
+    strip_values = None if consensus is None else check_numbers(consensus, "consensus of agreement", (p,))
+    style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
+    image = ax.imshow(values, extent=(0, p, p, 0), **style)
+    strip = max(1.0, p / 18)
+    if strip_values is not None:
+        ax.imshow(strip_values[None], extent=(0, p, -0.4 * strip, -1.4 * strip), **style)
+    _name_members(ax, p, names, -0.9 * strip if consensus is not None else None)
+    ax.set(xlim=(0, p), ylim=(p, 0 if consensus is None else -1.4 * strip), xlabel="partitions")
+    ax.spines[:].set_visible(False)
+    below = bool((values < 0).any())
+    ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03, extend="min" if below else "neither")
+    return ax
+
+
+def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at: float | None) -> None:
+    named = names is not None and p <= _MOST_NAMES
+    step = 1 if named else next(step for step in _STEPS if p <= 10 * step)
+    members = list(range(step - 1, p, step))
+    labels = [names[i] if named and names is not None else i + 1 for i in members]
+    positions = [i + 0.5 for i in members]
+    label_ticks(ax, "x", positions, [""] * len(labels) if named else labels)
+    if consensus_at is not None:
+        positions, labels = [consensus_at, *positions], ["consensus", *labels]
+    label_ticks(ax, "y", positions, labels, most=_MOST_NAMES + 1)
+    ax.tick_params(length=0)
+
+
+def consensus_matrix(
+    matrix: ArrayLike,
+    clusters: ArrayLike,
+    *,
+    sizes: ArrayLike | None = None,
+    label: str = "share of partitions that join the two objects",
+    cmap: Any = "Blues",
+    ax: Axes | None = None,
+) -> Axes:
+    """Co-association of objects ordered by cluster: dark blocks on the diagonal are clusters the partitions agree on.
+
+    The rows of a cluster stay in the order given. O(r² + 600²) time and memory for r rows.
+
+    Parameters
+    ----------
+    matrix : array-like of float, shape (r, r)
+        Share of partitions that join rows i and j. NaN is grey.
+    clusters : array-like of int, shape (r,)
+        Cluster of each row; negative: no partition labels it (drawn last).
+    sizes : array-like of float, shape (r,), optional
+        How many objects each row stands for: it is drawn that wide. Default: one.
+    label : str
+        What the numbers are.
+    cmap : str or matplotlib Colormap, default "Blues"
+        Colours from 0 to 1.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import consensus_matrix
+    >>> consensus_matrix([[1, 0.5], [0.5, 1]], [0, 1]).get_xlabel()
+    'objects, ordered by cluster'
+    """
+    from matplotlib import colormaps
+
+    ax = axes_or_new(ax, 4.8, 4.1)
+    colors = colormaps.get_cmap(cmap).with_extremes(bad="0.8")
+    shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
+    labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
+    widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")
+    order = np.argsort(np.where(labels < 0, labels.max(initial=0) + 1, labels), kind="stable")
+    labels, ends = labels[order], np.cumsum(widths[order])
+    total = float(ends[-1])
+    shown = order[_rows_of_pixels(ends)]
+    image = ax.imshow(
+        shares[np.ix_(shown, shown)],
+        cmap=colors,
+        vmin=0,
+        vmax=1,
+        extent=(0, total, total, 0),
+        interpolation="none",
+        aspect="auto",
+    )
+    _mark_clusters(ax, labels, ends)
+    ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03)
+    ax.set(xlabel="objects, ordered by cluster", ylabel="cluster")
+    return ax
+
+
+def _rows_of_pixels(ends: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The row that each pixel of the picture shows, when row i ends at ``ends[i]``."""
+    n_pixels = _PIXELS if len(ends) > _PIXELS or np.ptp(np.diff(ends, prepend=0)) > 0 else len(ends)
+    centres = (np.arange(n_pixels) + 0.5) / n_pixels * ends[-1]
+    rows: NDArray[np.int64] = np.searchsorted(ends[:-1], centres, side="right").astype(np.int64)
+    return rows
+
+
+def _mark_clusters(ax: Axes, labels: NDArray[np.int64], ends: NDArray[np.float64]) -> None:
+    last = np.flatnonzero(np.append(labels[1:] != labels[:-1], True))
+    stops, total = ends[last], float(ends[-1])
+    starts = np.append(0, stops[:-1])
+    colors = cluster_colors(labels[last])
+    ax.hlines(stops[:-1], 0, total, color="0.7", linewidth=0.4)
+    ax.vlines(stops[:-1], 0, total, color="0.7", linewidth=0.4)
+    ax.bar(-0.025 * total, stops - starts, bottom=starts, width=0.03 * total, color=colors)
+    ax.bar(starts, 0.03 * total, bottom=-0.04 * total, width=stops - starts, color=colors, align="edge")
+    wide = stops - starts >= _NARROWEST_NAMED * total
+    names = [cluster_name(int(cluster)) for cluster in labels[last][wide]]
+    ax.set_yticks(((starts + stops) / 2)[wide], labels=names)
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.set(xlim=(-0.04 * total, total), ylim=(total, -0.04 * total))
+    ax.spines[:].set_visible(False)
+
+
+def thresholded_matrices(
+    matrix: ArrayLike,
+    clusters: ArrayLike,
+    threshold: float,
+    *,
+    sizes: ArrayLike | None = None,
+    axes: tuple[Axes, Axes] | None = None,
+) -> tuple[Axes, Axes]:
+    """The consensus matrix before and after the associations up to a threshold are set to 0.
+
+    O(r² + 600²) time and memory for r rows.
+
+    Parameters
+    ----------
+    matrix : array-like of float, shape (r, r)
+        Share of partitions that join rows i and j.
+    clusters : array-like of int, shape (r,)
+        Cluster of each row.
+    threshold : float
+        Shares up to it are weak. The diagonal stays.
+    sizes : array-like of float, shape (r,), optional
+        How many objects each row stands for. Default: one.
+    axes : pair of matplotlib Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    pair of matplotlib Axes
+        Before and after.
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import thresholded_matrices
+    >>> before, after = thresholded_matrices([[1, 0.2], [0.2, 1]], [0, 1], 0.3)
+    >>> after.images[0].get_array().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    left, right = _pair_of_axes() if axes is None else _checked_pair(axes)
+    shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
+    check_number(threshold, "threshold of thresholded_matrices", least=0)
+    strong = np.where((shares <= threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
+    consensus_matrix(shares, clusters, sizes=sizes, ax=left)
+    consensus_matrix(strong, clusters, sizes=sizes, ax=right)
+    left.set_title("before", fontsize="medium")
+    right.set_title(f"without associations up to {threshold:.3g}", fontsize="medium")
+    return left, right
+
+
+def _checked_pair(axes: Any) -> tuple[Axes, Axes]:
+    try:
+        left, right = axes
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"axes must be two matplotlib Axes, or None for a new figure. Got {shown(axes)}. "
+            "Give what plt.subplots(1, 2) returns as its second value."
+        ) from None
+    return axes_or_new(left), axes_or_new(right)
+
+
+def _pair_of_axes() -> tuple[Axes, Axes]:
+    from matplotlib.figure import Figure
+
+    left, right = Figure(figsize=(9.6, 4.1), layout="constrained").subplots(1, 2)
+    return left, right

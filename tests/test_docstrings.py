@@ -1,0 +1,76 @@
+"""Every public docstring passes numpydoc's validation, with the shared parts of `ensemblage._docs` in place."""
+
+import importlib
+import inspect
+from dataclasses import is_dataclass
+
+import pytest
+
+import ensemblage
+from ensemblage._docs import PARTS, PLACE
+
+validate = pytest.importorskip("numpydoc.validate").validate
+
+PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
+
+LEFT_OUT = {
+    "ES01": "a summary line that says all needs no second paragraph",
+    "SA01": "See Also stands where there is something to see, which is not everywhere",
+    "SS05": "takes every first word that ends in s for a verb: 'Names of the partitions'",
+}
+OF_MEMBERS = {
+    "EX01": "the example of a class shows its methods, too",
+}
+OF_RECORDS = {
+    "EX01": "the example of the function that returns a record shows it",
+    "PR01": "fields of a record are documented one by one, beside their types",
+}
+RECORDS = (tuple, Exception)
+
+
+def public_objects():
+    """Name and value of every function and class that a public package exports, and of their public members."""
+    found = {}
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            value = getattr(module, name)
+            if (inspect.isclass(value) or inspect.isfunction(value)) and id(value) not in found:
+                found[id(value)] = (f"{package}.{name}", value)
+    for path, value in found.values():
+        yield path, value, None
+        for name in dir(value) if inspect.isclass(value) else ():
+            member = inspect.getattr_static(value, name)
+            function = (
+                getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+            )
+            if not name.startswith("_") and getattr(function, "__module__", "").startswith("ensemblage."):
+                yield f"{path}.{name}", member, value
+
+
+OBJECTS = {path: (value, owner) for path, value, owner in public_objects()}
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_numpydoc_has_nothing_to_say(path):
+    value, owner = OBJECTS[path]
+    left_out = {**LEFT_OUT, **(OF_MEMBERS if owner else {})}
+    if inspect.isclass(value) and (
+        issubclass(value, tuple | Exception) or (is_dataclass(value) and not hasattr(value, "fit"))
+    ):
+        left_out |= OF_RECORDS
+    errors = [f"{code}: {text}" for code, text in validate(path)["errors"] if code not in left_out]
+    assert not errors
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_no_place_is_left_empty(path):
+    value, owner = OBJECTS[path]
+    documented = getattr(owner, path.rpartition(".")[2]) if owner and not isinstance(value, property) else value
+    assert not PLACE.search(documented.__doc__ or "")
+
+
+def test_every_part_is_used():
+    root = importlib.resources.files("ensemblage")
+    text = "".join(file.read_text(encoding="utf-8") for file in root.rglob("*.py") if file.name != "_docs.py")
+    assert {name for _, name in PLACE.findall(text)} == set(PARTS)

@@ -1,0 +1,35 @@
+"""The library tells of long steps through `logging`, to whom asks for it only."""
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+
+from ensemblage import Discotec, GreedyPartitions, KMeansConsensus, RandomKPartitions
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+
+
+def test_every_base_clustering_is_told(caplog):
+    with caplog.at_level(logging.INFO, "ensemblage"):
+        RandomKPartitions(3, random_state=0, n_jobs=2).fit(X)
+    assert [r.getMessage() for r in caplog.records] == [f"base clustering {i} of 3" for i in (1, 2, 3)]
+    assert {r.name for r in caplog.records} == {"ensemblage.generation._run"}
+
+
+def test_stages_fits_and_blocks_of_pairs_are_told(caplog):
+    with caplog.at_level(logging.INFO, "ensemblage"):
+        labels = GreedyPartitions(3, n_candidates=4, random_state=0).fit_transform(X)
+        KMeansConsensus(3, random_state=0).fit(labels)
+        Discotec().fit(labels)
+    told = [r.getMessage() for r in caplog.records]
+    assert told[:2] == [f"base clusterings into {k} of 3 clusters, from 4 objects" for k in (2, 3)]
+    assert any(text.startswith("KMeansConsensus: ") and text.endswith(" of 8 partitions") for text in told)
+    assert any(text.startswith("pairs of label rows: 1 to ") for text in told)
+
+
+def test_nothing_is_said_unasked():
+    code = "import logging, ensemblage._log as log; log.get_logger('ensemblage.x').warning('unasked')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == done.stderr == ""

@@ -1,0 +1,182 @@
+"""Parameters are declared once per class: what may not be is refused in one sentence, with one text for one name."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+from ensemblage import GreedyPartitions, KMeansConsensus, consensus, make_consensus
+from ensemblage._validation import (
+    Bytes,
+    Flag,
+    Jobs,
+    Number,
+    Seed,
+    Values,
+    Whole,
+    Words,
+    check_value,
+    parameter_constraints,
+)
+from ensemblage.consensus import METHODS
+
+CLASSES = [*(getattr(consensus, name) for name in consensus.__all__), GreedyPartitions]
+CLASSES = [cls for cls in CLASSES if inspect.isclass(cls) and hasattr(cls, "get_params")]
+LABELS = [[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]]
+FEATURES = np.random.default_rng(0).normal(size=(6, 2))
+NAN, INF, HUGE = float("nan"), float("inf"), 10**400
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_parameter_has_a_constraint_and_no_other_name(cls):
+    assert parameter_constraints(cls).keys() == inspect.signature(cls).parameters.keys()
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_defaults_are_legal(cls):
+    constraints = parameter_constraints(cls)
+    for name, parameter in inspect.signature(cls).parameters.items():
+        if name != "n_clusters" or parameter.default is not None:
+            check_value(parameter.default, name, constraints[name])
+
+
+# ---- What each kind of constraint takes ----
+
+
+@pytest.mark.parametrize(
+    ("constraint", "legal", "illegal"),
+    [
+        (
+            Whole(1),
+            [1, 7, HUGE, np.int8(3)],
+            [0, -1, 1.0, 1.5, NAN, INF, True, np.True_, "1", None, [1], np.ones(1)],
+        ),
+        (Whole(2, 9), [2, 9, np.uint64(5)], [1, 10, 2**63, HUGE, NAN, True, "x", b"3", {}]),
+        (
+            Number(least=0),
+            [0, 0.0, 1e300, np.float32(2)],
+            [-1e-9, NAN, INF, HUGE, True, np.False_, "0", None, [0], 1j],
+        ),
+        (Number(above=0), [1e-300, 3], [0, -1, NAN, INF, True]),
+        (Number(above=0, below=1), [0.5], [0, 1, -1, 2, NAN, True, "0.5"]),
+        (Number(least=0, below=1), [0, 0.99], [1, -0.1, NAN]),
+        (Flag(), [True, False, np.True_], [0, 1, "yes", None, [True], np.array([True, False])]),
+        (Words(["a", "b"]), ["a", "b"], ["c", "", "A", None, 0, True, ["a"], np.array(["a", "b"]), b"a"]),
+        (Bytes(), [1, 2e9, "2GB", "500 mb", "1KiB", HUGE], [0, -1, 0.5, NAN, True, "2 gallons", "", None, [1]]),
+        (Seed(), [None, 0, 2**32 - 1, np.random.RandomState(0)], [-1, 2**32, 1.5, NAN, True, "x", [0], HUGE]),
+        (Jobs(), [None, 1, -1, 1000, np.int64(2)], [0, 1001, 1.5, NAN, True, "all", [1], HUGE]),
+        (Values("values"), [[1, 2], (1,), np.ones(3)], [None, 1, "ab", [[1, 2]], [[1], [1, 2]], NAN, True, {}]),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
+)
+def test_constraints(constraint, legal, illegal):
+    for value in legal:
+        assert constraint.fits(value) is True, value
+    for value in illegal:
+        assert constraint.fits(value) is False, value
+
+
+# ---- What the estimators say ----
+
+WRONG = [object(), "no such word", b"x", NAN, INF, -INF, True, False, -1, 0, 1.5, HUGE, 2**63, {}, [[1], [1, 2]], 1j]
+
+
+def edges(constraints):
+    """Values on and beyond the bounds of numbers."""
+    for constraint in constraints:
+        if isinstance(constraint, Whole):
+            yield constraint.least - 1
+            if constraint.most is not None:
+                yield constraint.most + 1
+        elif isinstance(constraint, Number):
+            yield from (np.nextafter(constraint.least or 0, -1), constraint.above, constraint.below)
+
+
+CASES = [(cls, name) for cls in CLASSES for name in inspect.signature(cls).parameters]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("cls", "name"), CASES, ids=lambda value: getattr(value, "__name__", value))
+def test_what_may_not_be_is_one_sentence_that_names_it(cls, name):
+    constraints = parameter_constraints(cls)[name]
+    features = cls.__name__ in ("GreedyKMeansConsensus", "GreedyPartitions", "ConsensusClustering")
+    data = FEATURES if features else LABELS
+    wrong = [value for value in [*WRONG, *edges(constraints)] if value is not None]
+    wrong = [value for value in wrong if not any(c is not None and c.fits(value) for c in constraints)]
+    assert len(wrong) > 5
+    for value in wrong:
+        with pytest.raises(
+            (ValueError, TypeError), match=rf"^{name} of {cls.__name__} must be .*\. Got .*\.$"
+        ) as error:
+            cls(**{"n_clusters": 2, name: value}).fit(data)
+        assert "\n" not in str(error.value)
+        assert len(str(error.value)) < 450
+
+
+def test_parameters_are_looked_at_before_the_data():
+    with pytest.raises(ValueError, match="n_init of KMeansConsensus"):
+        KMeansConsensus(2, n_init=0).fit(object())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_who_finds_the_number_of_clusters(name):
+    model, method = make_consensus(name), METHODS[name]
+    assert bool(method.finds_k) == (None in parameter_constraints(method.estimator)["n_clusters"])
+    if method.finds_k:
+        assert method.needs == ""
+        assert model.fit(LABELS).n_clusters_ >= 1
+        return
+    able = ", ".join(other for other in METHODS if METHODS[other].finds_k)
+    owner = rf"{method.estimator.__name__} \(.*\b{name}\b.*\)"
+    told = rf"^n_clusters of {owner} must be given: .* Got None\. Give .* it: {able}\.$"
+    with pytest.raises(ValueError, match=told):
+        model.fit(LABELS)
+
+
+def test_a_class_of_ones_own_that_needs_the_number_is_named_too():
+    class Mine(KMeansConsensus):
+        pass
+
+    with pytest.raises(ValueError, match=r"^n_clusters of Mine must be given"):
+        Mine().fit(LABELS)
+
+
+# ---- One vocabulary ----
+
+THRESHOLD = (
+    "Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is at "
+    "least 0 and below 1."
+)
+FIRST_WORDS = {
+    "n_clusters": "Number of clusters of the consensus",
+    "n_init": "Number of starts, the one with the least loss wins",
+    "max_iter": "Most iterations per start",
+    "tol": "A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.",
+    "recursive": "Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what "
+    "was better on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by "
+    "their sizes (MCLA).",
+    "imbalance": "Share by which a part may exceed the mean.",
+    "max_bytes": "Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "
+    '"4GB"; a fit that would take more is refused.',
+    "n_neighbors": "How many of a row's largest co-associations count.",
+    "partitioner": "Who cuts the graph into parts.",
+    "association_threshold": THRESHOLD,
+    "threshold": THRESHOLD,
+    "weights": "Weight of each partition; 0 leaves it out. Default: one each.",
+}
+
+
+def described(cls):
+    """Text of each parameter in the docstring of a class."""
+    section = inspect.getdoc(cls).split("Parameters\n----------\n")[1].split("\n\n")[0]
+    found = re.findall(r"^(\w+) : .*\n((?: {4}.*\n?)+)", section, flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in found}
+
+
+@pytest.mark.parametrize("name", FIRST_WORDS)
+def test_one_name_has_one_meaning(name):
+    used = [cls for cls in CLASSES if cls is not GreedyPartitions and cls is not consensus.ConsensusClustering]
+    texts = {cls.__name__: described(cls)[name] for cls in used if name in described(cls)}
+    assert texts
+    assert [owner for owner, text in texts.items() if not text.startswith(FIRST_WORDS[name])] == []

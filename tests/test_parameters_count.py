@@ -1,0 +1,224 @@
+"""Every parameter of every method counts: two values of it give two results. ``n_jobs`` counts for the time alone."""
+
+from importlib.util import find_spec
+from inspect import signature
+
+import numpy as np
+import pytest
+from strategies import planted_labels, random_labels
+
+from ensemblage import (
+    CSPA,
+    HBGF,
+    HGPA,
+    MCLA,
+    BipartiteVoting,
+    BisectingKMeansConsensus,
+    ConsensusClustering,
+    CumulativeVoting,
+    EvidenceAccumulation,
+    GreedyKMeansConsensus,
+    KMeansConsensus,
+    MajorityVoting,
+    NegMM,
+    RandomKPartitions,
+    SpectralEnsembleClustering,
+)
+from ensemblage.metrics import weak_association_threshold
+
+NOISE = random_labels(n=150, p=6, k=5, seed=0)
+"""Nothing to find: seeds and starts matter."""
+PLANTED = planted_labels(n=150, p=8, k=5, noise=0.35, missing=0.1, seed=1)[0]
+TWINS = np.repeat(random_labels(n=25, p=3, k=3, seed=2), np.arange(1, 26), axis=0)
+FEATURES = np.random.default_rng(0).normal(size=(40, 3)) * [1, 2, 30]
+ONE, TWO = [1, 1, 1, 1, 1, 1, 1, 1], [9, 1, 4, 1, 0, 1, 7, 1]
+GIVEN = np.arange(150) % 3
+REFUSED = "refused"
+
+KM, BKM, SEC, EAC = KMeansConsensus, BisectingKMeansConsensus, SpectralEnsembleClustering, EvidenceAccumulation
+GKCC, CC, ACV, BV = GreedyKMeansConsensus, ConsensusClustering, CumulativeVoting, BipartiteVoting
+METIS = {"partitioner": "metis"}
+
+# The class, what else is given, the parameter, two values of it, the data.
+TABLE = [
+    (KM, {}, "n_clusters", 3, 4, NOISE),
+    (KM, {}, "utility", "category", "entropy", NOISE),
+    (KM, {}, "utility", "cosine", "lp", NOISE),
+    (KM, {}, "normalized", False, True, PLANTED),
+    (KM, {"utility": "lp"}, "exponent", 5, 8, NOISE),
+    (KM, {"utility": "entropy"}, "smoothing", 1e-16, 0.5, NOISE),
+    (KM, {}, "refine", None, "density", NOISE),
+    (KM, {"n_init": 1}, "init", "k-means++", "random", NOISE),
+    (KM, {"n_init": 1}, "init", "random", GIVEN, NOISE),
+    (KM, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
+    (KM, {}, "max_iter", 1, 100, NOISE),
+    (KM, {}, "tol", 0, 0.2, NOISE),
+    (KM, {"init": GIVEN}, "max_iter", 1, 100, NOISE),
+    (KM, {"init": GIVEN}, "tol", 0, 0.2, NOISE),
+    (KM, {}, "weights", ONE, TWO, PLANTED),
+    (KM, {"n_init": 1}, "random_state", 0, 1, NOISE),
+    (BKM, {}, "n_clusters", 3, None, NOISE),
+    (BKM, {"n_clusters": 7}, "split_rule", "loss", "size", PLANTED),
+    (BKM, {"n_clusters": 7}, "split_rule", "density", "gain", PLANTED),
+    (BKM, {"n_init": 1}, "init", "k-means++", "random", NOISE),
+    (BKM, {}, "n_init", 1, 10, NOISE),
+    (BKM, {}, "max_iter", 1, 100, NOISE),
+    (BKM, {}, "tol", 0, 0.2, NOISE),
+    (BKM, {}, "weights", ONE, TWO, PLANTED),
+    (BKM, {"n_init": 1}, "random_state", 0, 1, NOISE),
+    (SEC, {}, "n_clusters", 3, 4, NOISE),
+    (SEC, {"n_init": 1}, "init", "k-means++", "random", NOISE),
+    (SEC, {"n_init": 1}, "init", "random", GIVEN, NOISE),
+    (SEC, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
+    (SEC, {}, "max_iter", 1, 100, NOISE),
+    (SEC, {}, "tol", 0, 0.2, NOISE),
+    (SEC, {}, "weights", ONE, TWO, PLANTED),
+    (SEC, {"n_init": 1}, "random_state", 0, 1, NOISE),
+    (EAC, {}, "n_clusters", 3, None, PLANTED),
+    (EAC, {}, "linkage", "single", "average", PLANTED),
+    (EAC, {}, "linkage", "average", "complete", PLANTED),
+    (EAC, {}, "similarity", "coassociation", "ecpcs", PLANTED),
+    (EAC, {}, "similarity", "ecpcs", "cts", PLANTED),
+    (EAC, {}, "association_threshold", None, "kmeans", PLANTED),
+    (EAC, {}, "association_threshold", 0.2, "gmm", PLANTED),
+    (EAC, {"linkage": "complete"}, "max_bytes", "1GB", REFUSED, PLANTED),
+    (EAC, {}, "weights", ONE, TWO, PLANTED),
+    (EAC, {"association_threshold": "kmeans"}, "weights", ONE, TWO, PLANTED),
+    (EAC, {"association_threshold": "gmm"}, "random_state", 0, 1, PLANTED),
+    (CSPA, {}, "n_clusters", 3, 4, PLANTED),
+    (CSPA, {}, "partitioner", "metis", "spectral", PLANTED),
+    (CSPA, {}, "n_neighbors", "auto", 5, PLANTED),
+    (CSPA, {}, "association_threshold", None, "kmeans", PLANTED),
+    (CSPA, {}, "association_threshold", 0.2, "gmm", PLANTED),
+    (CSPA, {}, "distinct", True, False, TWINS),
+    (CSPA, {"n_clusters": 5}, "recursive", True, False, NOISE),
+    (CSPA, {}, "imbalance", 0.001, 0.9, NOISE),
+    (CSPA, {"n_clusters": 5}, "n_init", 1, 16, PLANTED),
+    (CSPA, {}, "max_bytes", "1GB", REFUSED, PLANTED),
+    (CSPA, {}, "weights", ONE, TWO, PLANTED),
+    (CSPA, {"n_init": 1}, "random_state", 0, 1, NOISE),
+    (HGPA, {}, "n_clusters", 3, 4, PLANTED),
+    (HGPA, {}, "partitioner", "mtkahypar", "spectral", PLANTED),
+    (HGPA, {"partitioner": "spectral"}, "edge_weights", "equal", "size", PLANTED),
+    (HGPA, {}, "edge_weights", "equal", "size", PLANTED),
+    (HGPA, {"n_clusters": 5}, "objective", "cut", "km1", PLANTED),
+    (HGPA, {}, "imbalance", 0.01, 0.9, PLANTED),
+    (HGPA, {}, "distinct", True, False, TWINS),
+    (HGPA, {}, "weights", ONE, TWO, PLANTED),
+    (HGPA, {"partitioner": "spectral"}, "random_state", 0, 1, NOISE),
+    (MCLA, {}, "n_clusters", 3, 4, PLANTED),
+    (MCLA, {}, "partitioner", "metis", "spectral", PLANTED),
+    (MCLA, {}, "vertex_weights", "size", "equal", PLANTED),
+    (MCLA, {"n_clusters": 5}, "recursive", True, False, NOISE),
+    (MCLA, {}, "imbalance", 0.001, 0.9, PLANTED),
+    (MCLA, {}, "ties", "random", "first", NOISE),
+    (MCLA, {}, "max_bytes", "1GB", REFUSED, PLANTED),
+    (MCLA, {}, "weights", ONE, TWO, PLANTED),
+    (MCLA, {}, "random_state", 0, 1, NOISE),
+    (HBGF, {}, "n_clusters", 3, 4, PLANTED),
+    (HBGF, {}, "partitioner", "metis", "spectral", PLANTED),
+    (HBGF, {**METIS, "n_clusters": 5}, "recursive", True, False, NOISE),
+    (HBGF, METIS, "imbalance", 0.001, 0.9, NOISE),
+    (HBGF, METIS, "distinct", True, False, TWINS),
+    (HBGF, {}, "weights", ONE, TWO, PLANTED),
+    (HBGF, {}, "random_state", 0, 1, NOISE),
+    (HBGF, METIS, "random_state", 0, 1, NOISE),
+    (MajorityVoting, {}, "n_clusters", 3, None, PLANTED),
+    (MajorityVoting, {}, "weights", ONE, TWO, PLANTED),
+    (ACV, {}, "n_clusters", 3, None, PLANTED),
+    (ACV, {}, "order", "entropy", "given", PLANTED),
+    (ACV, {}, "order", "entropy", "divergence", PLANTED),
+    (ACV, {}, "voting", "adaptive", "fixed", PLANTED),
+    (ACV, {}, "linkage", "average", "aib", PLANTED),
+    (ACV, {"n_clusters": None}, "include_singletons", False, True, PLANTED),
+    (ACV, {}, "weights", ONE, TWO, PLANTED),
+    (BV, {}, "n_clusters", 2, None, PLANTED),
+    (BV, {}, "n_passes", 1, 10, NOISE),
+    (BV, {}, "linkage", "average", "aib", PLANTED),
+    (BV, {"n_clusters": None}, "include_singletons", False, True, PLANTED),
+    (BV, {}, "weights", ONE, TWO, PLANTED),
+    (BV, {"n_passes": 1}, "random_state", 0, 1, NOISE),
+    (NegMM, {}, "n_clusters", 3, 4, PLANTED),
+    (NegMM, {}, "threshold", "search", "kmeans", PLANTED),
+    (NegMM, {}, "threshold", 0.2, "gmm", PLANTED),
+    (NegMM, {}, "n_neighbors", 3, 9, PLANTED),
+    (NegMM, {}, "deduplicate", False, True, PLANTED),
+    (NegMM, {}, "max_bytes", "1GB", REFUSED, PLANTED),
+    (NegMM, {}, "weights", ONE, TWO, PLANTED),
+    (NegMM, {"threshold": "kmeans"}, "weights", ONE, TWO, PLANTED),
+    (NegMM, {}, "random_state", 0, 1, NOISE),
+    (GKCC, {}, "n_clusters", 3, 4, FEATURES),
+    (GKCC, {}, "n_candidates", 3, "all", FEATURES),
+    (GKCC, {"n_clusters": 4}, "augment", None, "all", FEATURES),
+    (GKCC, {"n_clusters": 4}, "augment", "last", "all", FEATURES),
+    (GKCC, {}, "partition_weight", 1, 1e6, FEATURES),
+    (GKCC, {}, "standardize", False, True, FEATURES),
+    (GKCC, {}, "utility", "category", "lp", FEATURES),
+    (GKCC, {}, "normalized", False, True, FEATURES),
+    (GKCC, {"utility": "lp"}, "exponent", 5, 8, FEATURES),
+    (GKCC, {"utility": "entropy"}, "smoothing", 1e-16, 0.9, FEATURES),
+    (GKCC, {"n_clusters": 5}, "refine", None, "density", FEATURES),
+    (GKCC, {"n_clusters": 5}, "max_iter", 1, 300, FEATURES),
+    (GKCC, {"n_candidates": 3}, "random_state", 0, 1, FEATURES),
+    (CC, {}, "n_clusters", 3, None, FEATURES),
+    (CC, {}, "generator", None, RandomKPartitions(5), FEATURES),
+    (CC, {}, "consensus", "km", "acv", FEATURES),
+    (CC, {}, "random_state", 0, 1, FEATURES),
+]
+NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}
+
+
+def case_id(case):
+    cls, common, name, a, b, _ = case
+    short = [value if isinstance(value, str | int | float | None) else type(value).__name__ for value in (a, b)]
+    others = "-".join(str(value) if np.ndim(value) == 0 else "given" for value in common.values())
+    return f"{cls.__name__}-{name}-{short[0]}-{short[1]}{'-' * bool(common)}{others}"
+
+
+def fitted(cls, data, parameters):
+    seed = {"random_state": 0} if "random_state" in signature(cls).parameters else {}
+    if parameters.get("weights") is not None:
+        parameters = {**parameters, "weights": parameters["weights"][: data.shape[1]]}
+    return cls(**{"n_clusters": 3, **seed, **parameters}).fit(data)
+
+
+def found(model):
+    """Everything that was learned, but for what repeats the parameters, as text: exact for numbers."""
+    skipped = {"generator_", "consensus_", "ensemble_"}
+    learned = {name: value for name, value in vars(model).items() if name.endswith("_") and name not in skipped}
+    with np.printoptions(threshold=10**9, floatmode="unique"):
+        return repr(sorted(learned.items()))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("cls", "common", "name", "a", "b", "data"), TABLE, ids=map(case_id, TABLE))
+def test_two_values_give_two_results(monkeypatch, cls, common, name, a, b, data):
+    if cls in NEEDS and find_spec(NEEDS[cls]) is None:
+        pytest.skip(f"no {NEEDS[cls]}")
+    if cls is EvidenceAccumulation and name == "random_state":  # it seeds the pairs that are drawn of very many
+        few = {**weak_association_threshold.__kwdefaults__, "max_pairs": 100}
+        monkeypatch.setattr(weak_association_threshold, "__kwdefaults__", few)
+    first = found(fitted(cls, data, {**common, name: a}))
+    assert first == found(fitted(cls, data, {**common, name: a})), "it differs by itself"
+    if b is REFUSED:
+        with pytest.raises(ValueError, match=f"{cls.__name__} must fit into {name} = 1,000 bytes"):
+            fitted(cls, data, {**common, name: 1_000})
+    else:
+        assert first != found(fitted(cls, data, {**common, name: b}))
+
+
+CLASSES = sorted({case[0] for case in TABLE}, key=lambda cls: cls.__name__)
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+def test_every_parameter_is_in_the_table(cls):
+    assert {case[2] for case in TABLE if case[0] is cls} == signature(cls).parameters.keys() - {"n_jobs"}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("cls", CLASSES)
+def test_n_jobs_changes_nothing(cls):
+    if cls in NEEDS and find_spec(NEEDS[cls]) is None:
+        pytest.skip(f"no {NEEDS[cls]}")
+    data = FEATURES if cls in (GKCC, CC) else PLANTED
+    assert found(fitted(cls, data, {"n_jobs": 1})) == found(fitted(cls, data, {"n_jobs": 3}))

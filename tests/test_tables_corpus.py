@@ -5,11 +5,15 @@ import gzip
 import io
 import itertools
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ensemblage import Ensemble, read_table
+from ensemblage.cli import main
 from ensemblage.tables import features_of, members_of, parse_table
 
 NUMBERS = [[1.25, -3.5, 120.0], [2.5, 0.75, 45.5], [-0.125, 1e-3, 7.0]]
@@ -334,3 +338,61 @@ def test_frames_keep_codes_as_text():
     frame = table.to_frame()
     assert frame.column("zip").to_pylist() == ["01067", "80331", "80331"]
     assert frame.column("x").to_pylist() == [1.0, 2.0, 3.0]
+
+
+# -- the shell ---------------------------------------------------------------------------------------------------------
+
+
+def shell(*args):
+    return CliRunner().invoke(main, [str(arg) for arg in args])
+
+
+def test_roles_in_the_shell(tmp_path):
+    text = "customer_id;cluster;revenue;x\n" + "".join(
+        f"{i * 7};{i % 3};1.{i + 100:03},{i:02};{i},5\n" for i in range(12)
+    )
+    path, members = tmp_path / "t.csv", tmp_path / "members.csv"
+    path.write_text(text)
+    done = shell("generate", path, "-o", members, "--partitions", 2, "--role", "cluster=number")
+    assert done.exit_code == 0, done.stderr
+    assert "id: column 'customer_id'" in done.stderr
+    assert "left out" not in done.stderr
+    done = shell("generate", path, "-o", members, "--partitions", 2, "--overwrite")
+    assert "left out, code: cluster (else: --role cluster=number)" in done.stderr
+
+
+def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("who,city,x\n" + "".join(f"p{i},{'ab'[i % 2]},{i * i}\n" for i in range(12)))
+    done = shell("run", path, "-k", 2, "--partitions", 2, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    settings = json.loads((tmp_path / "out" / "summary.json").read_text())["settings"]
+    assert settings["columns"] == "who: id of the rows; city: category, left out; x: number, used"
+    assert "city: category, left out" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--role", "x"], "no COLUMN=ROLE"),
+        (["--role", "x=nonsense"], "no COLUMN=ROLE"),
+        (["--role", "z=id"], "--role must name a column of t.csv. Got 'z'"),
+        (["--role", "who=id", "--role", "x=id"], "One column must be the id"),
+        (["--role", "who=number"], "must hold numbers"),
+        (["--delimiter", "ab"], "no single character"),
+        (["--decimal", "x"], "--decimal"),
+    ],
+)
+def test_options_that_are_refused(options, message, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("who,x,y\np,1,2\nq,2,3\nr,4,1\n")
+    done = shell("generate", path, "-o", tmp_path / "m.csv", *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_import_leaves_the_parsers_alone():
+    code = "import sys, ensemblage; ensemblage.Ensemble; print({'pyarrow', 'fastexcel', 'polars'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

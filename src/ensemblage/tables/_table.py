@@ -11,7 +11,7 @@ from ensemblage.tables._features import Features, Imputation, features_of
 from ensemblage.tables._roles import find_roles
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """The columns of a file, what each is for, and what was found out about the file.
 
@@ -22,12 +22,14 @@ class Table:
     >>> table = Table("data.csv", columns)
     >>> table.names, len(table)
     (['who', 'x'], 3)
+    >>> table
+    Table('data.csv', 3 rows: who (id), x (number))
     """
 
     source: str
     """The name of the file."""
     columns: list[Column]
-    places: Callable[[], Sequence[int]] = field(default=lambda: (), repr=False)
+    places: Callable[[], Sequence[int]] = field(default=lambda: ())
     """Where the rows stand in the file ..."""
     unit: str = "row"
     """... as numbers of a "line", of a "row", or of a "column" if the table was transposed."""
@@ -76,6 +78,10 @@ class Table:
                 for c in self.columns
             }
         )
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name} ({role})" for name, role in self.roles.items())
+        return f"Table({self.source!r}, {len(self):,} rows: {columns})"
 
     def __len__(self) -> int:
         return len(self.columns[0].values) if self.columns else 0

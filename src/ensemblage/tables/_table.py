@@ -18,7 +18,7 @@ class Table:
     Examples
     --------
     >>> import pyarrow
-    >>> columns = [Column("who", pyarrow.array(["ann", "bob", "cid"])), Column("x", pyarrow.array(["1,5", "2,0", "3"]))]
+    >>> columns = [Column("who", pyarrow.array(["ann", "bob", "cid"])), Column("x", pyarrow.array(["1.5", "2.0", "3"]))]
     >>> table = Table("data.csv", columns)
     >>> table.names, len(table)
     (['who', 'x'], 3)

@@ -128,7 +128,7 @@ def test_threads_share_the_limit(monkeypatch):
     labels = planted_labels(n=700, p=9, k=3, noise=0.6)[0]
     together = []
 
-    def watched(function, tasks, n_jobs):
+    def watched(function, tasks, n_jobs, progress=None):
         together.append(n_jobs)
         return [function(task) for task in tasks]
 

@@ -1,4 +1,6 @@
-"""Every parameter of every method counts: two values of it give two results. ``n_jobs`` counts for the time alone."""
+"""Every parameter of every method counts: two values of it give two results. ``n_jobs`` counts for the time alone,
+``progress`` for whoever looks on (test_progress.py).
+"""
 
 from importlib.util import find_spec
 from inspect import signature
@@ -212,7 +214,7 @@ CLASSES = sorted({case[0] for case in TABLE}, key=lambda cls: cls.__name__)
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_parameter_is_in_the_table(cls):
-    assert {case[2] for case in TABLE if case[0] is cls} == signature(cls).parameters.keys() - {"n_jobs"}
+    assert {case[2] for case in TABLE if case[0] is cls} == signature(cls).parameters.keys() - {"n_jobs", "progress"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -110,7 +110,9 @@ def test_a_parameter_like_others(name):
     model = clone(MODELS[name][0])
     assert model.get_params()["progress"] is None
     assert clone(model.set_params(progress=progress)).get_params()["progress"] is progress
-    with pytest.raises(TypeError, match=r"^progress of \w+ must be a function\. Got 3\. Give one, or None\.$"):
+    with pytest.raises(
+        TypeError, match=r"^progress of \w+ must be a function, or None\. Got 3\. Give one, or leave it out\.$"
+    ):
         fit(model.set_params(progress=3))
 
 

@@ -22,6 +22,7 @@ import pytest
 from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
+from ensemblage._lock import only_user
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._registry import PUBLISHED
 from ensemblage.datasets import Dataset
@@ -248,7 +249,7 @@ def test_a_file_of_another_format_is_refused(toy, tmp_path):
 
 def test_a_folder_that_cannot_be_used(toy, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match=r"must be a folder that can be written\. .*file cannot"):
+    with pytest.raises(ValueError, match=r"^The output must be a folder\. .*file is a file\."):
         run(tmp_path / "file")
 
 
@@ -271,8 +272,9 @@ def test_a_read_only_folder_by_its_permission(toy, tmp_path, monkeypatch):
 
 
 def test_a_folder_in_use(toy, tmp_path):
+    (tmp_path / "out").mkdir()
     with (
-        _reproduce._folder(tmp_path / "out"),
+        only_user(tmp_path / "out"),
         pytest.raises(ValueError, match=r"one command at a time\. .*out is in use by process \d+ on "),
     ):
         run(tmp_path / "out")
@@ -695,7 +697,7 @@ def test_a_results_file_that_is_none(tmp_path):
 
 def test_an_output_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
-    refused("The output must be a folder that can be written.", tmp_path / "file")
+    refused("The output must be a folder.", tmp_path / "file")
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     refused("The output must be a folder that can be written.", tmp_path / "out")
 

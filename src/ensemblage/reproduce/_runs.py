@@ -16,15 +16,12 @@ from threadpoolctl import threadpool_limits
 
 from ensemblage import datasets
 from ensemblage._ensemble import Ensemble
-from ensemblage._log import get_logger
 from ensemblage.datasets import Dataset
 from ensemblage.reproduce._experiment import Case, Experiment, Run
 from ensemblage.reproduce._methods import MissingMethodError
 from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
 from ensemblage.rows.threads import parallel_map, thread_count
-
-logger = get_logger(__name__)
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -134,7 +131,6 @@ class Progress:
     def finished(self, cell: tuple[str, str, str], seconds: float, failed: bool = False) -> None:
         """Count one result."""
         self.done += 1
-        logger.info("%s: %.3g s, result %d of %d", ", ".join(cell), seconds, self.done, self.total)
         self.failed += failed
         self.spent(cell, seconds)
         if time.monotonic() - self.told > SECONDS_BETWEEN_LINES or self.done == self.total:

@@ -26,7 +26,6 @@ INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "projection": ProjectionPartitions,
 }
 GREEDY, MIXED = "greedy", "mixed"
-GENERATORS = (*INDEPENDENT, GREEDY, MIXED)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from ensemblage.cli._values import whole
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
 """Parameters that have an option of their own."""
+ONLY_IN_PYTHON = {"progress"}
+"""Parameters that no text can give."""
 WIDTH = 100
 
 
@@ -62,8 +64,9 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
     for name in chosen:
         if name in OPTIONS:
             raise ValueError(f"--set must name no parameter that has an option. Got {name}. Use {OPTIONS[name]}.")
-        if name not in estimator.get_params():
-            known = ", ".join(sorted(estimator.get_params().keys() - OPTIONS.keys()))
+        settable = estimator.get_params().keys() - OPTIONS.keys() - ONLY_IN_PYTHON
+        if name not in settable:
+            known = ", ".join(sorted(settable))
             raise ValueError(
                 f"--set must name a parameter of {method}: {known}. Got {name[:40]}. See ensemblage methods {method}."
             )
@@ -99,6 +102,8 @@ def show_method(name: str) -> None:
     click.echo("parameters, for --set NAME=VALUE unless an option is named:")
     sentences, defaults, described = dict(first_sentences(method.estimator)), estimator.get_params(), []
     for parameter in inspect.signature(method.estimator).parameters:
+        if parameter in ONLY_IN_PYTHON:
+            continue
         option = f"{OPTIONS[parameter]}: " if parameter in OPTIONS else ""
         text = f"{option}{sentences[parameter]} It is {rule_text(constraints[parameter])}."
         described.append((f"{parameter}={text_of(defaults[parameter])}", text))

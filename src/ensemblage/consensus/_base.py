@@ -164,8 +164,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-            Labels. -1, NaN and None mean that the partition did not label the object.
+        {X}
         y : None
             Ignored.
         sample_weight : array-like of shape (n_objects,), optional
@@ -313,6 +312,26 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return takes_labels(super().__sklearn_tags__())
+
+
+class InductiveConsensus(BaseConsensus):
+    """A consensus that places new label rows: by ``_predicted(codes)`` of the method."""
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Cluster of new label rows: the nearest, of voting the most likely one; the first one on ties.
+
+        A row that ``fit`` put into a cluster because that was empty otherwise goes there.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where nothing is labelled.
+        """
+        return self._predicted(self._encode(X))
 
 
 def finds_k(estimator: type[BaseConsensus]) -> bool:

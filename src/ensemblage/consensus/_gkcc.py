@@ -50,8 +50,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         Whether single label rows are moved afterwards.
     max_iter : int, default 300
         Most iterations per start, of each k-means.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the candidates.
     progress : callable, optional

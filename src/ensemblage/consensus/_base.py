@@ -11,18 +11,10 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._constraints import Constraints, Jobs, Values, Whole, parameter_constraints
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
-from ensemblage._validation import (
-    Constraints,
-    Jobs,
-    Values,
-    Whole,
-    check_parameters,
-    check_weights,
-    parameter_constraints,
-    takes_labels,
-)
+from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.consensus.evidence import Evidence

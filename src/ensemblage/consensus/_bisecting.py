@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._constraints import Constraints, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import Constraints, Whole, Words, check_whole, weight_unit
+from ensemblage._validation import check_whole, weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids

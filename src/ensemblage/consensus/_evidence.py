@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Bytes, Constraints, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import Bytes, Constraints, Seed, Words
 from ensemblage.consensus import evidence as records
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._validation import Constraints
+from ensemblage._constraints import Constraints
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.generation import GreedyPartitions

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
+from ensemblage._constraints import Constraints
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import Constraints
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph

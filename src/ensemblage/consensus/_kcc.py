@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints, Flag, Number, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import Constraints, Flag, Number, Words, weight_unit
+from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._kmeans import BaseKMeans

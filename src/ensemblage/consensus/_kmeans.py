@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.consensus._base import InductiveConsensus, Rows
 from ensemblage.consensus._lloyd import (

@@ -87,8 +87,7 @@ class MajorityVoting(BaseConsensus):
         if least > most:
             raise ValueError(
                 f"n_clusters of MajorityVoting must be ≤ the {most} clusters of the partition with the most. Got "
-                f"{least}. "
-                "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
+                f"{least}. Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
         order = order_by_entropy(rows, ensemble, self.n_jobs)
         enough = order.partitions[rows.n_clusters[order.partitions] >= least]

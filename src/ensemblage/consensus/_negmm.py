@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage._constraints import Bytes, Constraints, Flag, Function, Seed, Whole
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
-from ensemblage._validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
+from ensemblage._validation import check_bytes
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
 from ensemblage.consensus.evidence import Candidates, Evidence

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._constraints import Constraints, Flag, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import Constraints, Flag, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,

@@ -55,8 +55,8 @@ class Ensemble:
     categories : tuple of ndarray
         ``categories[j][c]`` is the label whose code is c in partition j.
     offsets : ndarray of shape (n_partitions + 1,)
-        Partition j's rows in any table over labels are ``offsets[j]`` to ``offsets[j + 1] - 1``; the last of them
-        belongs to the missing entry.
+        Partition j has the rows ``offsets[j]`` to ``offsets[j + 1] - 1`` of any table over labels, the last of them for
+        the missing entry.
     n_clusters : ndarray of shape (n_partitions,)
         Number of clusters of each partition.
     names : list of str
@@ -77,7 +77,6 @@ class Ensemble:
 
     ``ensemble[rows]`` is the ensemble of some objects, as if it had been made of their labels. A partition that labels
     none of them stays, with no cluster; every consensus method leaves it out, as if its weight were 0.
-
     O(n p) time; n p bytes while every partition has at most 255 clusters, two or four times that otherwise.
 
     Examples
@@ -99,10 +98,11 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             missing = check_missing(missing)
-            self._set(code_labels(labels, missing), names, missing)
-            check_each_labelled(self.categories, self._names)
+            self._set(code_labels(labels, missing), names, missing, is_new=True)
 
-    def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
+    def _set(
+        self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, *, is_new: bool = False
+    ) -> None:
         self.rows, self.codes = coded.codes, coded.codes.unwrap()
         self.categories = coded.categories
         self.missing = missing
@@ -115,6 +115,8 @@ class Ensemble:
         default = coded.names or [f"partition_{j}" for j in range(p)]
         self._names = tuple(check_names(default if names is None else names, p))
         check_labelled(self.categories, self._names)
+        if is_new:
+            check_each_labelled(self.categories, self._names)
 
     @property
     def names(self) -> list[str]:
@@ -127,9 +129,7 @@ class Ensemble:
     ) -> Self:
         """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
-        self._set(coded, names, missing)
-        if is_new:
-            check_each_labelled(self.categories, self._names)
+        self._set(coded, names, missing, is_new=is_new)
         return self
 
     @classmethod
@@ -149,10 +149,6 @@ class Ensemble:
         >>> Ensemble.from_partitions([[0, 0, 1], ["x", "y", "y"]]).shape
         (3, 2)
         """
-        if not isinstance(partitions, Iterable):
-            raise TypeError(
-                f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
-            )
         missing = check_missing(missing)
         return cls._of(code_partitions(partitions, missing), missing, names, is_new=True)
 
@@ -203,15 +199,12 @@ class Ensemble:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
         if isinstance(rows, slice):
             codes = self.rows[check_slice(rows, "rows")]
-        elif is_integer(rows):
-            (row,) = row_index([rows], len(self))
-            return decode(self._coded_rows(self.rows[row][None]), self.missing)[0]
         else:
-            codes = self.rows[row_index(rows, len(self))]
-        return Ensemble._of(drop_unused_labels(self._coded_rows(codes)), self.missing)
-
-    def _coded_rows(self, codes: NDArray[Any]) -> CodedColumns:
-        return CodedColumns(MemoryRows(codes), self.categories, self.names)
+            codes = self.rows[row_index([rows] if is_integer(rows) else rows, len(self))]
+        some = CodedColumns(MemoryRows(codes), self.categories, self.names)
+        if is_integer(rows):
+            return decode(some, self.missing)[0]
+        return Ensemble._of(drop_unused_labels(some), self.missing)
 
     def select(self, partitions: ArrayLike) -> Ensemble:
         """The ensemble of some of the partitions.
@@ -347,10 +340,6 @@ class Ensemble:
             distinct rows when they are asked for. Default: the system's folder for temporary files. It goes with the
             object.
 
-        Returns
-        -------
-        Ensemble
-
         Raises
         ------
         FileNotFoundError
@@ -391,10 +380,6 @@ class Ensemble:
         client : distributed.Client
             Where the parts are, or shall be.
         {names_missing}
-
-        Returns
-        -------
-        Ensemble
 
         Raises
         ------

@@ -74,7 +74,6 @@ class Ensemble:
     Notes
     -----
     An ensemble does not change: its arrays are read-only, and ``names`` is a new list at every access.
-
     ``ensemble[rows]`` is the ensemble of some objects, as if it had been made of their labels. A partition that labels
     none of them stays, with no cluster; every consensus method leaves it out, as if its weight were 0.
     O(n p) time; n p bytes while every partition has at most 255 clusters, two or four times that otherwise.
@@ -100,9 +99,7 @@ class Ensemble:
             missing = check_missing(missing)
             self._set(code_labels(labels, missing), names, missing, is_new=True)
 
-    def _set(
-        self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, *, is_new: bool = False
-    ) -> None:
+    def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
         self.rows, self.codes = coded.codes, coded.codes.unwrap()
         self.categories = coded.categories
         self.missing = missing
@@ -125,7 +122,7 @@ class Ensemble:
 
     @classmethod
     def _of(
-        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, *, is_new: bool = False
+        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, is_new: bool = False
     ) -> Self:
         """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
@@ -190,8 +187,7 @@ class Ensemble:
         """The labels themselves: integers if every label is one, floats if numbers, else objects with None."""
         if copy is False:
             raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
-        labels = decode(self.coded, self.missing)
-        return labels if dtype is None else labels.astype(dtype)
+        return np.asarray(decode(self.coded, self.missing), dtype)
 
     def __getitem__(self, rows: Any) -> Any:
         """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
@@ -239,8 +235,8 @@ class Ensemble:
                 f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
                 "Make one of them."
             )
-        codes = self.rows.with_columns(other.rows)
-        return self._of(CodedColumns(codes, self.categories + other.categories, None), None)
+        codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
+        return self._of(CodedColumns(codes, categories, None), None)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.

@@ -27,7 +27,8 @@ KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")
 """Time and memory."""
 
 
-def _eac(linkage: str, memory: str, **parameters: Any) -> Method:
+def _eac(linkage: str, memory: str) -> Method:
+    parameters = {} if linkage == "average" else {"linkage": linkage}  # the default
     paper = f"Fred & Jain 2005, evidence accumulation, {linkage} linkage"
     return Method(EvidenceAccumulation, paper, "O(n² p)", memory, LIFETIME, parameters)
 
@@ -57,9 +58,9 @@ _METHODS |= {
     ),
     "qmi": Method(KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", *KMEANS),
     "sec": Method(SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", *KMEANS),
-    "eac-single": _eac("single", "O(n p)", linkage="single"),
+    "eac-single": _eac("single", "O(n p)"),
     "eac-average": _eac("average", "O(n p + d)"),
-    "eac-complete": _eac("complete", "O(n²)", linkage="complete"),
+    "eac-complete": _eac("complete", "O(n²)"),
     "negmm": Method(NegMM, "Zhong et al. 2019, negative evidence removed (NegMM)", "O(51 n² (p + t))", "O(n²)"),
     "negmm-wat-kmeans": Method(NegMM, "Sinorina et al. 2022, NegMM-WAT(K)", *WAT, parameters={"threshold": "kmeans"}),
     "negmm-wat-gmm": Method(NegMM, "Sinorina et al. 2022, NegMM-WAT(GMM)", *WAT, parameters={"threshold": "gmm"}),

@@ -332,9 +332,8 @@ class Ensemble:
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
         scratch : path of a folder, optional
-            Where the temporary folder with the codes shall be: one to four bytes per label, and as much again for the
-            distinct rows when they are asked for. Default: the system's folder for temporary files. It goes with the
-            object.
+            Where the temporary folder with the codes is made: one to four bytes per label, and as much again for the
+            distinct rows when asked for. Default: the system's folder for temporary files. It goes with the object.
 
         Raises
         ------

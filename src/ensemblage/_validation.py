@@ -160,6 +160,17 @@ def _shape_text(shape: Sequence[int | str]) -> str:
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
 
 
+def check_vector(values: Any, n: int, rule: str, advice: str) -> NDArray[np.float64]:
+    """(n,) numbers of any value; otherwise the rule and the advice are told."""
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{rule}. Got {shown(values)}. {advice}") from None
+    if vector.shape != (n,):
+        raise ValueError(f"{rule}. Got shape {vector.shape}. {advice}")
+    return vector
+
+
 def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.float64]:
     """One finite weight ≥ 0 per partition, not all zero, in units of `weight_unit`; None is one each.
 
@@ -169,12 +180,7 @@ def check_weights(weights: Any, n_partitions: int, subject: str) -> NDArray[np.f
     if weights is None:
         return np.ones(n_partitions)
     rule = f"weights of {subject} must be {n_partitions} numbers ≥ 0, one per partition, not all 0"
-    try:
-        checked = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {shown(weights)}. Give one weight per partition.") from None
-    if checked.shape != (n_partitions,):
-        raise ValueError(f"{rule}. Got shape {checked.shape}. Give one weight per partition.")
+    checked = check_vector(weights, n_partitions, rule, "Give one weight per partition.")
     if not (np.isfinite(checked).all() and (checked >= 0).all() and checked.any()):
         raise ValueError(f"{rule}. Got {checked.min():g} to {checked.max():g}. Leave partitions out with select().")
     scaled: NDArray[np.float64] = checked / weight_unit(checked)

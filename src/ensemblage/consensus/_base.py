@@ -318,10 +318,7 @@ class InductiveConsensus(BaseConsensus):
         ----------
         {new_labels}
 
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
-            Cluster of each row; -1 where nothing is labelled.
+        {predicted}
         """
         return self._predicted(self._encode(X))
 

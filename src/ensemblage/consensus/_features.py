@@ -139,12 +139,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Their features.
-
-        {predicted}
+        {predicted_of_features}
         """
         check_is_fitted(self)
         return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))

@@ -141,12 +141,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Their features.
-
-        {predicted}
+        {predicted_of_features}
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)

@@ -118,11 +118,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
         true clusters now and then, even on easy data.
-    {lloyd}
-    {partition_weights}
-    {n_jobs}
-    random_state : int, RandomState or None
-        Seed of the starts.
+    {starts}
 
     Attributes
     ----------
@@ -136,11 +132,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
         for every clustering. Greatest is best.
     density_trace_ : list of float
         With ``refine="density"``: the density before and after each pass over the rows. It never falls.
-    n_iter_ : int
-        Iterations of the best start.
-    {partitions_in}
-
-    {row_clusters_raises}
+    {best_start}
 
     Notes
     -----

@@ -105,11 +105,7 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
         without a cluster).
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start.
-    {lloyd}
-    {partition_weights}
-    {n_jobs}
-    random_state : int, RandomState or None
-        Seed of the starts.
+    {starts}
 
     Attributes
     ----------
@@ -120,11 +116,7 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     normalized_association_ : float
         Σ_C assoc(C, C) / assoc(C, all), at most ``n_clusters``; objects with themselves included. It and
         ``objective_`` add up to Σ p / w_i for every clustering.
-    n_iter_ : int
-        Iterations of the best start.
-    {partitions_in}
-
-    {row_clusters_raises}
+    {best_start}
 
     Notes
     -----

@@ -51,7 +51,7 @@ def utility_rows(n):
     utilities = {kind: UTILITIES[kind].of(rows) for kind in UTILITIES} | {"sec": AssociationUtility.of(rows)}
 
     def iterations(kind):
-        return lambda: lloyd(rows, utilities[kind], seeds, STEPS, 0.0, None, bounds=False)
+        return lambda: lloyd(rows, utilities[kind], seeds, STEPS, 0.0, None, bounded=False)
 
     result = []
     for kind in KINDS:

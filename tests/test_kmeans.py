@@ -208,7 +208,7 @@ def test_bounds_change_nothing(utility, seed, missing):
     rows = rows_of(labels, np.random.default_rng(seed).uniform(0.1, 3, size=6))
     model = UTILITIES[utility].of(rows)
     seeds = _lloyd.seed_at_random(rows, 7, np.random.RandomState(seed))
-    fast, slow = (_lloyd.lloyd(rows, model, seeds, 100, 0.0, 1, bounds=b) for b in (True, False))
+    fast, slow = (_lloyd.lloyd(rows, model, seeds, 100, 0.0, 1, bounded=b) for b in (True, False))
     assert fast.n_iter == slow.n_iter
     assert_array_equal(fast.clusters, slow.clusters)
     assert_array_equal(fast.profile, slow.profile)

@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 
 from ensemblage import GreedyPartitions, KMeansConsensus, consensus, make_consensus
-from ensemblage._validation import (
-    Bytes,
-    Flag,
-    Jobs,
-    Number,
-    Seed,
-    Values,
-    Whole,
-    Words,
-    check_value,
-    parameter_constraints,
-)
+from ensemblage._constraints import Bytes, Flag, Jobs, Number, Seed, Values, Whole, Words, parameter_constraints
+from ensemblage._validation import check_value
 from ensemblage.consensus import METHODS
 
 CLASSES = [*(getattr(consensus, name) for name in consensus.__all__), GreedyPartitions]

@@ -41,6 +41,9 @@ clustering : array-like of shape (n_objects,)
 _WEIGHTS = """\
 weights : array-like of shape (n_partitions,), optional
     Weights of the partitions, ≥ 0. Default: equal."""
+_CONFIDENCE = """\
+confidence_ : ndarray of shape (n_objects,)
+    Mean co-association of the object with the other members of its cluster, from 0 to 1."""
 _FITTED = """\
 y : None
     Ignored.
@@ -49,6 +52,12 @@ Returns
 -------
 self
     The fitted estimator."""
+_ROW_CLUSTERS = "``n_clusters`` is missing or exceeds the number of distinct label rows"
+_RAISES = """\
+Raises
+------
+ValueError
+    If"""
 _FEATURES = """\
 X : array-like or sparse matrix of shape (n_samples, n_features)
     The features; sparse where the base clusterer takes it."""
@@ -78,6 +87,30 @@ _PROGRESS = """\
 progress : callable or None, default=None
     Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``. An error that it
     raises ends the work. No result depends on it."""
+_LLOYD = """\
+max_iter : int, default 100
+    Most iterations per start.
+tol : float, default 0
+    A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself."""
+_PARTITION_WEIGHTS = """\
+weights : array-like of shape (n_partitions,), optional
+    Weight of each partition; 0 leaves it out. Default: one each."""
+_JOBS = """\
+n_jobs : int, optional
+    Threads; None and -1 use every core. The result does not depend on it."""
+_PARTITIONS_IN = """\
+n_features_in_, feature_names_in_
+    As in scikit-learn: partitions and their names."""
+_ROW_CLUSTERS_RAISE = f"""\
+{_RAISES} {_ROW_CLUSTERS}, or a parameter is out of its range."""
+_PREDICTED = """\
+Returns
+-------
+ndarray of shape (n_new,), int32
+    Cluster of each row; -1 where nothing is labelled."""
+_SEED_OF_DRAWS = """\
+random_state : int, RandomState or None, default=None
+    Seed of the draws."""
 
 PARTS = {
     # A label matrix, a clustering to compare with it, and weights.
@@ -125,17 +158,84 @@ Parameters
 X : array-like of shape (n_samples, n_features)
     The features.
 {_FITTED}""",
-    "n_jobs": """\
-n_jobs : int, optional
-    Threads; None and -1 use every core. The result does not depend on it.""",
-    "predicted": """\
-Returns
--------
-ndarray of shape (n_new,), int32
-    Cluster of each row; -1 where nothing is labelled.""",
+    "n_jobs": _JOBS,
+    "predicted": _PREDICTED,
+    "predicted_of_features": f"""\
+Parameters
+----------
+X : array-like of shape (n_new, n_features)
+    Their features.
+
+{_PREDICTED}""",
     "input_features": """\
 input_features : None
     Ignored.""",
+    # Consensus.
+    "row_clusters": """\
+n_clusters : int
+    Number of clusters of the consensus, at most the number of distinct label rows.""",
+    "lloyd": _LLOYD,
+    "starts": f"""\
+{_LLOYD}
+{_PARTITION_WEIGHTS}
+{_JOBS}
+random_state : int, RandomState or None
+    Seed of the starts.""",
+    "best_start": f"""\
+n_iter_ : int
+    Iterations of the best start.
+{_PARTITIONS_IN}
+
+{_ROW_CLUSTERS_RAISE}""",
+    "js_alink": """\
+linkage : {"average", "aib"}, default "average"
+    JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
+    information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
+    times the work.""",
+    "metis_bisects": """\
+Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+sizes (MCLA).""",
+    "imbalance": """\
+imbalance : float, optional
+    Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).""",
+    "max_bytes": """\
+max_bytes : int or str, default 2 GiB
+    Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
+    would take more is refused.""",
+    "partition_weights": _PARTITION_WEIGHTS,
+    "labels_confidence": f"""\
+labels_ : ndarray of shape (n_objects,), int32
+    Clusters numbered by decreasing size; -1 for an object that no partition labels.
+{_CONFIDENCE}""",
+    "likeliest": f"""\
+labels_ : ndarray of shape (n_objects,), int32
+    Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
+    decreasing size; -1 for an object that no partition labels.
+{_CONFIDENCE}""",
+    "hierarchy_of_votes": """\
+linkage_matrix_ : ndarray of shape (k0 - 1, 4)
+    SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
+    clusters' share of the objects with "aib").
+clusters_of_reference_ : ndarray of shape (k0,)
+    Cluster to which each column of ``aggregate_`` went.
+lifetimes_ : dict of int to float
+    How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+    no number is a candidate.""",
+    "partitions_in": _PARTITIONS_IN,
+    "row_clusters_raises": _ROW_CLUSTERS_RAISE,
+    "bytes_raise": f"""\
+{_RAISES} {_ROW_CLUSTERS}, a parameter is out of its range, or
+    the fit would take more than ``max_bytes``.""",
+    "voting_raises": f"""\
+{_RAISES} ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
+    out of its range.""",
+    "metis_missing": """\
+ImportError
+    If METIS is asked for and pymetis is not there.""",
+    "new_labels": """\
+X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+    A label not seen in ``fit`` counts as missing, with one warning.""",
     # Generators.
     "features": _FEATURES,
     "on_error": _ON_ERROR,
@@ -193,10 +293,16 @@ names_in_ : ndarray of str
 n_features_in_ : int
     Number of partitions.""",
     # Data sets.
-    "random_state": """\
-random_state : int, RandomState or None, default=None
-    Seed of the draws.""",
-    "which_gaussian": """\
+    "random_state": _SEED_OF_DRAWS,
+    "gaussians": f"""\
+Parameters
+----------
+{_SEED_OF_DRAWS}
+
+Returns
+-------
+X : ndarray of shape (1000, n_features)
+    The features.
 y : ndarray of shape (1000,)
     Which Gaussian.
 

@@ -55,8 +55,8 @@ class Ensemble:
     categories : tuple of ndarray
         ``categories[j][c]`` is the label whose code is c in partition j.
     offsets : ndarray of shape (n_partitions + 1,)
-        Partition j's rows in any table over labels are ``offsets[j]`` to ``offsets[j + 1] - 1``; the last of them
-        belongs to the missing entry.
+        Partition j has the rows ``offsets[j]`` to ``offsets[j + 1] - 1`` of any table over labels, the last of them for
+        the missing entry.
     n_clusters : ndarray of shape (n_partitions,)
         Number of clusters of each partition.
     names : list of str
@@ -74,10 +74,8 @@ class Ensemble:
     Notes
     -----
     An ensemble does not change: its arrays are read-only, and ``names`` is a new list at every access.
-
     ``ensemble[rows]`` is the ensemble of some objects, as if it had been made of their labels. A partition that labels
     none of them stays, with no cluster; every consensus method leaves it out, as if its weight were 0.
-
     O(n p) time; n p bytes while every partition has at most 255 clusters, two or four times that otherwise.
 
     Examples
@@ -99,10 +97,9 @@ class Ensemble:
             self._set(labels.coded, names, labels.missing)
         else:
             missing = check_missing(missing)
-            self._set(code_labels(labels, missing), names, missing)
-            check_each_labelled(self.categories, self._names)
+            self._set(code_labels(labels, missing), names, missing, is_new=True)
 
-    def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None) -> None:
+    def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
         self.rows, self.codes = coded.codes, coded.codes.unwrap()
         self.categories = coded.categories
         self.missing = missing
@@ -115,6 +112,8 @@ class Ensemble:
         default = coded.names or [f"partition_{j}" for j in range(p)]
         self._names = tuple(check_names(default if names is None else names, p))
         check_labelled(self.categories, self._names)
+        if is_new:
+            check_each_labelled(self.categories, self._names)
 
     @property
     def names(self) -> list[str]:
@@ -123,13 +122,11 @@ class Ensemble:
 
     @classmethod
     def _of(
-        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, *, is_new: bool = False
+        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, is_new: bool = False
     ) -> Self:
         """An ensemble of coded labels; every partition of a new one must have labels."""
         self = cls.__new__(cls)
-        self._set(coded, names, missing)
-        if is_new:
-            check_each_labelled(self.categories, self._names)
+        self._set(coded, names, missing, is_new=is_new)
         return self
 
     @classmethod
@@ -149,10 +146,6 @@ class Ensemble:
         >>> Ensemble.from_partitions([[0, 0, 1], ["x", "y", "y"]]).shape
         (3, 2)
         """
-        if not isinstance(partitions, Iterable):
-            raise TypeError(
-                f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
-            )
         missing = check_missing(missing)
         return cls._of(code_partitions(partitions, missing), missing, names, is_new=True)
 
@@ -194,8 +187,7 @@ class Ensemble:
         """The labels themselves: integers if every label is one, floats if numbers, else objects with None."""
         if copy is False:
             raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
-        labels = decode(self.coded, self.missing)
-        return labels if dtype is None else labels.astype(dtype)
+        return np.asarray(decode(self.coded, self.missing), dtype)
 
     def __getitem__(self, rows: Any) -> Any:
         """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
@@ -203,15 +195,12 @@ class Ensemble:
             raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
         if isinstance(rows, slice):
             codes = self.rows[check_slice(rows, "rows")]
-        elif is_integer(rows):
-            (row,) = row_index([rows], len(self))
-            return decode(self._coded_rows(self.rows[row][None]), self.missing)[0]
         else:
-            codes = self.rows[row_index(rows, len(self))]
-        return Ensemble._of(drop_unused_labels(self._coded_rows(codes)), self.missing)
-
-    def _coded_rows(self, codes: NDArray[Any]) -> CodedColumns:
-        return CodedColumns(MemoryRows(codes), self.categories, self.names)
+            codes = self.rows[row_index([rows] if is_integer(rows) else rows, len(self))]
+        some = CodedColumns(MemoryRows(codes), self.categories, self.names)
+        if is_integer(rows):
+            return decode(some, self.missing)[0]
+        return Ensemble._of(drop_unused_labels(some), self.missing)
 
     def select(self, partitions: ArrayLike) -> Ensemble:
         """The ensemble of some of the partitions.
@@ -246,8 +235,8 @@ class Ensemble:
                 f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
                 "Make one of them."
             )
-        codes = self.rows.with_columns(other.rows)
-        return self._of(CodedColumns(codes, self.categories + other.categories, None), None)
+        codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
+        return self._of(CodedColumns(codes, categories, None), None)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
@@ -343,13 +332,8 @@ class Ensemble:
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
         scratch : path of a folder, optional
-            Where the temporary folder with the codes shall be: one to four bytes per label, and as much again for the
-            distinct rows when they are asked for. Default: the system's folder for temporary files. It goes with the
-            object.
-
-        Returns
-        -------
-        Ensemble
+            Where the temporary folder with the codes is made: one to four bytes per label, and as much again for the
+            distinct rows when asked for. Default: the system's folder for temporary files. It goes with the object.
 
         Raises
         ------
@@ -391,10 +375,6 @@ class Ensemble:
         client : distributed.Client
             Where the parts are, or shall be.
         {names_missing}
-
-        Returns
-        -------
-        Ensemble
 
         Raises
         ------

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._validation import Seed, check_value
+from ensemblage._constraints import Seed
+from ensemblage._validation import check_value
 
 
 def random_source(random_state: Any) -> np.random.RandomState:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._index import partition_index
 from ensemblage._once import once
-from ensemblage._validation import MOST_OBJECTS, shown
+from ensemblage._validation import MOST_OBJECTS, check_vector
 from ensemblage.counting._profiles import label_profile
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.rows.distinct import DistinctRows
@@ -93,12 +93,7 @@ def check_sample_weight(sample_weight: Any, n_objects: int) -> NDArray[np.int64]
         f"sample_weight of X must be whole numbers ≥ 0, one for each of the {n_objects:,} objects, not all zero, with "
         f"a sum of at most {MOST_OBJECTS:,}"
     )
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{rule}. Got {shown(sample_weight)}. Give one number per object.") from None
-    if weights.shape != (n_objects,):
-        raise ValueError(f"{rule}. Got shape {weights.shape}. Give one number per object.")
+    weights = check_vector(sample_weight, n_objects, rule, "Give one number per object.")
     wrong = weights[~((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights))]
     if len(wrong):
         raise ValueError(f"{rule}. Got {wrong[0]:g}. Multiply all of them by the same factor and round them.")

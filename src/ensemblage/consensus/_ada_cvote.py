@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._validation import Constraints, Words
+from ensemblage._constraints import Constraints, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -104,24 +104,16 @@ class CumulativeVoting(VotingConsensus):
         decreasing agreement, the weighted mean of their adjusted Rand indices with all partitions.
     voting : {"adaptive", "fixed"}, default "adaptive"
         Relabel to the aggregate so far, or to the reference alone.
-    linkage : {"average", "aib"}, default "average"
-        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
-        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
-        times the work.
+    {js_alink}
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the reference are a candidate too.
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes: 2 is the partition twice.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {n_jobs}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
-        decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {likeliest}
     membership_ : ndarray of shape (n_objects, k)
         Probability of each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
     aggregate_ : ndarray of shape (n_objects, k0)
@@ -131,28 +123,16 @@ class CumulativeVoting(VotingConsensus):
         Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
     order_ : ndarray of int
         Partitions in the order in which they voted; the first is the reference.
-    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
-        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
-        clusters' share of the objects with "aib").
-    clusters_of_reference_ : ndarray of shape (k0,)
-        Cluster to which each column of ``aggregate_`` went.
-    lifetimes_ : dict of int to float
-        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
-        no number is a candidate.
+    {hierarchy_of_votes}
     losses_ : VotingLosses
         ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,); NaN
         for a partition of weight 0.
     entropy_, mutual_information_ : float
         H(C) of the reference's clusters, and I(C; X) between them and the objects in ``aggregate_`` (Eq. 7), in nats:
         what of the reference's information the votes agree on.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` exceeds the clusters of every partition, if fewer than 2 partitions vote, or if a parameter is
-        out of its range.
+    {voting_raises}
 
     Notes
     -----

@@ -11,18 +11,10 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._constraints import Constraints, Jobs, Values, Whole, parameter_constraints
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
-from ensemblage._validation import (
-    Constraints,
-    Jobs,
-    Values,
-    Whole,
-    check_parameters,
-    check_weights,
-    parameter_constraints,
-    takes_labels,
-)
+from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.consensus.evidence import Evidence
@@ -164,8 +156,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
-            Labels. -1, NaN and None mean that the partition did not label the object.
+        {X}
         y : None
             Ignored.
         sample_weight : array-like of shape (n_objects,), optional
@@ -313,6 +304,23 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return takes_labels(super().__sklearn_tags__())
+
+
+class InductiveConsensus(BaseConsensus):
+    """A consensus that places new label rows: by ``_predicted(codes)`` of the method."""
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Cluster of new label rows: the nearest, of voting the most likely one; the first one on ties.
+
+        A row that ``fit`` put into a cluster because that was empty otherwise goes there.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        {predicted}
+        """
+        return self._predicted(self._encode(X))
 
 
 def finds_k(estimator: type[BaseConsensus]) -> bool:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._constraints import Constraints, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import Constraints, Whole, Words, check_whole, weight_unit
+from ensemblage._validation import check_whole, weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids
@@ -86,12 +87,8 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         How the k-means of a split starts.
     n_init : int, default 3
         Number of starts, the one with the least loss wins. Of each split.
-    max_iter : int, default 100
-        Most iterations per start.
-    tol : float, default 0
-        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
+    {lloyd}
+    {partition_weights}
     n_jobs : int, optional
         Threads: parts are split side by side. Default: every core. The result does not depend on it.
     random_state : int, RandomState or None
@@ -99,10 +96,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
         Fewer than asked for, with a warning, where no cluster has any loss left.
     splits_ : list of Split
@@ -112,8 +106,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         Weighted k-means loss on H (Candel Eq. 16).
     n_iter_ : int
         Iterations of all splits, of the best start of each.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
     Raises
     ------
@@ -125,7 +118,8 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     O(m p) time per iteration of a split of m distinct rows, so O(m p log k) per iteration for a balanced tree, against
     O(m p k) of k-means. Memory beyond the ensemble: its distinct rows twice.
 
-    ``predict`` of the rows of ``fit`` gives ``labels_``. Labels depend on the ratios of the weights alone; one below
+    ``predict`` goes down the tree, to the nearer of the two centroids at each split; of the rows of ``fit`` it gives
+    ``labels_``. Labels depend on the ratios of the weights alone; one below
     2⁻⁶⁴ of the largest counts as that much. Losses are proportional to the weights (infinite beyond the largest float).
 
     The parts are independent after a split (Candel 4.3): each has a seed of its own, so that the tree does not depend
@@ -282,23 +276,6 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         of_label = np.full(len(clusters) + 1, -1, dtype=np.int32)
         of_label[self._number] = public[clusters]
         return of_label[self.labels_]
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Cluster of new label rows: down the tree, to the nearer of the two centroids at each split.
-
-        Ties go to the first one. A row that ``fit`` put into a half because that was empty otherwise goes there.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
-            Cluster of each row; -1 where nothing is labelled.
-        """
-        return self._predicted(self._encode(X))
 
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         missing = np.diff(self._utility.offsets) - 1

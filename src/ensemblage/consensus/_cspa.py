@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage._constraints import Bytes, Constraints, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import Bytes, Constraints, Whole, Words
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
@@ -37,8 +37,7 @@ class CSPA(ObjectGraph):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters of the consensus, at most the number of distinct label rows.
+    {row_clusters}
     partitioner : {"metis", "spectral"}, default "metis"
         Who cuts the graph into parts. "metis" makes parts of like size; "spectral", the normalised cut, does not
         insist, and mostly finds better ones.
@@ -53,46 +52,31 @@ class CSPA(ObjectGraph):
         may then part them for the balance, by their order. The normalised cut never does. With n_neighbors=None too it
         is CSPA to the letter.
     recursive : bool, default True
-        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
-        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
-        sizes (MCLA). The authors' code bisects.
-    imbalance : float, optional
-        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
+        {metis_bisects}
+        The authors' code bisects.
+    {imbalance}
     n_init : int, default 4
         Number of starts, the one with the least loss wins: of METIS the one that cuts the least. Runs whose largest
         part is larger than that of the first one, and than ``imbalance`` (or 0.03) allows, do not count. 4 is the least
         power of two whose cuts were within 1 % of those of 16 runs, on average over 13 ensembles. At most 1,000.
-    max_bytes : int or str, default 2 GiB
-        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
-        would take more is refused.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {max_bytes}
+    {partition_weights}
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the partitioner and of the choice of neighbours.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
     n_edges_ : int
         Edges of the graph.
     threshold_ : float
         Co-associations up to it are no edges. Only with ``association_threshold``.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
-        the fit would take more than ``max_bytes``.
-    ImportError
-        If METIS is asked for and pymetis is not there.
+    {bytes_raise}
+    {metis_missing}
 
     Notes
     -----

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Bytes, Constraints, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import Bytes, Constraints, Seed, Words
 from ensemblage.consensus import evidence as records
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
@@ -53,23 +53,17 @@ class EvidenceAccumulation(BaseConsensus):
         Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
         at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method. With another
         ``similarity`` it is on that, and a number.
-    max_bytes : int or str, default 2 GiB
-        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
-        would take more is refused. Only what grows with the pairs of rows or of clusters is looked at: complete
-        linkage, average linkage with a threshold, ECPCS and CTS.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {max_bytes}
+        Only what grows with the pairs of rows or of clusters is looked at: complete linkage, average linkage with a
+        threshold, ECPCS and CTS.
+    {partition_weights}
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the pairs that `weak_association_threshold` draws where there are too many.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
@@ -78,8 +72,7 @@ class EvidenceAccumulation(BaseConsensus):
         Lifetime of each number of clusters that has one above 0, by decreasing number.
     threshold_ : float
         Similarities up to it count as 0. Only with ``association_threshold``.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
     Raises
     ------

@@ -12,9 +12,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._constraints import Constraints, Estimator, Function, Jobs, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import Constraints, Estimator, Function, Jobs, Seed, Whole, Words, check_parameters
+from ensemblage._validation import check_parameters
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
@@ -138,12 +139,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Their features.
-
-        {predicted}
+        {predicted_of_features}
         """
         check_is_fitted(self)
         return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))

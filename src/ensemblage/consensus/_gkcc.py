@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._validation import Constraints
+from ensemblage._constraints import Constraints
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import UTILITY_CONSTRAINTS, KMeansConsensus
 from ensemblage.generation import GreedyPartitions
@@ -50,8 +50,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
         Whether single label rows are moved afterwards.
     max_iter : int, default 300
         Most iterations per start, of each k-means.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the candidates.
     progress : callable, optional
@@ -142,12 +141,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            Their features.
-
-        {predicted}
+        {predicted_of_features}
         """
         check_is_fitted(self)
         validate_data(self, X, dtype=np.float64, reset=False)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
+from ensemblage._constraints import Constraints
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import Constraints
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
@@ -40,38 +40,28 @@ class HBGF(ObjectGraph):
         Who cuts the graph into parts. "metis" makes parts of like size; "spectral" takes the leading singular vectors
         of the object-cluster matrix, then k-means from nearly orthogonal seeds, as in the paper.
     recursive : bool, default True
-        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
-        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
-        sizes (MCLA).
-    imbalance : float, optional
-        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
+        {metis_bisects}
+    {imbalance}
     distinct : bool, default True
         Only for METIS: whether objects with equal labels stay together, as one vertex of that weight. False is the
         paper's graph; the cut may then part them.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {partition_weights}
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the k-means or of METIS.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
     Raises
     ------
     ValueError
         If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, or a parameter is out
         of its range.
-    ImportError
-        If METIS is asked for and pymetis is not there.
+    {metis_missing}
 
     Notes
     -----

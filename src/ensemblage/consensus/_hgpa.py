@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints, Number, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import Constraints, Number, Words
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
 from ensemblage.consensus._partition_graph import ObjectGraph, needed, whole_weights
@@ -22,8 +22,7 @@ class HGPA(ObjectGraph):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters of the consensus, at most the number of distinct label rows.
+    {row_clusters}
     partitioner : {"mtkahypar", "spectral"}, default "mtkahypar"
         Who cuts the graph into parts. "mtkahypar", Mt-KaHyPar with its deterministic preset, makes parts of like size
         (the authors' hMETIS is a closed binary); "spectral", the normalised cut of the hypergraph (Zhou et al. 2006),
@@ -37,8 +36,7 @@ class HGPA(ObjectGraph):
     distinct : bool, default True
         Whether objects with equal labels stay together, as one vertex of that weight. False is the paper's hypergraph;
         Mt-KaHyPar may then part them for the balance. The normalised cut never does.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
+    {partition_weights}
     n_jobs : int, optional
         Threads of "spectral"; Mt-KaHyPar runs in one. The result does not depend on it.
     random_state : int, RandomState or None
@@ -46,18 +44,11 @@ class HGPA(ObjectGraph):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+    {row_clusters_raises}
     ImportError
         If Mt-KaHyPar is asked for and mtkahypar is not there (``pip install ensemblage[hypergraph]``).
 

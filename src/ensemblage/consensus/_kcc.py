@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints, Flag, Number, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import Constraints, Flag, Number, Words, weight_unit
+from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._kmeans import BaseKMeans
@@ -95,8 +96,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters of the consensus, at most the number of distinct label rows.
+    {row_clusters}
     utility : {"category", "entropy", "cosine", "lp"}, default "category"
         How well the consensus agrees with a partition: what k-means maximises (Wu et al., Table 1). They are functions
         of the label proportions in the clusters: their squares, their negative entropy in bits, their Euclidean length,
@@ -118,23 +118,11 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
         true clusters now and then, even on easy data.
-    max_iter : int, default 100
-        Most iterations per start.
-    tol : float, default 0
-        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
-    random_state : int, RandomState or None
-        Seed of the starts.
+    {starts}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
     objective_ : float
         Loss: the weighted sum of the distances of the labelled objects to their centroids; for "category" the k-means
@@ -144,15 +132,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
         for every clustering. Greatest is best.
     density_trace_ : list of float
         With ``refine="density"``: the density before and after each pass over the rows. It never falls.
-    n_iter_ : int
-        Iterations of the best start.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
-
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+    {best_start}
 
     Notes
     -----

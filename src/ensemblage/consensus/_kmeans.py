@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage._weighted import WeightedEnsemble, sample_weight_of
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import InductiveConsensus, Rows
 from ensemblage.consensus._lloyd import (
     Centroids,
     Start,
@@ -31,7 +31,7 @@ U = TypeVar("U", bound=Utility)
 STARTS = Words(["k-means++", "random"])
 
 
-class BaseKMeans(BaseConsensus, Generic[U]):
+class BaseKMeans(InductiveConsensus, Generic[U]):
     """Starts, Lloyd's iterations and ``predict`` for a utility that the method names in ``_make_utility``."""
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -103,23 +103,6 @@ class BaseKMeans(BaseConsensus, Generic[U]):
             )
         clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
         return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, self.n_jobs)
-
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Nearest cluster of new label rows, the first one on ties.
-
-        A row that ``fit`` put into a cluster because that was empty otherwise goes there.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
-            Cluster of each row; -1 where nothing is labelled.
-        """
-        return self._predicted(self._encode(X))
 
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         # In the order of the fit, in which ties went to the first.

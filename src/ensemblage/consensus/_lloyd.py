@@ -65,7 +65,7 @@ class State(NamedTuple):
     """(m,)"""
     clusters: Any
     """(m,) cluster of each distinct row."""
-    slack: Any
+    bounds: Any
     """(m,) how much farther the next centroid is at least."""
     profile: NDArray[np.int64]
     """(k, d) label counts per cluster."""
@@ -187,7 +187,7 @@ def lloyd(
     max_iter: int,
     tol: float,
     n_jobs: int | None,
-    bounds: bool = True,
+    bounded: bool = True,
 ) -> Start:
     """Lloyd's iterations from the centroids of the profile ``seeds``.
 
@@ -195,11 +195,11 @@ def lloyd(
     that lies farthest from its own centre. O(m p k) per iteration for m distinct rows, much less when few rows move
     and the utility has bounds; memory 16 bytes per distinct row and one profile per thread.
     """
-    bounds = bounds and utility.bounded
+    bounded = bounded and utility.bounded
     codes = rows.codes
-    base, clusters, slack = base_of_rows(rows, utility, n_jobs), codes.state(np.int32, -1), codes.state(np.float32, 0)
-    state = State(base, clusters, slack, np.zeros_like(seeds))
-    rounding = np.float32(utility.rounding() if bounds else -1)
+    base, clusters, bounds = base_of_rows(rows, utility, n_jobs), codes.state(np.int32, -1), codes.state(np.float32, 0)
+    state = State(base, clusters, bounds, np.zeros_like(seeds))
+    rounding = np.float32(utility.rounding() if bounded else -1)
     centroids, loss, n_iter = utility.centroids(seeds), np.inf, 0
     drift = np.zeros(len(seeds), dtype=np.float32)
     while n_iter < max_iter:
@@ -212,7 +212,7 @@ def lloyd(
             break
         if n_iter < max_iter:
             previous, centroids = centroids, utility.centroids(state.profile)
-            drift = _drift(utility.shifts(previous, centroids)) if bounds else drift
+            drift = _drift(utility.shifts(previous, centroids)) if bounded else drift
     return Start(np.asarray(clusters), state.profile, centroids, relocated, loss, n_iter)
 
 
@@ -243,9 +243,8 @@ def nearest_centroids(
     nothing = np.zeros(len(centroids.centroids), dtype=np.float32)
 
     def assign(codes: Any, nearest: Any) -> None:
-        slack = np.empty(len(codes), dtype=np.float32)
-        # Without bounds, neither slack nor base matters.
-        assign_rows(codes, slack, nearest, slack, utility.offsets, table, nothing, np.float32(-1))
+        unused = np.empty(len(codes), dtype=np.float32)  # bounds and base: every row is looked at
+        assign_rows(codes, unused, nearest, unused, utility.offsets, table, nothing, np.float32(-1))
         for row, cluster in zip(centroids.relocated, centroids.clusters, strict=True):
             nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
@@ -268,9 +267,9 @@ def _assign(
     offsets, shape, table = rows.offsets, state.profile.shape, whole_lanes(table, np.inf)
     check_look_ups(rows.codes, offsets, table)
 
-    def step(codes: Any, base: Any, counts: Any, clusters: Any, slack: Any) -> tuple[int, NDArray[np.int64] | None]:
+    def step(codes: Any, base: Any, counts: Any, clusters: Any, bounds: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
-        moved = assign_rows(codes, base, clusters, slack, offsets, table, drift, rounding)
+        moved = assign_rows(codes, base, clusters, bounds, offsets, table, drift, rounding)
         if not moved:
             return 0, None
         change = np.zeros(shape, dtype=np.int64)
@@ -279,7 +278,7 @@ def _assign(
 
     # Few blocks, for each costs a profile; but rows on disk are in memory block by block.
     size = min(max(blocks.BLOCK_ROWS, -(-len(rows) // (4 * thread_count(n_jobs)))), MOST_ROWS)
-    total, reads, writes = 0, [state.base, rows.counts], [state.clusters, state.slack]
+    total, reads, writes = 0, [state.base, rows.counts], [state.clusters, state.bounds]
     for moved, change in rows.codes.map(step, reads=reads, writes=writes, n_jobs=n_jobs, size=size):
         total += moved
         if change is not None:
@@ -292,7 +291,7 @@ def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: in
 
     Returns these rows.
     """
-    base, clusters, slack, profile = state
+    base, clusters, bounds, profile = state
     empty = np.flatnonzero(~profile.any(axis=1))
     relocated = np.empty(len(empty), dtype=np.intp)
     if not len(empty):
@@ -313,5 +312,5 @@ def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: in
         sizes[near[row]] -= 1
         sizes[c] += 1
         clusters[row] = near[row] = c
-        slack[row] = distance[row] = 0
+        bounds[row] = distance[row] = 0
     return relocated

@@ -31,20 +31,15 @@ class MajorityVoting(BaseConsensus):
     weights : array-like of shape (n_partitions,), optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes, and counts in the choice
         of the reference.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {n_jobs}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
     reference_ : int
         The partition that lends its labels: a column of the matrix that was given.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
     Raises
     ------
@@ -92,8 +87,7 @@ class MajorityVoting(BaseConsensus):
         if least > most:
             raise ValueError(
                 f"n_clusters of MajorityVoting must be ≤ the {most} clusters of the partition with the most. Got "
-                f"{least}. "
-                "Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
+                f"{least}. Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
         order = order_by_entropy(rows, ensemble, self.n_jobs)
         enough = order.partitions[rows.n_clusters[order.partitions] >= least]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from ensemblage._constraints import Bytes, Constraints, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import Bytes, Constraints, Words
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
@@ -39,44 +39,34 @@ class MCLA(GraphConsensus):
         What METIS balances over the parts: the objects of their clusters (Strehl & Ghosh), or the number of clusters,
         which finds clusters of unlike sizes as well.
     recursive : bool, default False
-        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
-        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
-        sizes (MCLA). The authors' code bisects, which is better with equal vertex weights too.
-    imbalance : float, optional
-        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
+        {metis_bisects}
+        The authors' code bisects, which is better with equal vertex weights too.
+    {imbalance}
     ties : {"random", "first"}, default "random"
         Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
-    max_bytes : int or str, default 2 GiB
-        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
-        would take more is refused. It takes 8 bytes for each pair of clusters of different partitions, and about 150
-        for each such pair that shares objects.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {max_bytes}
+        It takes 8 bytes for each pair of clusters of different partitions, and about 150 for each such pair that shares
+        objects.
+    {partition_weights}
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the partitioner and of the ties.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
     meta_clusters_ : list of ndarray of shape (n_clusters_of_partition,), int64
         For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels;
         empty for a partition of weight 0.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
     Raises
     ------
     ValueError
         If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, a parameter is out
         of its range, or the fit would take more than ``max_bytes``.
-    ImportError
-        If METIS is asked for and pymetis is not there.
+    {metis_missing}
 
     Notes
     -----

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage._constraints import Bytes, Constraints, Flag, Function, Seed, Whole
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
-from ensemblage._validation import Bytes, Constraints, Flag, Function, Seed, Whole, check_bytes
+from ensemblage._validation import check_bytes
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
 from ensemblage.consensus.evidence import Candidates, Evidence
@@ -56,13 +57,10 @@ class NegMM(BaseConsensus):
         is.
     deduplicate : bool, default True
         Whether thresholds that leave the same graph are tried once. The result is the same.
-    max_bytes : int or str, default 2 GiB
-        Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
-        would take more is refused. Fewer thresholds are tried at the same time where that is what it takes. See Notes.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
+    {max_bytes}
+        Fewer thresholds are tried at the same time where that is what it takes. See Notes.
+    {partition_weights}
+    {n_jobs}
     random_state : int, RandomState or None
         Seed of the cuts.
     progress : callable, optional
@@ -71,10 +69,7 @@ class NegMM(BaseConsensus):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
         Number of clusters found.
     threshold_ : float
@@ -83,14 +78,9 @@ class NegMM(BaseConsensus):
         ``n_neighbors`` objects or fewer, or one that falls apart.
     candidates_ : list of Candidate
         ``(threshold, labels, mm_index)`` for each threshold tried, in increasing order.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
+    {partitions_in}
 
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
-        the fit would take more than ``max_bytes``.
+    {bytes_raise}
 
     Notes
     -----

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
+from ensemblage._constraints import Constraints, Flag, Number, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import Constraints, Flag, Number, Seed, Whole, Words
 from ensemblage._weighted import sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut

@@ -23,12 +23,19 @@ from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 LIFETIME = "the longest lifetime"
+KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")
+"""Time and memory."""
+
+
+def _eac(linkage: str, memory: str) -> Method:
+    parameters = {} if linkage == "average" else {"linkage": linkage}  # the default
+    paper = f"Fred & Jain 2005, evidence accumulation, {linkage} linkage"
+    return Method(EvidenceAccumulation, paper, "O(n² p)", memory, LIFETIME, parameters)
+
+
 _METHODS |= {
     "km": Method(
-        KMeansConsensus,
-        "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix",
-        "O(n p k t)",
-        "O(n + d k)",
+        KMeansConsensus, "Candel, linear-time evidence accumulation, Sec. 4.4: k-means on the binary matrix", *KMEANS
     ),
     "h-km": Method(
         BisectingKMeansConsensus,
@@ -40,53 +47,23 @@ _METHODS |= {
     "kcc": Method(
         KMeansConsensus,
         "Wu et al. 2015, k-means-based consensus clustering (U_c)",
-        "O(n p k t)",
-        "O(n + d k)",
+        *KMEANS,
         parameters={"init": "random"},
     ),
     "ecc": Method(
         KMeansConsensus,
         "Liu et al. 2017, entropy-based consensus clustering (KCC with U_H)",
-        "O(n p k t)",
-        "O(n + d k)",
+        *KMEANS,
         parameters={"utility": "entropy"},
     ),
-    "qmi": Method(
-        KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", "O(n p k t)", "O(n + d k)"
-    ),
-    "sec": Method(
-        SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", "O(n p k t)", "O(n + d k)"
-    ),
-    "eac-single": Method(
-        EvidenceAccumulation,
-        "Fred & Jain 2005, evidence accumulation, single linkage",
-        "O(n² p)",
-        "O(n p)",
-        LIFETIME,
-        parameters={"linkage": "single"},
-    ),
-    "eac-average": Method(
-        EvidenceAccumulation,
-        "Fred & Jain 2005, evidence accumulation, average linkage",
-        "O(n² p)",
-        "O(n p + d)",
-        LIFETIME,
-    ),
-    "eac-complete": Method(
-        EvidenceAccumulation,
-        "Fred & Jain 2005, evidence accumulation, complete linkage",
-        "O(n² p)",
-        "O(n²)",
-        LIFETIME,
-        parameters={"linkage": "complete"},
-    ),
+    "qmi": Method(KMeansConsensus, "Topchy, Jain & Punch 2003, quadratic mutual information", *KMEANS),
+    "sec": Method(SpectralEnsembleClustering, "Liu et al. 2015, spectral ensemble clustering", *KMEANS),
+    "eac-single": _eac("single", "O(n p)"),
+    "eac-average": _eac("average", "O(n p + d)"),
+    "eac-complete": _eac("complete", "O(n²)"),
     "negmm": Method(NegMM, "Zhong et al. 2019, negative evidence removed (NegMM)", "O(51 n² (p + t))", "O(n²)"),
-    "negmm-wat-kmeans": Method(
-        NegMM, "Sinorina et al. 2022, NegMM-WAT(K)", "O(n² (p + t))", "O(n²)", parameters={"threshold": "kmeans"}
-    ),
-    "negmm-wat-gmm": Method(
-        NegMM, "Sinorina et al. 2022, NegMM-WAT(GMM)", "O(n² (p + t))", "O(n²)", parameters={"threshold": "gmm"}
-    ),
+    "negmm-wat-kmeans": Method(NegMM, "Sinorina et al. 2022, NegMM-WAT(K)", *WAT, parameters={"threshold": "kmeans"}),
+    "negmm-wat-gmm": Method(NegMM, "Sinorina et al. 2022, NegMM-WAT(GMM)", *WAT, parameters={"threshold": "gmm"}),
     "cspa": Method(
         CSPA,
         "Strehl & Ghosh 2002, cluster-based similarity partitioning",

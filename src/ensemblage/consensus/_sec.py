@@ -99,45 +99,24 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
 
     Parameters
     ----------
-    n_clusters : int
-        Number of clusters of the consensus, at most the number of distinct label rows.
+    {row_clusters}
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
         Greedy k-means++ in the weighted distances, distinct random objects, or a clustering to start from (-1: object
         without a cluster).
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start.
-    max_iter : int, default 100
-        Most iterations per start.
-    tol : float, default 0
-        A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.
-    weights : array-like of shape (n_partitions,), optional
-        Weight of each partition; 0 leaves it out. Default: one each.
-    n_jobs : int, optional
-        Threads. Default: every core. The result does not depend on it.
-    random_state : int, RandomState or None
-        Seed of the starts.
+    {starts}
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects,), int32
-        Clusters numbered by decreasing size; -1 for an object that no partition labels.
-    confidence_ : ndarray of shape (n_objects,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    {labels_confidence}
     n_clusters_ : int
     objective_ : float
         Loss of the weighted k-means: Σ w_i |h_i / w_i − m|².
     normalized_association_ : float
         Σ_C assoc(C, C) / assoc(C, all), at most ``n_clusters``; objects with themselves included. It and
         ``objective_`` add up to Σ p / w_i for every clustering.
-    n_iter_ : int
-        Iterations of the best start.
-    n_features_in_, feature_names_in_
-        As in scikit-learn: partitions and their names.
-
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is missing or exceeds the number of distinct label rows, or a parameter is out of its range.
+    {best_start}
 
     Notes
     -----

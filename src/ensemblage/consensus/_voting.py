@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._constraints import Constraints, Flag, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import Constraints, Flag, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -18,7 +18,7 @@ from ensemblage.consensus._aggregation import (
     entropy,
     order_by_entropy,
 )
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import InductiveConsensus, Rows
 from ensemblage.consensus._js_alink import (
     average_linkage,
     bottleneck_linkage,
@@ -32,7 +32,7 @@ from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.rows.protocol import LabelRows, map_rows
 
 
-class VotingConsensus(BaseConsensus):
+class VotingConsensus(InductiveConsensus):
     """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -158,21 +158,6 @@ class VotingConsensus(BaseConsensus):
         """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
         return self._of_objects(self._memberships)
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
-        """Most likely cluster of new label rows.
-
-        Parameters
-        ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
-
-        Returns
-        -------
-        ndarray of shape (n_new,), int32
-            Cluster of each row; -1 where no partition votes.
-        """
-        return self._predicted(self._encode(X))
-
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
@@ -181,8 +166,7 @@ class VotingConsensus(BaseConsensus):
 
         Parameters
         ----------
-        X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            A label not seen in ``fit`` counts as missing, with one warning.
+        {new_labels}
 
         Returns
         -------

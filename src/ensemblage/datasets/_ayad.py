@@ -16,15 +16,7 @@ def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
     Standard deviation 0.1, means (-0.227, 0.077) and (0.095, 0.323): k-means reaches an ARI of 0.92, as published. (The
     text says "variance 0.1", which gives 0.23.)
 
-    Parameters
-    ----------
-    {random_state}
-
-    Returns
-    -------
-    X : ndarray of shape (1000, 2)
-        The features.
-    {which_gaussian}
+    {gaussians}
 
     Examples
     --------
@@ -42,15 +34,7 @@ def make_8d5k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
 
     Standard deviation 0.1, means uniform in the unit cube, drawn anew for every seed.
 
-    Parameters
-    ----------
-    {random_state}
-
-    Returns
-    -------
-    X : ndarray of shape (1000, 8)
-        The features.
-    {which_gaussian}
+    {gaussians}
 
     Examples
     --------

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import MOST_TASKS
 from ensemblage._random import random_source
-from ensemblage._validation import MOST_OBJECTS, MOST_TASKS, check_choice, check_whole, shown
+from ensemblage._validation import MOST_OBJECTS, check_choice, check_whole, shown
 
 Labels = NDArray[np.int64]
 

@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.cluster import KMeans
 
+from ensemblage._constraints import MOST_TASKS
 from ensemblage._random import random_source, task_seeds
-from ensemblage._validation import MOST_TASKS, check_choice, check_whole
+from ensemblage._validation import check_choice, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
 from ensemblage.generation._clusterers import k_parameter
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows

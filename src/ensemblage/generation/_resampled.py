@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
+from ensemblage._constraints import MOST_TASKS
 from ensemblage._random import task_seeds
-from ensemblage._validation import MOST_TASKS, check_fraction, check_whole
+from ensemblage._validation import check_fraction, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
 from ensemblage.generation._clusterers import k_parameter
 

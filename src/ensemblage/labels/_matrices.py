@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._validation import shown
 from ensemblage.labels._arrays import as_frame, as_matrix, as_series, as_vector, series_values
 from ensemblage.labels._checks import check_size
 from ensemblage.labels._coding import CodedColumns, stack_columns
@@ -33,6 +34,10 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
 
 def code_partitions(partitions: Iterable[Any], missing: int | None) -> CodedColumns:
     """Code label vectors (array-like or series), one per partition."""
+    if not isinstance(partitions, Iterable):
+        raise TypeError(
+            f"partitions must be label vectors, one per partition. Got {shown(partitions)}. Give a list of them."
+        )
     vectors = [_label_vector(labels, j) for j, labels in enumerate(partitions)]
     lengths = sorted({len(vector) for vector in vectors})
     if len(lengths) > 1:

@@ -25,18 +25,17 @@ def choice_of_k(
 
     None if the consensus has no lifetimes.
     """
-    for record in records:
-        if isinstance(record, Lifetimes):
-            lives, asked = record.lifetimes, record.n_clusters
-            longest = sorted(lives, key=lambda k: -lives[k])[:_MOST_ALTERNATIVES]
-            halves = _choices_of_halves(ensemble, consensus, n_refits, random_state) if asked is None else []
-            return {
-                "found": asked is None,
-                "asked": None if asked is None else int(asked),
-                "lifetimes": [[int(k), float(lives[k])] for k in longest],
-                "halves": halves,
-            }
-    return None
+    record = next((record for record in records if isinstance(record, Lifetimes)), None)
+    if record is None:
+        return None
+    lives, asked = record.lifetimes, record.n_clusters
+    longest = sorted(lives, key=lambda k: -lives[k])[:_MOST_ALTERNATIVES]
+    return {
+        "found": asked is None,
+        "asked": None if asked is None else int(asked),
+        "lifetimes": [[int(k), float(lives[k])] for k in longest],
+        "halves": _choices_of_halves(ensemble, consensus, n_refits, random_state) if asked is None else [],
+    }
 
 
 def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random_state: Any) -> list[int]:
@@ -62,7 +61,12 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random
 
 def how_clear(choice: Mapping[str, Any], n_clusters: int) -> str:
     """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects."""
-    return " ".join([_verdict(choice, n_clusters), *_share_of_halves(choice["halves"], n_clusters)])
+    verdict, halves = _verdict(choice, n_clusters), choice["halves"]
+    if not halves:
+        return verdict
+    n_alike = halves.count(n_clusters)
+    give = "gives" if n_alike == 1 else "give"
+    return f"{verdict} {n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."
 
 
 def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
@@ -76,25 +80,15 @@ def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
     )
 
 
-def _share_of_halves(halves: Sequence[int], n_clusters: int) -> list[str]:
-    if not halves:
-        return []
-    n_alike = halves.count(n_clusters)
-    give = "gives" if n_alike == 1 else "give"
-    return [f"{n_alike} of {len(halves)} random halves of the partitions {give} {n_clusters}, too."]
-
-
 def _longest_against_second(choice: Mapping[str, Any]) -> str:
     (k, life), *others = choice["lifetimes"]
     if not others:
         return f"{k} clusters is the only number that the hierarchy offers."
     second, shorter = others[0]
+    if life <= 0:
+        return "No number stands out."
     if shorter <= 0:
-        return (
-            f"{k} clusters is the only number with a lifetime ({number(life)})."
-            if life > 0
-            else "No number stands out."
-        )
+        return f"{k} clusters is the only number with a lifetime ({number(life)})."
     ratio = life / shorter
     verdict = "a clear choice" if ratio >= _CLEAR else "a fair choice" if ratio >= _FAIR else "a close call"
     return (

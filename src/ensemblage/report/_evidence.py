@@ -24,7 +24,7 @@ from ensemblage.consensus.evidence import (
 from ensemblage.report._choice import how_clear
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
 from ensemblage.report._shown import square
-from ensemblage.report._svg import to_svg
+from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -79,10 +79,6 @@ def in_words(record: Evidence) -> list[str]:
     return []
 
 
-def _picture(record: Evidence, title: str, name: str, sentences: list[str]) -> Picture:
-    return Picture(title, to_svg(plotting.evidence(record), name), sentences)
-
-
 @part_of.register
 def _(record: Lifetimes, summary: Summary) -> Part:
     choice = summary["choice"]
@@ -93,15 +89,15 @@ def _(record: Lifetimes, summary: Summary) -> Part:
         "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One bar "
         f"far above the others means that the partitions speak for that number. {chosen}."
     )
-    pictures = [_picture(record, "How long each number lives", "lifetimes", [sentence])]
+    pictures = [picture("How long each number lives", plotting.evidence(record), "lifetimes", sentence)]
     if choice["halves"]:
         refits = counted(len(choice["halves"]), "refit")
         sentence = (
             f"The same method was fitted again to random halves of the partitions, {refits}: how often it finds each "
             "number (bars), and the share of the refits up to there (line)."
         )
-        svg = to_svg(plotting.estimated_clusters(choice["halves"]), "halves")
-        pictures.append(Picture("How often each number is found", svg, [sentence]))
+        ax = plotting.estimated_clusters(choice["halves"])
+        pictures.append(picture("How often each number is found", ax, "halves", sentence))
     longest = choice["lifetimes"][0][1]
     rows = [[f"{k}", number(life), percent(life / longest if longest > 0 else None)] for k, life in choice["lifetimes"]]
     table = Table("The alternatives", ["Clusters", "Lifetime", "Of the longest"], rows, shown=6, text=())
@@ -131,7 +127,7 @@ def _(record: Dendrogram, summary: Summary) -> Part:
             f"{record.distance} of their objects: low where the votes give them the same objects."
         )
         title, name = "Which clusters are the same", "merges"
-    return Part("The evidence", [], [_picture(record, title, name, [sentence, band])])
+    return Part("The evidence", [], [picture(title, plotting.evidence(record), name, sentence, band)])
 
 
 @part_of.register
@@ -141,14 +137,14 @@ def _(record: PairCounts, summary: Summary) -> Part:
     pictures = []
     if len(record.counts):
         lines = "The bars are the other pairs; lines part weak associations from strong ones."
-        sentences = [*in_words(record), lines]
-        pictures.append(_picture(record, "How strong the associations are", "associations", sentences))
+        ax, title = plotting.evidence(record), "How strong the associations are"
+        pictures.append(picture(title, ax, "associations", *in_words(record), lines))
     if record.threshold is not None:
         matrix = summary["figures"]["matrix"]
         shares = square(matrix["percent"]) / 100
         axes = plotting.thresholded_matrices(shares, matrix["clusters"], record.threshold, sizes=matrix["sizes"])
         sentence = "The pairs of the consensus matrix, before and after weak associations were taken away."
-        pictures.append(Picture("Without weak associations", to_svg(axes[0], "thresholded"), [sentence]))
+        pictures.append(picture("Without weak associations", axes[0], "thresholded", sentence))
     return Part("The evidence", [], pictures)
 
 
@@ -168,10 +164,9 @@ def _(record: Candidates, summary: Summary) -> Part:
     pictures = []
     known = np.isfinite(record.scores)
     if len(record.values) > 1 and known.any():
-        ticks = (
-            [] if known.all() else ["Ticks at the upper edge: a cluster that is too small to be judged or falls apart."]
-        )
-        pictures.append(_picture(record, "The values that were tried", "candidates", ticks))
+        ticks = "Ticks at the upper edge: a cluster that is too small to be judged or falls apart."
+        ax, said = plotting.evidence(record), [] if known.all() else [ticks]
+        pictures.append(picture("The values that were tried", ax, "candidates", *said))
     return Part("How the clusters were made", in_words(record), pictures)
 
 
@@ -203,9 +198,10 @@ def _(record: Splits, summary: Summary) -> Part:
         "Each split takes away a part of the disagreement with the partitions (the k-means loss). Where the curve "
         "bends, further splits tell less."
     )
-    picture = _picture(record, "What each split took away", "split_losses", [sentence, *in_words(record)])
+    title, ax = "What each split took away", plotting.evidence(record)
     table = Table("The splits", columns, rows, note, shown=10, text=())
-    return Part("How the clusters were made", [], [picture], [table])
+    curve = picture(title, ax, "split_losses", sentence, *in_words(record))
+    return Part("How the clusters were made", [], [curve], [table])
 
 
 @in_words.register
@@ -236,7 +232,7 @@ def _(record: Memberships, summary: Summary) -> Part:
         "cells are objects between clusters."
     )
     note = summary["figures"]["matrix"]["note"]
-    pictures = [_picture(record, "What the votes say of each object", "membership", [sentence, note])]
+    pictures = [picture("What the votes say of each object", plotting.evidence(record), "membership", sentence, note)]
     points = summary["figures"]["points"]
     if points and points.get("entropy"):
         pictures.append(_entropies(points))
@@ -260,11 +256,9 @@ def _entropies(points: Mapping[str, Any]) -> Picture:
     ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
     known = [h for h in entropy if h is not None]
     unsure = sum(h > 0.5 for h in known) / len(known) if known else None
-    sentences = [
-        "Entropy of each object's votes: 0 if all are for one cluster, 1 if all clusters get the same share.",
-        f"{percent(unsure)} of the points are above one half.",
-    ]
-    return Picture("Where the votes are undecided", to_svg(ax, "entropy"), sentences)
+    meant = "Entropy of each object's votes: 0 if all are for one cluster, 1 if all clusters get the same share."
+    found = f"{percent(unsure)} of the points are above one half."
+    return picture("Where the votes are undecided", ax, "entropy", meant, found)
 
 
 @part_of.register

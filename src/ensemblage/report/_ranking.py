@@ -13,7 +13,7 @@ from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._layout import Picture, Section, Table, number, percent, quoted
 from ensemblage.report._shown import square, with_nan
-from ensemblage.report._svg import to_svg
+from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -131,16 +131,13 @@ def _scores(summary: Summary, i: int) -> Picture:
         greater_is_better=ranking["greater_is_better"],
         label=ranking["name"],
     )
-    sentences = [
-        *filter(None, [ranking["description"]]),
-        (
-            f"One dot per partition, the best first; {better} is better. The scores reach from "
-            f"{number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
-        ),
-    ]
-    if errors is not None:
-        sentences.append("They were estimated from random pairs of objects; bars are two standard errors to each side.")
-    return Picture(f"Scores by {ranking['name']}", to_svg(ax, f"ranking{i}"), sentences)
+    reach = (
+        f"One dot per partition, the best first; {better} is better. The scores reach from "
+        f"{number(np.nanmin(scores))} to {number(np.nanmax(scores))}."
+    )
+    bars = "They were estimated from random pairs of objects; bars are two standard errors to each side."
+    said = filter(None, [ranking["description"], reach, "" if errors is None else bars])
+    return picture(f"Scores by {ranking['name']}", ax, f"ranking{i}", *said)
 
 
 def _agreement_by_rank(summary: Summary) -> Picture:
@@ -155,7 +152,7 @@ def _agreement_by_rank(summary: Summary) -> Picture:
         "dark corner that fades says that the best ones agree with each other; several dark blocks, that the "
         "partitions fall into groups and the largest group decides the order."
     )
-    return Picture("How alike the best ones are", to_svg(ax, "agreement_by_rank"), [sentence])
+    return picture("How alike the best ones are", ax, "agreement_by_rank", sentence)
 
 
 def _frequent_pairs(summary: Summary) -> Picture:
@@ -164,14 +161,11 @@ def _frequent_pairs(summary: Summary) -> Picture:
     ax = plotting.consensus_matrix(
         marks, matrix["clusters"], sizes=matrix["sizes"], label="1: joined at least as often as the mean"
     )
-    sentences = [
-        (
-            f"Dark: pairs of objects that at least {percent(matrix['mean'])} of the partitions join, the mean over all "
-            "pairs. The score of a partition is the share of pairs on which it differs from this picture."
-        ),
-        matrix["note"],
-    ]
-    return Picture("What DISCOTEC compares the partitions with", to_svg(ax, "frequent"), sentences)
+    sentence = (
+        f"Dark: pairs of objects that at least {percent(matrix['mean'])} of the partitions join, the mean over all "
+        "pairs. The score of a partition is the share of pairs on which it differs from this picture."
+    )
+    return picture("What DISCOTEC compares the partitions with", ax, "frequent", sentence, matrix["note"])
 
 
 def _members(summary: Summary) -> Table:

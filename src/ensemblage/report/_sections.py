@@ -1,6 +1,6 @@
 """The sections of the page: each turns the summary's numbers into sentences, figures and tables, or into nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ensemblage import plotting
@@ -20,7 +20,7 @@ from ensemblage.report._layout import (
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._shown import square, with_nan
 from ensemblage.report._stability import stability_section
-from ensemblage.report._svg import to_svg
+from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -91,11 +91,7 @@ def method_section(summary: Summary) -> Section:
         f"{data['mean_member_clusters']:.3g} clusters on average; {counted(data['n_distinct_rows'], 'different row')} "
         f"of labels{missing}."
     )
-    sentences = [
-        sentence,
-        *_weights(summary["members"]),
-        *_refits(summary.get("choice")),
-    ]
+    sentences = [sentence, *_weights(summary["members"]), *_refits(summary.get("choice"))]
     seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items()}
     tables = [
         _two_columns(f"Parameters of {consensus['method']}", consensus["parameters"]),
@@ -106,23 +102,20 @@ def method_section(summary: Summary) -> Section:
     return Section("Method and reproducibility", sentences, tables=[table for table in tables if table.rows])
 
 
-def _weights(members: Sequence[Mapping[str, Any]]) -> list[str]:
+def _weights(members: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """That the partitions have unequal weights, and where these count."""
     weights = [member.get("weight", 1.0) for member in members]
-    if min(weights) == max(weights):
-        return []
-    sentence = (
-        f"The partitions have weights from {min(weights):.3g} to {max(weights):.3g}. A share of the partitions, a "
-        "confidence and a mean agreement count each partition with its weight; rankings do not."
-    )
-    return [sentence]
+    if min(weights) < max(weights):
+        yield (
+            f"The partitions have weights from {min(weights):.3g} to {max(weights):.3g}. A share of the partitions, a "
+            "confidence and a mean agreement count each partition with its weight; rankings do not."
+        )
 
 
-def _refits(choice: Mapping[str, Any] | None) -> list[str]:
+def _refits(choice: Mapping[str, Any] | None) -> Iterator[str]:
     """How often the method was fitted again for this page."""
-    halves = choice["halves"] if choice else []
-    times = f"{len(halves):,} ×"
-    return [f"For this page the method was fitted again, to halves of the partitions: {times}."] if halves else []
+    if choice and choice["halves"]:
+        yield f"For this page the method was fitted again, to halves of the partitions: {len(choice['halves']):,} ×."
 
 
 def sections_of(summary: Summary) -> list[Section]:
@@ -161,18 +154,16 @@ def _range_of_sizes(sizes: Sequence[int]) -> str:
     return f"{min(sizes):,} to {max(sizes):,}"
 
 
-def _how_sure(summary: Summary) -> list[str]:
+def _how_sure(summary: Summary) -> Iterator[str]:
     consensus = summary["consensus"]
     between = consensus["between"]
     apart = "" if between is None else f", with an object of another cluster in {percent(between)}"
-    sentences = [
-        (
-            "On average an object is together with another member of its cluster in "
-            f"{percent(consensus['mean_confidence'])} of the partitions{apart}."
-        )
-    ]
+    yield (
+        "On average an object is together with another member of its cluster in "
+        f"{percent(consensus['mean_confidence'])} of the partitions{apart}."
+    )
     if _is_finer(summary):
-        sentences.append(
+        yield (
             f"The partitions have {summary['data']['mean_member_clusters']:.0f} clusters on average, more than the "
             "consensus, so they often split what belongs together: compare the two shares with each other rather than "
             "with 100%."
@@ -181,10 +172,8 @@ def _how_sure(summary: Summary) -> list[str]:
     sure = [(mean, cluster) for mean, cluster in sure if mean is not None]
     if len(sure) > 1:
         (most, firmest), (least, loosest) = max(sure), min(sure)
-        sentences.append(
-            f"The firmest cluster is {firmest} ({percent(most)}), the loosest {loosest} ({percent(least)})."
-        )
-    return [*sentences, "These shares say how well the partitions agree, not whether they are right."]
+        yield f"The firmest cluster is {firmest} ({percent(most)}), the loosest {loosest} ({percent(least)})."
+    yield "These shares say how well the partitions agree, not whether they are right."
 
 
 def _is_finer(summary: Summary) -> bool:
@@ -205,7 +194,7 @@ def _sizes(summary: Summary) -> Picture:
     ax = plotting.cluster_sizes(
         [c["size"] for c in clusters[:_MOST_DRAWN]], unlabelled=summary["consensus"]["n_unlabelled"]
     )
-    return Picture("How large the clusters are", to_svg(ax, "sizes"), sentences)
+    return picture("How large the clusters are", ax, "sizes", *sentences)
 
 
 def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
@@ -214,13 +203,11 @@ def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
 
 def _confidence(summary: Summary) -> Picture:
     quantiles = [cluster["confidence"] for cluster in summary["clusters"][:_MOST_DRAWN]]
-    sentences = [
-        (
-            "The confidence of an object is the share of partitions that put it together with another member of its "
-            "cluster, averaged over those members."
-        )
-    ]
-    boxes = [q for q in quantiles if q["values"] is None]
+    meant = (
+        "The confidence of an object is the share of partitions that put it together with another member of its "
+        "cluster, averaged over those members."
+    )
+    sentences, boxes = [meant], [q for q in quantiles if q["values"] is None]
     if boxes:
         sentences.append(
             "A box holds the middle half of a cluster's objects, its black line is the median, the thin line reaches "
@@ -229,7 +216,7 @@ def _confidence(summary: Summary) -> Picture:
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
     sentences += _largest_drawn(summary["clusters"])
-    return Picture("How sure each cluster is", to_svg(plotting.confidence_boxes(quantiles), "confidence"), sentences)
+    return picture("How sure each cluster is", plotting.confidence_boxes(quantiles), "confidence", *sentences)
 
 
 def _clusters(summary: Summary) -> Table:
@@ -269,7 +256,7 @@ def _matrix(summary: Summary) -> Picture:
             f"{percent(c['nearest']['share'])} of the partitions join an object of one with an object of the other."
         )
     ax = plotting.consensus_matrix(square(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
-    return Picture("How often two objects are together", to_svg(ax, "matrix"), sentences)
+    return picture("How often two objects are together", ax, "matrix", *sentences)
 
 
 def _agreement(summary: Summary) -> Picture:
@@ -286,27 +273,25 @@ def _agreement(summary: Summary) -> Picture:
         sentences.append(f"Of {len(members):,} partitions {len(drawn):,} are drawn, evenly from best to worst.")
     strip = with_nan([member["agreement"] for member in drawn])
     ax = plotting.agreement(square(figure["ari"]), strip, names=[member["name"] for member in drawn])
-    return Picture("How alike the partitions are", to_svg(ax, "agreement"), sentences)
+    return picture("How alike the partitions are", ax, "agreement", *sentences)
 
 
-def _consensus_and_members(summary: Summary) -> list[str]:
+def _consensus_and_members(summary: Summary) -> Iterator[str]:
     found = summary["agreement"]
     sentence = f"The consensus agrees with the partitions by {number(found['consensus'], 2)} on average"
     if found["others"] is None or found["consensus"] is None:
-        return [f"{sentence}."]
+        yield f"{sentence}."
+        return
+    yield f"{sentence}, the partitions with each other by {number(found['others'], 2)}."
     best, value = quoted(summary["members"][found["best_member"]]), number(found["best"], 2)
-    sentences = [f"{sentence}, the partitions with each other by {number(found['others'], 2)}."]
     if found["consensus"] > found["best"] + _EQUAL:
-        return [
-            *sentences,
-            f"No single partition agrees with all of them as well: the best, {best}, reaches {value}.",
-        ]
-    if found["consensus"] > found["best"] - _EQUAL:
-        return [*sentences, f"The partition {best} agrees with them as well as the consensus does."]
-    sentences.append(f"The partition {best} agrees with them better: {value} on average.")
-    if _is_finer(summary):
-        sentences.append("Partitions with many more clusters than the consensus cannot agree with it fully.")
-    return sentences
+        yield f"No single partition agrees with all of them as well: the best, {best}, reaches {value}."
+    elif found["consensus"] > found["best"] - _EQUAL:
+        yield f"The partition {best} agrees with them as well as the consensus does."
+    else:
+        yield f"The partition {best} agrees with them better: {value} on average."
+        if _is_finer(summary):
+            yield "Partitions with many more clusters than the consensus cannot agree with it fully."
 
 
 def _points(summary: Summary) -> Picture:
@@ -314,8 +299,8 @@ def _points(summary: Summary) -> Picture:
     ax = plotting.scatter(points["xy"], points["clusters"], with_nan(points["confidence"]))
     ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
     ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
-    sentences = ["Each point is an object, coloured by its cluster; the fainter, the less sure.", *points["notes"]]
-    return Picture("The data, coloured by cluster", to_svg(ax, "points"), sentences)
+    sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
+    return picture("The data, coloured by cluster", ax, "points", sentence, *points["notes"])
 
 
 def _least_certain(summary: Summary) -> Table:

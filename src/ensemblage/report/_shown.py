@@ -152,8 +152,7 @@ def points_shown(
     xy, x_label, y_label, axes_note = _in_the_plane(features.rows(chosen), confidence[chosen], features.names)
     notes = [axes_note]
     if len(chosen) < len(clusters):
-        note = f"{len(chosen):,} of the {len(clusters):,} objects are drawn, taken at random from each cluster."
-        notes.append(note)
+        notes += [f"{len(chosen):,} of the {len(clusters):,} objects are drawn, taken at random from each cluster."]
     return {
         "xy": [[float(f"{x:.5g}"), float(f"{y:.5g}")] for x, y in xy.tolist()],
         "clusters": clusters[chosen].tolist(),
@@ -169,12 +168,8 @@ def _in_the_plane(
 ) -> tuple[NDArray[np.float64], str, str, str]:
     m = values.shape[1]
     if m == 1:
-        return (
-            np.column_stack([values[:, 0], np.nan_to_num(confidence)]),
-            names[0],
-            "confidence",
-            "There is one feature.",
-        )
+        with_confidence = np.column_stack([values[:, 0], np.nan_to_num(confidence)])
+        return with_confidence, names[0], "confidence", "There is one feature."
     if m == 2:
         return values, names[0], names[1], "The axes are the two features."
     from sklearn.decomposition import PCA

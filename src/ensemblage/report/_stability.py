@@ -11,7 +11,7 @@ from ensemblage.consensus import KChoice
 from ensemblage.metrics import consensus_cdf, item_consensus
 from ensemblage.report._layout import Picture, Section, Table, number
 from ensemblage.report._ranking import short
-from ensemblage.report._svg import to_svg
+from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
@@ -79,42 +79,33 @@ def _ambiguity(found: Mapping[str, Any]) -> Picture:
         "is how far it lies below the line of data without clusters."
     )
     ax = plotting.stability_curves(of["pac"], reference, n_clusters=found["best"])
-    return Picture("Ambiguous pairs", to_svg(ax, "ambiguity"), [sentence])
+    return picture("Ambiguous pairs", ax, "ambiguity", sentence)
 
 
 def _distributions(found: Mapping[str, Any]) -> Picture:
     curves = {int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}
-    sentences = [
-        "Share of the pairs that are together at most so often. A stable number has a curve flat in the middle."
-    ]
+    sentence = "Share of the pairs that are together at most so often. A stable number has a curve flat in the middle."
     ax = plotting.consensus_cdfs(curves, n_clusters=found["best"])
-    return Picture("How often pairs are together", to_svg(ax, "cdfs"), sentences)
+    return picture("How often pairs are together", ax, "cdfs", sentence)
 
 
 def _growth(found: Mapping[str, Any]) -> Picture:
     growth = {row["k"]: row["delta_area"] for row in found["table"]}
-    sentences = [
-        (
-            "Growth of the area under these curves from one number to the next (the first: the area). It ends after "
-            "the true number; its largest value means nothing."
-        )
-    ]
-    return Picture(
-        "What one cluster more adds",
-        to_svg(plotting.delta_areas(growth, n_clusters=found["best"]), "growth"),
-        sentences,
+    sentence = (
+        "Growth of the area under these curves from one number to the next (the first: the area). It ends after the "
+        "true number; its largest value means nothing."
     )
+    ax = plotting.delta_areas(growth, n_clusters=found["best"])
+    return picture("What one cluster more adds", ax, "growth", sentence)
 
 
 def _objects(items: Mapping[str, Any]) -> Picture:
     ax = plotting.item_consensus_bars(np.array(items["percent"]) / 100, items["clusters"], most=_MOST_ITEMS)
-    sentences = [
-        (
-            "A bar per object (an even choice of them): how often it is together with the members of each cluster. "
-            "Bars of one colour are sure."
-        )
-    ]
-    return Picture("How stable each object's place is", to_svg(ax, "items"), sentences)
+    sentence = (
+        "A bar per object (an even choice of them): how often it is together with the members of each cluster. Bars of "
+        "one colour are sure."
+    )
+    return picture("How stable each object's place is", ax, "items", sentence)
 
 
 def _table(found: Mapping[str, Any]) -> Table:

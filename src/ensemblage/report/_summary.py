@@ -190,17 +190,13 @@ def _records(
 
 
 def _one_per_object(values: Any, n: int, subject: str) -> Any:
+    rule = f"{subject} must have one entry for each of the {n:,} objects of the ensemble"
     try:
         length = values.shape[0] if issparse(values) else len(values)
     except TypeError:
-        raise TypeError(
-            f"{subject} must have one entry for each of the {n:,} objects of the ensemble. Got {values!r}. Give a list."
-        ) from None
+        raise TypeError(f"{rule}. Got {values!r}. Give a list.") from None
     if length != n:
-        raise ValueError(
-            f"{subject} must have one entry for each of the {n:,} objects of the ensemble. Got {length:,}. "
-            "Give what belongs to the same objects, in the same order."
-        )
+        raise ValueError(f"{rule}. Got {length:,}. Give what belongs to the same objects, in the same order.")
     return values
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from markupsafe import Markup
 
+from ensemblage.report._layout import Picture
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -39,6 +41,11 @@ def figure_style() -> Iterator[None]:
         # Widths are measured in a font that lacks many scripts; the reader's browser has others.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
+
+
+def picture(title: str, ax: "Axes", name: str, *sentences: str) -> Picture:
+    """The ax's figure, with ids that start with ``name``, and what it says of these data."""
+    return Picture(title, to_svg(ax, name), sentences)
 
 
 def to_svg(ax: "Axes", name: str) -> Markup:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
+from ensemblage.report._ranking import plain
 from ensemblage.rows.threads import parallel_map
 
 _MOST_ENTRIES_FOR_AMI = 500_000
@@ -43,9 +44,8 @@ def compare_with_truth(ensemble: Ensemble, labels: NDArray[Any], truth: ArrayLik
 def _compared(consensus: float, members: NDArray[np.float64]) -> dict[str, float | None]:
     known = members[~np.isnan(members)]
     sd = known.std(ddof=1) if len(known) > 1 else np.nan
-    found = [known.mean(), sd, known.max()] if len(known) else [np.nan] * 3
-    values = dict(zip(("consensus", "mean", "sd", "best"), [consensus, *found], strict=True))
-    return {name: None if np.isnan(value) else float(value) for name, value in values.items()}
+    mean, best = (known.mean(), known.max()) if len(known) else (np.nan, np.nan)
+    return {"consensus": plain(consensus), "mean": plain(mean), "sd": plain(sd), "best": plain(best)}
 
 
 def _ami(ensemble: Ensemble, truth: ArrayLike) -> NDArray[np.float64]:
@@ -57,8 +57,7 @@ def _ami(ensemble: Ensemble, truth: ArrayLike) -> NDArray[np.float64]:
 
     def score(j: int) -> float:
         both = known & (ensemble.codes[:, j] < ensemble.n_clusters[j])
-        return (
-            float(adjusted_mutual_info_score(classes.codes[both, 0], ensemble.codes[both, j])) if both.any() else np.nan
-        )
+        codes = classes.codes[both, 0], ensemble.codes[both, j]
+        return float(adjusted_mutual_info_score(*codes)) if both.any() else np.nan
 
     return np.array(parallel_map(score, range(ensemble.shape[1])))

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from ensemblage._validation import Jobs, check_value
+from ensemblage._constraints import Jobs
+from ensemblage._validation import check_value
 from ensemblage.rows.slices import Stopped, check_stopped, unless
 
 T = TypeVar("T")

@@ -51,7 +51,8 @@ def add_values(x: Any, columns: Any, start: int, weight: int, values: Any, sums:
         code, column = x[t], columns[t, start : start + n]
         total = zero
         for j in range(n):
-            total = values.dtype.type(total + (values[j] if column[j] == code else zero))
+            # All bits where the codes are equal: faster than a choice between two values.
+            total = values.dtype.type(total + (values[j] & values.dtype.type(-np.int64(column[j] == code))))
         sums[t] += weight * np.int64(total)
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import is_integer
-from ensemblage._validation import check_number, check_whole, shown, takes_labels
+from ensemblage._validation import check_fraction, check_whole, shown, takes_labels
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._discotec import Discotec
 
@@ -97,8 +97,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     def _how_many(self, n_partitions: int) -> int:
         if is_integer(self.n_members):
             return min(check_whole(self.n_members, "n_members of SelectMembers", 1), n_partitions)
-        rule = "n_members of SelectMembers, if it is no whole number,"
-        share = check_number(self.n_members, rule, above=0, below=float(np.nextafter(1, 2)))
+        share = check_fraction(self.n_members, "n_members of SelectMembers, if it is no whole number,")
         return max(1, round(share * n_partitions))
 
     def transform(self, X: Any) -> Any:

@@ -70,6 +70,30 @@ def test_halves_of_few_partitions_say_nothing(labels):
     report.render(summary)
 
 
+def test_a_summary_of_schema_1_keeps_its_pictures(labels):
+    """As version 1 wrote it: votes, their entropies and the hierarchy stood among the figures."""
+    model = CumulativeVoting(3).fit(labels)
+    points = np.random.default_rng(0).normal(size=(400, 2))
+    new = json.loads(report._build.to_json(report.summarize(labels, model, features=points)))
+    older = json.loads(json.dumps({key: value for key, value in new.items() if key not in ("schema", "evidence")}))
+    records = {record["kind"]: record for record in new["evidence"]}
+    shares = np.array(records["Memberships"]["membership"], dtype=float)
+    older["figures"]["voting"] = {
+        "percent": [[None if np.isnan(share) else round(100 * share) for share in row] for row in shares.tolist()],
+        "clusters": records["Memberships"]["clusters"],
+        "sizes": records["Memberships"]["sizes"],
+        "note": new["figures"]["matrix"]["note"],
+        "merges": records["Dendrogram"]["merges"],
+        "cluster_of_reference": records["Dendrogram"]["clusters"],
+        "entropy": older["figures"]["points"].pop("entropy"),
+    }
+    html, of_new = report.render(older), report.render(new)
+    for title in ("How long each number lives", "Which clusters are the same", "What the votes say of each object"):
+        assert title in html
+    assert "Where the votes are undecided" in html
+    assert html.count("<svg") == of_new.count("<svg")
+
+
 def test_other_methods_say_nothing_of_votes(labels):
     summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))
     assert summary["choice"] is None

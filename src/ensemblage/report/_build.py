@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ensemblage._validation import shown
 from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
-from ensemblage.report._evidence import evidence_of_first_schema
+from ensemblage.report._evidence import of_first_schema
 from ensemblage.report._sections import facts, headline, sections_of
 from ensemblage.report._summary import FORMAT, SCHEMA, summarize
 from ensemblage.report._svg import figure_style
@@ -125,7 +125,7 @@ def render(summary: Mapping[str, Any]) -> str:
             "Use the version of ensemblage that made it, or a newer one."
         )
     if "evidence" not in summary:
-        summary = {**summary, "evidence": evidence_of_first_schema(summary)}
+        summary = of_first_schema(summary)
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)

@@ -271,8 +271,10 @@ def _(record: Cut) -> list[str]:
     return [f"The {record.criterion} of the clusters is {number(record.value)}, of at most {number(record.bound)}."]
 
 
-def evidence_of_first_schema(summary: Summary) -> list[dict[str, Any]]:
-    """The records of a summary of schema 1, which had them as numbers of figures."""
+def of_first_schema(summary: Summary) -> dict[str, Any]:
+    """A summary of schema 1, which had the evidence as numbers of figures, with its records; entropies of the votes
+    stand with the points.
+    """
     figures, found = summary["figures"], list[Evidence]()
     choice, votes, hierarchy = summary.get("choice"), figures.get("voting"), figures.get("evidence")
     if choice:
@@ -300,4 +302,6 @@ def evidence_of_first_schema(summary: Summary) -> list[dict[str, Any]]:
     if figures.get("search"):
         thresholds, scores = np.array(figures["search"], dtype=np.float64).T
         found.append(Candidates("threshold on the co-associations", thresholds, "MM index", scores))
-    return [record.to_dict() for record in found]
+    if votes and figures["points"]:
+        figures = {**figures, "points": {**figures["points"], "entropy": votes["entropy"]}}
+    return {**summary, "figures": figures, "evidence": [record.to_dict() for record in found]}

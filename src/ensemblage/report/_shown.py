@@ -38,15 +38,25 @@ def sample_by_cluster(clusters: NDArray[Any], most: int, random_state: Any) -> t
     return mixed[chosen], (sizes / np.maximum(quotas, 1))[numbers[chosen]]
 
 
+class Shown(NamedTuple):
+    """The objects that a matrix shows."""
+
+    objects: NDArray[Any]
+    sizes: NDArray[np.float64]
+    """How many objects each stands for."""
+    note: str
+    """A sentence that says so."""
+
+
 def matrix_shown(
-    ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64], random_state: Any
+    ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64], shown: Shown
 ) -> dict[str, Any]:
     """The consensus matrix to draw: its lower triangle in percent, the cluster and the weight of each row, a note;
     and which entries of the matrix without weights of the partitions reach its mean over all objects.
 
     Rows are in the order of the clusters; in each, rows that are together often stand side by side.
     """
-    chosen, sizes, note = rows_shown(ensemble, clusters, random_state)
+    chosen, sizes, note = shown
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="No partition labels both")
         shares = coassociation(ensemble, weights=weights, rows=chosen)
@@ -84,24 +94,22 @@ def _order_by_cluster(shares: NDArray[np.float64], clusters: NDArray[Any]) -> ND
     return np.concatenate(order)
 
 
-def rows_shown(
-    ensemble: Ensemble, clusters: NDArray[Any], random_state: Any
-) -> tuple[NDArray[Any], NDArray[np.float64], str]:
-    """The objects that a matrix shows, how many objects each stands for, and a note that says so."""
+def rows_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) -> Shown:
+    """All objects, or one of each different row, where they are few; else a sample."""
     n = len(ensemble)
     if n <= _MOST_ROWS:
-        return np.arange(n), np.ones(n), f"All {n:,} objects are drawn."
+        return Shown(np.arange(n), np.ones(n), f"All {n:,} objects are drawn.")
     if len(ensemble.distinct.counts) <= _MOST_ROWS:
         rows = np.stack([ensemble.distinct.inverse, clusters])
         rows, first, counts = np.unique(rows, axis=1, return_index=True, return_counts=True)
         if len(first) <= _MOST_ROWS:
             note = f"All {n:,} objects are drawn; they have {len(first):,} different rows of labels."
-            return first, counts.astype(np.float64), note
+            return Shown(first, counts.astype(np.float64), note)
     chosen, sizes = sample_by_cluster(clusters, _MOST_ROWS, random_state)
     note = (
         f"{len(chosen):,} of the {n:,} objects are drawn, taken at random from each cluster in proportion to its size."
     )
-    return chosen, sizes, note
+    return Shown(chosen, sizes, note)
 
 
 class Features(NamedTuple):
@@ -145,10 +153,9 @@ def points_chosen(clusters: NDArray[Any], random_state: Any) -> NDArray[Any]:
 
 
 def points_shown(
-    features: Features, clusters: NDArray[Any], confidence: NDArray[np.float64], random_state: Any
+    features: Features, clusters: NDArray[Any], confidence: NDArray[np.float64], chosen: NDArray[Any]
 ) -> dict[str, Any]:
-    """The objects in the plane: up to two features as they are, more on their first two principal components."""
-    chosen = points_chosen(clusters, random_state)
+    """Some objects in the plane: up to two features as they are, more on their first two principal components."""
     xy, x_label, y_label, axes_note = _in_the_plane(features.rows(chosen), confidence[chosen], features.names)
     notes = [axes_note]
     if len(chosen) < len(clusters):

@@ -24,7 +24,7 @@ from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._ranking import plain, ranking_shown, short
 from ensemblage.report._shares import between, least_certain
-from ensemblage.report._shown import Features, matrix_shown, points_chosen, points_shown, rows_shown
+from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
 from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
 
@@ -138,10 +138,11 @@ def summarize(
     drawn = _members_drawn(agreements)
     with_each_other = agreement_matrix(ensemble.select(drawn), "ari")
     refits = check_whole(n_refits, "n_refits of report", 0)
-    points = None if coordinates is None else points_shown(coordinates, labels, confidence, seed)
-    records, entropy = _records(ensemble, method, labels, seed, with_points=coordinates is not None)
-    if points is not None:
-        points["entropy"] = entropy
+    shown, points = rows_shown(ensemble, labels, seed), None
+    drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
+    records, entropy = _records(ensemble, method, shown, drawn_points)
+    if coordinates is not None:
+        points = {**points_shown(coordinates, labels, confidence, drawn_points), "entropy": entropy}
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
         "schema": SCHEMA,
@@ -162,7 +163,7 @@ def summarize(
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),
         "figures": {
-            "matrix": matrix_shown(ensemble, labels, weights, seed),
+            "matrix": matrix_shown(ensemble, labels, weights, shown),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
             "points": points,
         },
@@ -170,22 +171,20 @@ def summarize(
 
 
 def _records(
-    ensemble: Ensemble, method: Any, labels: NDArray[Any], random_state: Any, with_points: bool
+    ensemble: Ensemble, method: Any, shown: Shown, points: NDArray[Any]
 ) -> tuple[list[Evidence], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.
     """
     if not isinstance(method, BaseConsensus):
         return [], None
-    chosen, sizes, _ = rows_shown(ensemble, labels, random_state)
-    points = points_chosen(labels, random_state) if with_points else np.empty(0, dtype=np.intp)
-    records, entropy = list(method.evidence(ensemble, np.concatenate([chosen, points]))), None
+    records, entropy = list(method.evidence(ensemble, np.concatenate([shown.objects, points]))), None
     for j, record in enumerate(records):
         if isinstance(record, Memberships):
-            s = len(chosen)
+            s = len(shown.objects)
             shares, of_points = record.membership[:s].round(3), record.membership[s:]
-            records[j] = Memberships(shares, record.clusters[:s], sizes.round(3))
-            entropy = [plain(h, 3) for h in membership_entropy(of_points).tolist()] if with_points else None
+            records[j] = Memberships(shares, record.clusters[:s], shown.sizes.round(3))
+            entropy = [plain(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
     return records, entropy
 
 

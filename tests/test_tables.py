@@ -309,9 +309,9 @@ def test_wide_tables_get_a_hint_and_nothing_else():
 
 def test_roles_are_found_and_told():
     result = features("who,kind,x,y\nann,a,1,5\nbob,b,2,5\ncid,a,4,5\n")
-    assert (result.ids, result.names) == (["ann", "bob", "cid"], ["x"])
+    assert (result.ids, result.names) == (["ann", "bob", "cid"], ["x", "kind=b"])
     assert said(result, "id: column 'who'")
-    assert said(result, "left out, category: kind")
+    assert said(result, "categories as indicators: kind (else: --role kind=drop)")
     assert said(result, "left out, constant: y")
 
 
@@ -357,10 +357,10 @@ def test_standardized():
     [
         ("a,b\n1,2\n", {}, "at least 2 complete rows to cluster. It has 1"),
         ("a,b\n1,2\n1,2\n", {}, "a column of numbers that vary"),
-        ("a,b\nx,y\nx,z\nx,z\n", {}, "a column of numbers beside its id"),
+        ("a,b\nx,y\nx,z\nx,w\n", {}, "a column of numbers or categories beside its id"),
         ("a,b\n1,2\n3,x\n5,6\n7,8\n", {}, r"Column 'b' of data.csv must hold numbers.*Got 'x' in line 3"),
         ("a,b\n1,2\n3,inf\n5,6\n", {}, "Got infinity in line 3"),
-        ("a,b\n1,\n3,4\n", {}, "Got 1, the first in line 2, column 'b'. Fill them with --impute median"),
+        ("a,b\n1,\n3,4\n5,6\n", {}, "Got 1, the first in line 2, column 'b'. Fill them with --impute median"),
         ("a,b\n1,\n,4\n", {"impute": "drop"}, "at least 2 complete rows"),
         (
             "who,x\na,1\na,2\n",

@@ -150,7 +150,9 @@ def test_roles(name, tmp_path):
     table = read_table(path)
     assert table.roles[name.strip()] == role
     assert table.roles["y"] == "number"
-    assert (name in table.features().names) == (role == "number")
+    used = {feature.partition("=")[0] for feature in table.features().names}
+    known = {"code", "category", "ordered", "yes/no", "number"}
+    assert (name.strip() in used) == (role in known and name not in ("cluster", "zip"))
     if role in ("code", "id"):
         assert name.strip() in read_table(path, roles={name.strip(): "number", "who": "id"}).features().names
 
@@ -159,7 +161,7 @@ def test_mostly_empty():
     text = "n,x,rare\n" + "".join(f"a{i},{i * i},{i if i == 3 else ''}\n" for i in range(20))
     result = features_of(parse_table(text.encode(), "t.csv"))
     assert result.names == ["x"]
-    assert result.columns["rare"] == "mostly empty (1 of 20 cells hold something), left out"
+    assert result.columns[-1] == ("rare", "mostly empty", "1 of 20 cells hold something", "left out")
 
 
 # A column of labels, and what the labels are.
@@ -274,7 +276,7 @@ def test_workbooks(tmp_path):
     path = workbook(tmp_path / "t.xlsx", {"empty": [], "data": ROWS})
     table = read_table(path)
     assert table.roles == {"name": "id", "x": "number", "group": "category"}
-    assert table.features().X.tolist() == [[1.5], [2.0], [-0.25]]
+    assert table.features(categories="drop").X.tolist() == [[1.5], [2.0], [-0.25]]
 
 
 def test_workbooks_that_are_refused(tmp_path):
@@ -358,7 +360,7 @@ def test_roles_in_the_shell(tmp_path):
     assert "id: column 'customer_id'" in done.stderr
     assert "left out" not in done.stderr
     done = shell("generate", path, "-o", members, "--partitions", 2, "--overwrite")
-    assert "left out, code: cluster (else: --role cluster=number)" in done.stderr
+    assert "left out, its name says known classes: cluster (else: --role cluster=category)" in done.stderr
 
 
 def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
@@ -366,9 +368,13 @@ def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
     path.write_text("who,city,x\n" + "".join(f"p{i},{'ab'[i % 2]},{i * i}\n" for i in range(12)))
     done = shell("run", path, "-k", 2, "--partitions", 2, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
-    settings = json.loads((tmp_path / "out" / "summary.json").read_text())["settings"]
-    assert settings["columns"] == "who: id of the rows; city: category, left out; x: number, used"
-    assert "city: category, left out" in (tmp_path / "out" / "report.html").read_text()
+    columns = json.loads((tmp_path / "out" / "summary.json").read_text())["columns"]
+    assert [column["column"] for column in columns] == ["who", "city", "x"]
+    assert [column["role"] for column in columns] == ["id", "category", "number"]
+    assert [column["use"] for column in columns] == ["id of the rows", "used: indicators of 2 categories", "used"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Of 3 columns of the table 2 were clustered." in page
+    assert "used: indicators of 2 categories" in page
 
 
 @pytest.mark.parametrize(

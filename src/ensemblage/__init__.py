@@ -39,6 +39,7 @@ _HOME = {
     "Discotec": "ensemblage.ranking",
     "InternalIndex": "ensemblage.ranking",
     "SelectMembers": "ensemblage.ranking",
+    "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report")

@@ -35,6 +35,7 @@ from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex
 from ensemblage.ranking import SelectMembers as SelectMembers
 from ensemblage.rows.backend import parallel_backend as parallel_backend
+from ensemblage.tables import Preprocessor as Preprocessor
 from ensemblage.tables import read_table as read_table
 
 __all__: list[str]

@@ -210,6 +210,22 @@ class Function(Constraint):
         return callable(value)
 
 
+@dataclass(frozen=True)
+class Mapped(Constraint):
+    """A mapping."""
+
+    text: str
+    advice: str
+
+    error = TypeError
+
+    def rule(self) -> str:
+        return self.text
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, Mapping)
+
+
 Constraints = Mapping[str, Sequence[Constraint | None]]
 """By the name of a parameter what it may be; one of these suffices."""
 

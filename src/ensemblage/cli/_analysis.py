@@ -18,9 +18,10 @@ from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage.cli._generation import INDEPENDENT, Generation
 from ensemblage.cli._methods import check_names, text_of_set
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
+from ensemblage.consensus._features import weighted
 from ensemblage.files._text import write_csv
 from ensemblage.report._layout import counted
 from ensemblage.rows.blocks import row_blocks
@@ -86,7 +87,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
     most = _largest(k, k_range)
     wanted = Consensus.of(most, settings)
     generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
-    source = Source.of(data, settings, "impute", "standardize")
+    source = Source.of(data, settings, *FEATURE_OPTIONS)
     generation.check()
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
 
@@ -94,11 +95,15 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
         with timed(seconds, "read"):
             features = source.features(content)
         tell_notes(data.name, features.notes)
+        generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
+        if generation.weights(features, len(features.members) + 1) is not None:
+            weighted(wanted.estimator(), [1, 2])  # refused before the work begins
         ensemble = _ensemble(folder, features, generation, seconds)
         choice = None if k_range is None else _choice(features.X, k_range, generation, seconds)
         chosen = wanted if choice is None else replace(wanted, k=choice.best)
-        return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice)
+        weights = generation.weights(features, ensemble.shape[1])
+        return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights)
 
     known = generation.partitions if generation.generator in INDEPENDENT else None
     return _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
@@ -162,7 +167,7 @@ def _choice(
 
 def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
     """More clusters than different rows cannot be: said before the work begins."""
-    if k is None or (n_distinct := n_distinct_rows(X, k)) >= k:
+    if k is None or not X.shape[1] or (n_distinct := n_distinct_rows(X, k)) >= k:
         return
     raise ValueError(
         f"-k must be ≤ the {counted(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
@@ -192,7 +197,7 @@ def _ensemble(folder: Folder, features: Features, generation: Generation, second
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
         return Ensemble.load(folder.path / ENSEMBLE)
     with timed(seconds, "base clusterings"):
-        ensemble = generation.ensemble(features.X)
+        ensemble = generation.ensemble(features)
     folder.put(ENSEMBLE, ensemble.save)
     return ensemble
 
@@ -206,9 +211,11 @@ def _finish(
     source: Source,
     seconds: dict[str, float],
     stability: KChoice | None = None,
+    weights: list[float] | None = None,
 ) -> dict[str, Any]:
     with timed(seconds, "consensus"):
-        consensus = wanted.estimator().fit(ensemble)
+        estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
+        consensus = estimator.fit(ensemble)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
@@ -218,18 +225,17 @@ def _finish(
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
     told = ((name, value) for name, value in folder.identity.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
-    done = "; ".join(f"{name}: {use}" for name, use in objects.columns.items())
-    columns = {"columns": done} if done else {}
     with timed(seconds, "report"):
         folder.summary = report.summarize(
             ensemble,
             consensus,
-            features=X,
+            features=X if X is not None and X.shape[1] else None,
             ids=objects.ids,
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes), **columns},
+            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)},
+            columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
         )

@@ -77,13 +77,31 @@ table_options = options(
 standardize_option = click.option(
     "--standardize/--no-standardize", default=True, help="Bring features to mean 0 and deviation 1. [default: yes]"
 )
+categories_option = click.option(
+    "--categories",
+    type=click.Choice(["encode", "member", "drop"]),
+    default="encode",
+    show_default=True,
+    help="Columns of categories: features that weigh as much as a column of numbers each, or members of the ensemble, "
+    "or left out.",
+)
+dates_option = click.option(
+    "--dates",
+    type=click.Choice(["drop", "days", "parts"]),
+    default="drop",
+    show_default=True,
+    help="Columns of dates: left out, a number of days, or year, month, weekday and hour.",
+)
 feature_options = options(
     click.option(
         "--impute",
-        type=click.Choice(["median", "mean", "drop"]),
-        help="Missing values: fill them by the median or mean of their column, or drop their rows.",
+        type=click.Choice(["median", "mean", "most-frequent", "knn", "drop"]),
+        help="Missing values: fill them by the median, mean or most frequent of their column or from the 5 nearest "
+        "rows (knn), or drop their rows.",
     ),
     standardize_option,
+    categories_option,
+    dates_option,
     click.option("--transpose", is_flag=True, help="The objects are the columns of the file."),
 )
 generation_options = options(
@@ -96,11 +114,20 @@ generation_options = options(
     ),
     click.option(
         "--generator",
-        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed"]),
+        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed", "gower"]),
         default="random-k",
         show_default=True,
         help="What the base clusterings see: all features, random halves of them, random projections, or (greedy, "
-        "59 (k − 1) of them) the base clusterings with fewer clusters too; mixed is one by each of ten algorithms.",
+        "59 (k − 1) of them) the base clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
+        "gower is average linkage of Gower's distances, which do without missing values.",
+    ),
+    click.option(
+        "--member-weight",
+        type=click.FloatRange(0, min_open=True),
+        default=1.0,
+        show_default=True,
+        metavar="W",
+        help="With --categories member: what one weighs, in columns of numbers.",
     ),
 )
 consensus_options = options(
@@ -208,9 +235,9 @@ def run(data: Path, output: Path, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
-    one row per object. Its columns of numbers are the features; stderr says what was done with the others. The
-    folder gets labels.csv (id, cluster, confidence), ensemble.npz (the clusterings), summary.json (all
-    numbers) and report.html (the page to look at).
+    one row per object. Its columns of numbers and of categories are the features; stderr says in short, and the page
+    in full, what was done with each. The folder gets labels.csv (id, cluster, confidence), ensemble.npz (the
+    clusterings), summary.json (all numbers) and report.html (the page to look at).
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
@@ -293,8 +320,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 @click.option("--features", type=INPUT, metavar="FILE", help="Table of what the objects were clustered by.")
 @click.option(
     "--impute",
-    type=click.Choice(["median", "mean"]),
-    help="Missing features: fill them by the column's median or mean.",
+    type=click.Choice(["median", "mean", "most-frequent", "knn"]),
+    help="Missing features: fill them by the column's median, mean or most frequent, or from the 5 nearest objects.",
 )
 @standardize_option
 @click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together.")

@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ensemblage import (
     Ensemble,
     GreedyPartitions,
@@ -18,14 +15,17 @@ from ensemblage import (
     SubspacePartitions,
 )
 from ensemblage.cli._tell import progress_bar, tell
+from ensemblage.consensus._features import member_weights, with_members
 from ensemblage.generation._mixed import N_ALGORITHMS
+from ensemblage.tables import Features
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,
     "subspace": SubspacePartitions,
     "projection": ProjectionPartitions,
+    "gower": RandomKPartitions,
 }
-GREEDY, MIXED = "greedy", "mixed"
+GREEDY, MIXED, GOWER = "greedy", "mixed", "gower"
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,14 @@ class Generation:
     """Clusters of the last stage of "greedy", and of every member of "mixed" (None: the root of the objects)."""
     seed: int
     n_jobs: int
+    member_weight: float = 1.0
+    """Of a category that is a member, in columns of features."""
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any], seed: int, n_jobs: int) -> Generation:
         """Take what concerns the base clusterings out of the settings of a command."""
-        return cls(settings.pop("generator"), settings.pop("partitions"), k, seed, n_jobs)
+        weight = settings.pop("member_weight")
+        return cls(settings.pop("generator"), settings.pop("partitions"), k, seed, n_jobs, weight)
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -69,11 +72,36 @@ class Generation:
                 f"Got {self.generator}. Choose one of these, or a .npz file."
             )
         make = INDEPENDENT[self.generator]
+        if self.generator == GOWER:
+            from sklearn.cluster import AgglomerativeClustering
+
+            estimator = AgglomerativeClustering(metric="precomputed", linkage="average")
         return make(self.partitions, estimator=estimator, random_state=self.seed, n_jobs=self.n_jobs)
 
-    def ensemble(self, X: NDArray[np.float64]) -> Ensemble:
-        """Make it; every base clustering is told where each takes its time."""
+    def check_features(self, features: Features, with_range: bool, name: str) -> None:
+        """What can be said before the work begins."""
+        if features.X.shape[1] == 0 and with_range:
+            raise ValueError(
+                f"--k-range must have features beside the members. {name} has none with --categories member. "
+                "Leave one of them out."
+            )
+
+    def weights(self, features: Features, n_partitions: int) -> list[float] | None:
+        """Of all partitions, None if they are alike."""
+        n_members = len(features.members)
+        if n_members == 0 or features.n_columns == 0:
+            return None
+        return member_weights(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
+
+    def ensemble(self, features: Features) -> Ensemble:
+        """Make it; categories that are members are its last partitions."""
+        made = self._made(features) if features.X.shape[1] else None
+        return with_members(made, features.members) if features.members or made is None else made
+
+    def _made(self, features: Features) -> Ensemble:
+        """Every base clustering is told where each takes its time."""
         generator: Any
+        X = features.distances() if self.generator == GOWER else features.X
         if self.generator == GREEDY:
             generator = GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")

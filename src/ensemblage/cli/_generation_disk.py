@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._generation import Generation
-from ensemblage.cli._source import Source, option_of
+from ensemblage.cli._source import FEATURE_OPTIONS, Source, option_of
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation import write_partitions
 from ensemblage.report._layout import counted
@@ -28,7 +28,13 @@ def generate_on_disk(
     if data.suffix.lower() == ".npy":
         X, estimator = _mapped(data, settings), _mini_batch()
     else:
-        X, estimator = Source.of(data, settings, "impute", "standardize").told_features().X, None
+        features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
+        if features.members:
+            raise ValueError(
+                "A .npy file must hold clusterings only. Got --categories member, whose labels are the file's. "
+                "Leave it out, or write a .npz file."
+            )
+        X, estimator = features.X, None
     generator = generation.independent(estimator)
     try:
         with progress_bar("base clusterings", generation.partitions) as callback:

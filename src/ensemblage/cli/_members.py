@@ -12,7 +12,7 @@ from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._generation_disk import generate_on_disk
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.files._text import write_csv
 
 
@@ -25,9 +25,10 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
         return
     check_suffix(output, ".npz", ".csv")
     check_free(output, overwrite)
-    features = Source.of(data, settings, "impute", "standardize").told_features()
+    features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
+    generation.check_features(features, False, data.name)
     try:
-        ensemble = generation.ensemble(features.X)
+        ensemble = generation.ensemble(features)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     if output.suffix.lower() == ".csv" and features.id_column is not None:

@@ -15,6 +15,8 @@ from ensemblage.tables import Features, Members, Table, base_name, features_of, 
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet")
 """Settings of commands that say how a table is read."""
+FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
+"""Settings of commands that say how features are made."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
 

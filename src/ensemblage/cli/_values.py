@@ -47,7 +47,8 @@ def parse_roles(ctx: click.Context, param: click.Parameter, value: tuple[str, ..
     roles: dict[str, str] = {}
     for text in value:
         column, equals, role = text.rpartition("=")
-        if not equals or role not in ROLES:
+        kind, colon, order = role.partition(":")
+        if not equals or not (role in ROLES or (kind == "ordered" and colon and "<" in order)):
             raise click.BadParameter(f"{shown(text)} is no COLUMN=ROLE with a role of {', '.join(ROLES)}.", ctx, param)
         if column in roles:
             raise click.BadParameter(f"{shown(column)} has two roles.", ctx, param)

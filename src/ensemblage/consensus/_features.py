@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
@@ -12,16 +14,19 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._constraints import Constraints, Estimator, Function, Jobs, Seed, Whole, Words
+from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_parameters
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
+from ensemblage.tables import Preprocessor
 
 
 def _can_predict(self: ConsensusClustering) -> bool:
+    if takes_distances(self.generator):
+        return False
     if hasattr(self, "consensus_"):
         return hasattr(self.consensus_, "predict")
     return hasattr(self._consensus(0), "predict")
@@ -40,11 +45,16 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     consensus : str or clusterer, optional
         Combines it: a name of ``METHODS`` or an estimator. Default: "km"; "acv", which finds the number of clusters, if
         ``n_clusters`` is None.
+    standardize : bool, default True
+        Bring the features to mean 0 and standard deviation 1, as the shell does.
+    preprocessor : transformer, optional
+        Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize)``, which takes tables and data
+        frames with categories too.
     n_jobs : int, optional
         Given to generator and consensus if they have such a parameter and it is None.
     random_state : int, RandomState or None
-        Seed of the generator and the consensus, and of every estimator inside them (the steps of a pipeline, the
-        ``estimator`` of a generator), where they have none of their own.
+        Seed of the generator and of the consensus, the same for both, and of every estimator inside them (the steps of
+        a pipeline, the ``estimator`` of a generator), where they have none of their own.
     progress : callable, optional
         Called as ``progress(done, total)`` after every base clustering, by the thread that called ``fit``.
         An error that it raises ends the work. No result depends on it.
@@ -57,8 +67,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         How sure the consensus is of each object, from 0 to 1.
     n_clusters_ : int
     ensemble_ : Ensemble
-    generator_, consensus_
-        The fitted estimators.
+    preprocessor_, generator_, consensus_
+        The fitted estimators; ``preprocessor_.columns_`` says what was done with each column. There is no generator
+        where all that is clustered are categories that are members.
 
     Notes
     -----
@@ -81,6 +92,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             None,
         ],
         "consensus": [Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."), Words(METHODS), None],
+        "standardize": [Flag()],
+        "preprocessor": [
+            Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), say."),
+            None,
+        ],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -90,6 +106,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     _: KW_ONLY
     generator: Any = None
     consensus: Any = None
+    standardize: bool = True
+    preprocessor: Any = None
     n_jobs: int | None = None
     random_state: Any = None
     progress: Any = None
@@ -100,14 +118,36 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         {fit_dense}
         """
         check_parameters(self)
-        seeds = [int(seed) for seed in task_seeds(self.random_state, 2)]
+        chosen = Preprocessor(standardize=self.standardize) if self.preprocessor is None else self.preprocessor
+        self.preprocessor_ = clone(chosen)
         generator = RandomKPartitions() if self.generator is None else clone(self.generator)
-        self.generator_ = self._with_defaults(generator, seeds[0], progress=self.progress)
-        self.ensemble_ = ensemble_of(self.generator_, X)
-        self.n_features_in_ = self.generator_.n_features_in_
-        if hasattr(self.generator_, "feature_names_in_"):
-            self.feature_names_in_ = self.generator_.feature_names_in_
-        self.consensus_ = self._consensus(seeds[1]).fit(self.ensemble_)
+        by_distance = takes_distances(generator)
+        if by_distance and self.preprocessor_.get_params().get("impute", "") is None:
+            self.preprocessor_.set_params(impute="median")  # of what is not clustered: distances do without
+        features = self.preprocessor_.fit_transform(X)
+        self.n_features_in_ = self.preprocessor_.n_features_in_
+        if hasattr(self.preprocessor_, "feature_names_in_"):
+            self.feature_names_in_ = self.preprocessor_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        given = self.random_state
+        seed = int(given) if isinstance(given, numbers.Integral) else int(task_seeds(given, 1)[0])
+        self.generator_ = self._with_defaults(generator, seed, progress=self.progress)
+        if by_distance:
+            features = self.preprocessor_.distances(X)
+        made = ensemble_of(self.generator_, features) if features.shape[1] else None
+        consensus = self._consensus(seed)
+        if members := self._members(X):
+            ensemble, of = with_members(made, members), self.preprocessor_
+            if made is not None:
+                weights = member_weights(made.shape[1], len(members), of.n_columns_, of.member_weight)
+                consensus = weighted(consensus, weights)
+        elif made is None:
+            raise ValueError("The features must have a column at least. They have none. Give others.")
+        else:
+            ensemble = made
+        self.ensemble_ = ensemble
+        self.consensus_ = consensus.fit(ensemble)
         for name in ("labels_", "confidence_", "n_clusters_"):
             setattr(self, name, getattr(self.consensus_, name))
         return self
@@ -133,6 +173,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         generator = RandomKPartitions() if self.generator is None else self.generator
         tags.input_tags = get_tags(generator).input_tags
+        tags.input_tags.allow_nan = get_tags(self.preprocessor).input_tags.allow_nan if self.preprocessor else False
         return tags
 
     @available_if(_can_predict)  # type: ignore[untyped-decorator]
@@ -142,10 +183,47 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         {predicted_of_features}
         """
         check_is_fitted(self)
-        return np.asarray(self.consensus_.predict(np.asarray(self.generator_.transform(X))))
+        features = self.preprocessor_.transform(X)
+        made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
+        return np.asarray(self.consensus_.predict(np.column_stack([*made, *self._members(X).values()])))
+
+    def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
+        """The categories of X that are members of the ensemble."""
+        return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
 
 
 def ensemble_of(generator: Any, X: Any) -> Ensemble:
     """The partitions that a generator makes, by its names for them."""
     labels = np.asarray(generator.fit_transform(X))
     return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
+
+
+def takes_distances(generator: Any) -> bool:
+    """Whether base clusterers of a generator want distances of all pairs instead of features."""
+    values = () if generator is None else generator.get_params().items()
+    return any(name.rpartition("__")[2] in ("metric", "affinity") and value == "precomputed" for name, value in values)
+
+
+def with_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
+    """The ensemble with categories as further partitions."""
+    columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
+    return Ensemble(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
+
+
+def member_weights(n_made: int, n_members: int, n_columns: int, weight: float) -> list[float]:
+    """1 for each of p partitions made from ``n_columns`` columns; ``weight`` · p / n_columns for each category."""
+    return [1.0] * n_made + [weight * n_made / n_columns] * n_members
+
+
+def weighted(consensus: Any, weights: list[float]) -> Any:
+    """The consensus with these weights of the partitions; unequal ones need a method that has them."""
+    if min(weights) == max(weights):
+        return consensus
+    known = consensus.get_params()
+    if "weights" not in known or known["weights"] is not None:
+        why = "has no weights" if "weights" not in known else "has weights of its own"
+        raise ValueError(
+            f"Categories that are members need weights of the partitions. {type(consensus).__name__} {why}. "
+            "Use categories='encode' (--categories encode) instead."
+        )
+    return consensus.set_params(weights=weights)

@@ -82,6 +82,19 @@ def truth_section(summary: Summary) -> Section | None:
     return Section("Compared with the known classes", sentences, tables=[_scores_against_truth(summary)])
 
 
+def columns_section(summary: Summary) -> Section | None:
+    """What was done with each column of the table."""
+    columns = summary.get("columns")
+    if not columns:
+        return None
+    used = sum(column["use"].startswith("used") for column in columns)
+    sentence = f"Of {counted(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
+    rows = [[plotting.printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
+    note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
+    table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
+    return Section("What was done with each column", [sentence] if used else [], tables=[table])
+
+
 def method_section(summary: Summary) -> Section:
     data, consensus = summary["data"], summary["consensus"]
     features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
@@ -128,6 +141,7 @@ def sections_of(summary: Summary) -> list[Section]:
         objects_section(summary),
         truth_section(summary),
         ranking_section(summary),
+        columns_section(summary),
         method_section(summary),
     ]
     return [section for section in sections if section is not None]

@@ -30,9 +30,10 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 2
+SCHEMA = 3
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
+COLUMN_KEYS = ("column", "role", "reason", "use")
 _MOST_MEMBERS_DRAWN = 200
 _MOST_COMPARED = 1_000
 """Of more clusters the closest one to each is not looked for: that takes as many comparisons as pairs of clusters."""
@@ -52,6 +53,7 @@ def summarize(
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
     stability: Any = None,
+    columns: Sequence[Sequence[str]] = (),
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -82,6 +84,8 @@ def summarize(
         First line of the page.
     stability : KChoice, optional
         What `choose_k` returned for the same objects: its table, its curves and each object's place are shown.
+    columns : sequence of (column, role, reason, use), optional
+        What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -94,8 +98,8 @@ def summarize(
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``least_certain``,
-        ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do not exist are
-        None.
+        ``columns``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do
+        not exist are None.
 
     Raises
     ------
@@ -159,6 +163,7 @@ def summarize(
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
         "evidence": [record.to_dict() for record in map(drawable, records) if record is not None],
         "least_certain": least_certain(ensemble, labels, confidence, names, weights),
+        "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),

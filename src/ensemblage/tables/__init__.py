@@ -2,16 +2,20 @@
 
 from ensemblage.tables._bytes import base_name, read_bytes
 from ensemblage.tables._column import Column
+from ensemblage.tables._encoding import ColumnUse
 from ensemblage.tables._features import Features, features_of
 from ensemblage.tables._labels import as_labels, code_columns
 from ensemblage.tables._members import Members, members_of
+from ensemblage.tables._preprocessor import Preprocessor
 from ensemblage.tables._read import parse_table, read_table
 from ensemblage.tables._table import Table
 
 __all__ = [
     "Column",
+    "ColumnUse",
     "Features",
     "Members",
+    "Preprocessor",
     "Table",
     "as_labels",
     "base_name",

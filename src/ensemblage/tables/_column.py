@@ -23,6 +23,8 @@ class Column:
     """(n,) Arrow array: text without spaces around it, null where empty; or typed, as in a Parquet file."""
     decimal: str = "."
     """The decimal mark of its numbers, if it is text."""
+    categories: list[str] | None = None
+    """The values in their order, if the table's type says that they are ordered."""
 
     @property
     def is_text(self) -> bool:

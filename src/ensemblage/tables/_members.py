@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage.labels._checks import check_missing
 from ensemblage.tables._column import Column
+from ensemblage.tables._encoding import ColumnUse, column_uses
 from ensemblage.tables._labels import code_columns
 from ensemblage.tables._roles import assign_roles
 from ensemblage.tables._table import Table
@@ -25,7 +26,7 @@ class Members:
     truth: NDArray[np.object_] | None
     """(n,) classes, None where the class is missing."""
     notes: tuple[str, ...]
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: list[ColumnUse] = field(default_factory=list)
     """What was done with each column of the table."""
 
 
@@ -56,9 +57,8 @@ def members_of(
                 f"value in every row, like an id. Name it: --id-column {column.name!r}, or --drop-column."
             )
     ensemble = Ensemble._of(code_columns(roles.rest, check_missing(missing)), missing, is_new=True)
-    done = dict.fromkeys(table.names, "left out") | {c.name: "partition" for c in roles.rest}
-    done |= {name: use for name, use in ((roles.id_column, "id of the rows"), (truth_column, "known classes")) if name}
-    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), done)
+    uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
+    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)
 
 
 def _differs_everywhere(column: Column) -> bool:

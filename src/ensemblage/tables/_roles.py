@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.tables._categories import levels_of
 from ensemblage.tables._column import Column
+from ensemblage.tables._dates import DATE
 from ensemblage.tables._labels import as_labels
 from ensemblage.tables._numbers import is_missing
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ensemblage.tables._table import Table
 
 GIVEN = ("id", "number", "category", "ordered", "drop")
-"""The roles that a user may give."""
+"""The roles that a user may give; "ordered:low<high" says the order too."""
 
 ID_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|ids|uuid|guid|key|nr|no|rowid)|index|row|unnamed: ?0|row[ _]?(names?|numbers?|id))"
@@ -48,10 +50,13 @@ SCALES = [
     ["klein", "mittel", "groß"],
     ["nie", "selten", "manchmal", "oft", "immer"],
 ]
-DATE = re.compile(
-    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
-    r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp][Mm])?( ?(Z|[+-]\d{2}:?\d{2}))?)?"
+CLASSES_NAME = re.compile(
+    r"(?i)((true|known|ground)[\W_]?)?(labels?|class(es)?|klassen?|clusters?|truth|target|species|cultivar)([\W_]?id)?"
 )
+"""A category of such a name is what a clustering is compared with: it is not used unless somebody says so."""
+
+
+AS_SAID = "as you said"
 
 
 class Role(NamedTuple):
@@ -75,8 +80,8 @@ class Roles:
 
 def find_roles(table: Table) -> dict[str, Role]:
     """The role of each column; the id of the rows is the layout's, or the first that is one."""
-    given = check_given(table)
-    roles = {c.name: Role(given[c.name], "as you said") if c.name in given else role_of(c) for c in table.columns}
+    given = {name: role.partition(":")[0] for name, role in check_given(table).items()}
+    roles = {c.name: Role(given[c.name], AS_SAID) if c.name in given else role_of(c) for c in table.columns}
     if table.index is not None and table.index not in given:
         roles[table.index] = Role("id", "row names")
     elif "id" not in given.values() and not any(role.name == "id" for role in roles.values()):
@@ -93,12 +98,41 @@ def check_given(table: Table) -> Mapping[str, str]:
     """The roles that the user gave."""
     for name, role in table.given_roles.items():
         check_column(table, "--role", name)
-        if role not in GIVEN:
+        if not is_given_role(role):
             raise ValueError(f"--role must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose of these.")
     ids = [name for name, role in table.given_roles.items() if role == "id"]
     if len(ids) > 1:
         raise ValueError(f"One column must be the id. Got --role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
     return table.given_roles
+
+
+def is_given_role(role: str) -> bool:
+    """Whether a user may give it: one of `GIVEN`, or "ordered:" and at least two categories with < between them."""
+    word, colon, order = role.partition(":")
+    return role in GIVEN or (word == "ordered" and bool(colon) and "<" in order)
+
+
+def ordered_levels(column: Column, table: Table) -> list[str]:
+    """The categories of an ordered column, lowest first: as the user said, as the file says, by size, by a known scale.
+
+    Raises
+    ------
+    ValueError
+        If none of them says it.
+    """
+    levels = levels_of(column)
+    said = [level.strip() for level in table.given_roles.get(column.name, "").partition(":")[2].split("<")]
+    scales = [said, *([column.categories] if column.categories else []), *SCALES]
+    for scale in scales:
+        places = {level.casefold(): place for place, level in enumerate(scale)}
+        if all(level.casefold() in places for level in levels):
+            return sorted(levels, key=lambda level: places[level.casefold()])
+    if column.numbers is not None:
+        return sorted(levels, key=float)
+    raise ValueError(
+        f"Ordered categories must have a known order. Got {', '.join(map(repr, levels[:4]))} in column {column.name!r} "
+        f"of {table.source}. Say it: --role '{column.name}=ordered:{'<'.join(levels[:4])}'."
+    )
 
 
 def role_of(column: Column) -> Role:
@@ -111,6 +145,8 @@ def role_of(column: Column) -> Role:
     texts = [text for text in column.distinct[1] if not is_missing(text)]
     if len(texts) == 1 and n_filled == n > 1:
         return Role("constant")
+    if column.categories is not None and len(texts) > 1:
+        return Role("ordered", "the order of its categories in the data")
     words = {text.casefold() for text in texts}
     if len(words) == 2 and any(words == pair for pair in YES_NO):
         return Role("yes/no")
@@ -209,7 +245,7 @@ def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | N
         return table.index, (f"id: the {table.index}",)
     if not guess:
         return None, ()
-    for name, role in find_roles(table).items():
+    for name, role in table.found_roles.items():
         if role.name == "id" and name not in taken:
             return name, (f"id: column {name!r}, {role.reason}",)
     return None, ("id: no column, the rows are numbered from 1",)

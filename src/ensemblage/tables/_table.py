@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage.tables._column import Column
-from ensemblage.tables._features import Features, Imputation, features_of
-from ensemblage.tables._roles import find_roles
+from ensemblage.tables._features import Features, features_of
+from ensemblage.tables._roles import Role, find_roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,22 +49,49 @@ class Table:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
+    @cached_property
+    def found_roles(self) -> dict[str, Role]:
+        """What each column is for, and why."""
+        return find_roles(self)
+
     @property
     def roles(self) -> dict[str, str]:
         """What each column is for: number, category, ordered, yes/no, date, code, id, text, constant, mostly empty."""
-        return {name: role.name for name, role in find_roles(self).items()}
+        return {name: role.name for name, role in self.found_roles.items()}
 
-    def features(self, *, impute: Imputation | None = None, standardize: bool = False) -> Features:
-        """The columns of numbers, as ``names`` and the complete float matrix ``X``.
+    def features(
+        self,
+        *,
+        impute: Literal["median", "mean", "most-frequent", "knn", "drop"] | None = None,
+        standardize: bool = False,
+        categories: Literal["encode", "member", "drop"] = "encode",
+        dates: Literal["drop", "days", "parts"] = "drop",
+    ) -> Features:
+        """What is clustered: ``names`` and the float matrix ``X``, and in ``columns`` what was done with each column.
 
         Parameters
         ----------
-        impute : {"median", "mean", "drop"}, optional
-            What to do about missing values; without it they are refused.
+        impute : {"median", "mean", "most-frequent", "knn", "drop"}, optional
+            What to do about missing values; without it missing numbers are refused. "drop" leaves out their rows.
         standardize : bool, default False
-            Bring the features to mean 0 and deviation 1, as the commands do.
+            Bring the numbers to mean 0 and deviation 1, as the commands do.
+        categories : {"encode", "member", "drop"}, default "encode"
+            What to do with categories: see `Preprocessor`.
+        dates : {"drop", "days", "parts"}, default "drop"
+            What to do with dates: see `Preprocessor`.
         """
-        return features_of(self, impute=impute, standardize=standardize)
+        return features_of(self, impute=impute, standardize=standardize, categories=categories, dates=dates)
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """The table of some rows; its columns keep their roles."""
+        import pyarrow as pa
+
+        chosen = pa.array(rows)
+        columns = [replace(column, values=column.values.take(chosen)) for column in self.columns]
+        places = self.places
+        taken = replace(self, columns=columns, places=lambda: [places()[row] for row in rows])
+        taken.__dict__["found_roles"] = self.found_roles
+        return taken
 
     def to_frame(self) -> Any:
         """The table as a pyarrow table, which every library of data frames reads: numbers as float64, all else as text.

@@ -1,0 +1,80 @@
+"""Gower's distance between the rows of a table: for clusterers that take distances, and tables with gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.kernels._gower import gower
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.tables._column import Column
+from ensemblage.tables._encoding import Encoded, Options, planned_columns
+
+if TYPE_CHECKING:
+    from ensemblage.tables._table import Table
+
+MOST_BYTES = 2 * 10**9
+
+
+def gower_distances(
+    table: Table | Any, columns: Sequence[Column] | None = None, *, dates: str = "drop"
+) -> NDArray[np.float64]:
+    """(n, n) Gower distances between the rows of a table in some columns, or of an array of numbers.
+
+    The mean over the columns that both rows have: |x − y| / range of numbers, ranks of ordered categories and dates; 0
+    or 1 of categories. Ids, free text and constant columns do not count.
+
+    Raises
+    ------
+    ValueError
+        If the matrix would take more than 2 GB, if no column is left, if two rows have no column in common.
+    """
+    numbers, categories, n, source = _columns_of(table, columns, dates)
+    if 8 * n * n > MOST_BYTES:
+        raise ValueError(
+            f"Distances of all pairs must fit into {MOST_BYTES / 1e9:.0f} GB: at most {int((MOST_BYTES / 8) ** 0.5):,} "
+            f"rows. {source} has {n:,}. Use base clusterings that take features."
+        )
+    with np.errstate(invalid="ignore"):
+        spans = np.fmax.reduce(numbers, initial=-np.inf) - np.fmin.reduce(numbers, initial=np.inf)
+    numbers = numbers[:, spans > 0] / spans[spans > 0]
+    if numbers.shape[1] + categories.shape[1] == 0:
+        raise ValueError(f"{source} must have a column that varies. It has none. Give other features.")
+    distances = np.zeros((n, n))
+    numbers, categories = np.ascontiguousarray(numbers), np.ascontiguousarray(categories)
+    for rows in row_blocks(n, 256):  # so that Ctrl-C is heard
+        gower(numbers, categories, rows.start, rows.stop, distances)
+    if np.isnan(distances).any():
+        i, j = (int(v) + 1 for v in np.argwhere(np.isnan(distances))[0])
+        raise ValueError(
+            f"Any two rows of {source} must both have a value in some column. Rows {j} and {i} have none. "
+            "Fill missing values, or leave such rows out."
+        )
+    return distances
+
+
+def _columns_of(
+    table: Table | Any, columns: Sequence[Column] | None, dates: str
+) -> tuple[NDArray[np.float64], NDArray[np.int32], int, str]:
+    """(n, a) numbers with NaN and (n, b) codes with −1 where they are missing, n, what messages call it."""
+    if columns is None:
+        X = np.asarray(table, dtype=np.float64)
+        return X, np.empty((len(X), 0), dtype=np.int32), len(X), "X"
+    plans = planned_columns(table, columns, Options(dates="days" if dates == "days" else "drop")).values()
+    numbers, codes, n = [], [], len(table)
+    for plan in plans:
+        if isinstance(plan, Encoded):
+            (values,) = plan.values(table).values()
+            if plan.kind == "category":
+                codes.append(np.where(np.isnan(values), -1, values).astype(np.int32))
+            else:
+                numbers.append(values)
+    return (
+        np.column_stack(numbers) if numbers else np.empty((n, 0)),
+        np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.int32),
+        n,
+        table.source,
+    )

@@ -1,0 +1,313 @@
+"""The transformer that Python and the shell share: tables, data frames and arrays to what is clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ensemblage._constraints import Constraints, Flag, Mapped, Number, Words
+from ensemblage._validation import check_parameters
+from ensemblage.labels._arrays import as_frame
+from ensemblage.tables._encoding import (
+    CATEGORIES,
+    DATES,
+    IMPUTATIONS,
+    ColumnUse,
+    Encoding,
+    Options,
+    fit_encoding,
+    listed,
+    scaled,
+    transformer_of,
+)
+from ensemblage.tables._gower import gower_distances
+from ensemblage.tables._read import read_table
+from ensemblage.tables._roles import assign_roles
+from ensemblage.tables._table import Table
+
+
+@dataclass(eq=False, repr=False)
+class Preprocessor(TransformerMixin, BaseEstimator):
+    """Bring a table, a data frame or an array to the numbers that are clustered.
+
+    The columns of a table or data frame are used by their roles (see `read_table`): numbers as they are, categories as
+    ``categories`` says, dates as ``dates`` says; ids, free text, columns that hold one value or almost none, and
+    categories whose name says known classes (as "label") are left out. All columns of an array are numbers. Columns
+    that do not vary are left out.
+
+    Parameters
+    ----------
+    standardize : bool, default True
+        Bring numbers to mean 0 and standard deviation 1. Ordered categories, as ranks, always are.
+    impute : {"median", "mean", "most-frequent", "knn"}, optional
+        What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without
+        it, missing numbers are refused. A missing category becomes the most frequent one, without ``impute`` the mean.
+    categories : {"encode", "member", "drop"}, default "encode"
+        "encode": indicators divided by √share and centred, as in the factor analysis of mixed data. "member": each is a
+        partition of the objects, see `members`. "drop": left out.
+    dates : {"drop", "days", "parts"}, default "drop"
+        "days": a number of days; "parts": year, month, day of the week, and hour where there are times, which weigh one
+        number together.
+    category_scale : {"column", "famd"}, default "column"
+        How much a category of q levels weighs: as one standardised number, or as q − 1 of them, which is its total
+        variance in the factor analysis of mixed data.
+    member_weight : float, default 1.0
+        What a category that is a member of the ensemble weighs there, in columns of features: of ``p`` partitions made
+        from ``m`` columns, as much as ``p / m`` of them.
+    roles : mapping of column to {"id", "number", "category", "ordered", "drop"}, optional
+        Instead of those that are found; "ordered:low<high" says the order.
+
+    Attributes
+    ----------
+    columns_ : list of ColumnUse
+        What was done with each column: its ``column``, ``role``, ``reason`` and ``use``.
+    notes_ : tuple of str
+        The same in sentences.
+    members_ : list of str
+        Names of the categories that are members.
+    n_columns_ : int
+        How many columns the features are made of.
+    transformer_ : ColumnTransformer
+        From the columns as numbers to features.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where the columns have names.
+
+    Notes
+    -----
+    O(n m) time for m features; memory 8 bytes per cell, and as much again while it works. More than 4 GB of features
+    are refused. KNN imputation takes O(n) for every row with a gap.
+
+    References
+    ----------
+    Pagès, J. (2004). Analyse factorielle de données mixtes. Revue de statistique appliquée 52(4).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ensemblage import Preprocessor
+    >>> frame = pd.DataFrame({"size": [1.5, 2.5, 3.5, 4.5], "colour": ["red", "red", "blue", "blue"]})
+    >>> preprocessor = Preprocessor()
+    >>> preprocessor.fit_transform(frame).round(2)
+    array([[-1.34,  1.  ],
+           [-0.45,  1.  ],
+           [ 0.45, -1.  ],
+           [ 1.34, -1.  ]])
+    >>> list(preprocessor.get_feature_names_out())
+    ['size', 'colour=red']
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "standardize": [Flag()],
+        "impute": [Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."}), None],
+        "categories": [Words(CATEGORIES)],
+        "dates": [Words(DATES)],
+        "category_scale": [Words(("column", "famd"))],
+        "member_weight": [Number(above=0)],
+        "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, say."), None],
+    }
+
+    _: KW_ONLY
+    standardize: bool = True
+    impute: str | None = None
+    categories: str = "encode"
+    dates: str = "drop"
+    category_scale: str = "column"
+    member_weight: float = 1.0
+    roles: Mapping[str, str] | None = None
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Decide what is done with each column.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+            Of data frames those of pandas, polars and pyarrow. Of a sparse matrix the numbers are divided by their
+            deviations and not centred, which changes no distance.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Preprocessor
+            Itself, fitted.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Decide what is done with each column, and return the features.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+            See `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n_samples, n_features_out)
+            Of float64; of float32 for arrays of float32.
+
+        Raises
+        ------
+        ValueError
+            If nothing is left, if text stands among numbers, if a number is missing without ``impute``.
+        """
+        check_parameters(self)
+        table = self._table(X)
+        return self._fit_array(X) if table is None else self._fit_table(X, table)
+
+    def transform(self, X: Any) -> Any:
+        """The features of other objects with the same columns.
+
+        Parameters
+        ----------
+        X : Table, data frame, array-like or sparse matrix of shape (n_samples, n_features)
+            As it was fitted; new categories lie at the mean.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n_samples, n_features_out)
+            As `fit_transform` returns it.
+        """
+        check_is_fitted(self, "columns_")
+        table = self._known_table(X)
+        if table is not None and self._encoding is not None:
+            return self._encoding.transform(table)
+        X = self._validated(X, reset=False)
+        return self.transformer_.transform(X if sparse.issparse(X) else X[:, self._varying])
+
+    def members(self, X: Any) -> dict[str, NDArray[np.int32]]:
+        """The partitions that categories are.
+
+        Parameters
+        ----------
+        X : Table or data frame of shape (n_samples, n_features)
+            As it was fitted.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_samples,)
+            By the column's name the number of each object's category, −1 where it has none. Empty for arrays.
+        """
+        check_is_fitted(self, "columns_")
+        table = self._known_table(X)
+        return {} if table is None or self._encoding is None else self._encoding.members(table)
+
+    def distances(self, X: Any) -> NDArray[np.float64]:
+        """Gower's distances, for clusterers that take distances.
+
+        The mean over the columns that both rows have: |x − y| / range of numbers, ranks of ordered categories and dates;
+        0 or 1 of categories.
+
+        Parameters
+        ----------
+        X : Table, data frame or array-like of shape (n_samples, n_features)
+            Missing values do not count.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_samples)
+            From 0 to 1.
+        """
+        table = self._table(X)
+        if table is None:
+            return gower_distances(X)
+        return gower_distances(table, assign_roles(table, None, None, (), guess_id=True).rest, dates=self.dates)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the features: of the column, or of a column and its category, as in ``colour=red``.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            One per feature.
+        """
+        check_is_fitted(self, "columns_")
+        return np.array(self._names, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.impute is not None
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _table(self, X: Any) -> Table | None:
+        """X as a table, None if it has no columns of their own."""
+        table = X if isinstance(X, Table) else read_table(X) if as_frame(X) is not None else None
+        given = {} if table is None else {**table.given_roles, **(self.roles or {})}
+        return table if table is None or given == table.given_roles else replace(table, given_roles=given)
+
+    def _known_table(self, X: Any) -> Table | None:
+        """X as a table with the columns that were fitted."""
+        table = self._table(X)
+        if (table is None) != (self._encoding is None):
+            fitted = "an array" if self._encoding is None else "a table"
+            raise TypeError(f"X must be what {type(self).__name__} was fitted to: {fitted}. Got {type(X).__name__}.")
+        if table is None or self._encoding is None:
+            return None
+        lost = [column.name for column in self._encoding.columns if column.name not in table.names]
+        if lost:
+            raise ValueError(f"X must have the columns that were fitted. It has no {lost[0]!r}. Add it.")
+        return table
+
+    def _fit_table(self, X: Any, table: Table) -> NDArray[np.float64]:
+        roles = assign_roles(table, None, None, (), guess_id=True)
+        options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
+        encoding, features = fit_encoding(table, roles.rest, options)
+        self._encoding: Encoding | None = encoding
+        self.feature_names_in_ = np.array(table.names, dtype=object)
+        self.n_features_in_ = len(table.names)
+        self.columns_, self.transformer_ = encoding.uses, encoding.transformer
+        self.notes_ = (*table.notes, *roles.notes, *encoding.notes)
+        self.members_: list[str] = [column.name for column in encoding.columns if column.kind == "member"]
+        self.n_columns_ = len(encoding.columns) - len(self.members_)
+        self._names = encoding.names
+        return features
+
+    def _fit_array(self, X: Any) -> Any:
+        X = self._validated(X, reset=True)
+        self._encoding, self.members_ = None, []
+        given = getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
+        self._varying = (
+            np.arange(X.shape[1]) if sparse.issparse(X) else np.flatnonzero(np.fmax.reduce(X) > np.fmin.reduce(X))
+        )
+        kept = set(self._varying.tolist())
+        if not kept:
+            raise ValueError("X must have a column of numbers that vary. It has none. Give other features.")
+        self._names = [str(given[j]) for j in self._varying]
+        self.columns_ = [
+            ColumnUse(str(name), "number", "", "used" if j in kept else "left out: constant")
+            for j, name in enumerate(given)
+        ]
+        left = [use.column for use in self.columns_ if use.use != "used"]
+        self.notes_ = (f"left out, constant: {listed(left)}",) if left else ()
+        self.n_columns_ = len(kept)
+        if sparse.issparse(X):
+            scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
+            self.transformer_ = scale.fit(X)
+            return self.transformer_.transform(X)
+        self.transformer_ = transformer_of(["number"] * len(kept), Options(self.standardize, self.impute))
+        with np.errstate(over="ignore", invalid="ignore"):  # `scaled` says it
+            return scaled(self.transformer_.fit_transform(X[:, self._varying]), self._names)
+
+    def _validated(self, X: Any, reset: bool) -> Any:
+        finite: Any = True if self.impute is None else "allow-nan"
+        kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
+        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)

@@ -617,3 +617,20 @@ def told_apart(labels, weights):
         }
         colour = {place: repr(key) for place, key in colour.items()}
     return len(set(colour.values())) == len(places)
+
+
+def gower_distances(numbers, categories):
+    """Gower's distances: ``numbers`` and ``categories`` are lists of columns; NaN and "" are missing."""
+    n = len((numbers or categories)[0])
+    spans = [max(x for x in column if x == x) - min(x for x in column if x == x) for column in numbers]
+    distances = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            parts = [
+                abs(column[i] - column[j]) / span
+                for column, span in zip(numbers, spans, strict=True)
+                if column[i] == column[i] and column[j] == column[j]
+            ]
+            parts += [float(column[i] != column[j]) for column in categories if column[i] and column[j]]
+            distances[i, j] = sum(parts) / len(parts)
+    return distances

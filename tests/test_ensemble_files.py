@@ -12,7 +12,7 @@ import pytest
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus
-from ensemblage.tables import features_of, members_of, parse_table
+from ensemblage.tables import features_of, members_of, read_table
 
 FILES = Path(__file__).parent / "files"
 
@@ -154,8 +154,8 @@ def used(path):
     if path.suffix in (".npy", ".parquet"):
         yield lambda: Ensemble.open(path)[:]
     if path.suffix in (".parquet", ".csv"):
-        yield lambda: members_of(parse_table(path.read_bytes(), path.name)).ensemble
-        yield lambda: features_of(parse_table(path.read_bytes(), path.name))
+        yield lambda: members_of(read_table(path.read_bytes(), name=path.name)).ensemble
+        yield lambda: features_of(read_table(path.read_bytes(), name=path.name))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ensemblage.tables import features_of, members_of, parse_table, read_bytes
+from ensemblage.tables import features_of, members_of, read_bytes, read_table
 
 
 def table_of(text, name="data.csv", **options):
     content = text if isinstance(text, bytes) else text.encode()
-    return parse_table(content, name, **options)
+    return read_table(content, name=name, **options)
 
 
 def features(text, **options):
@@ -216,7 +216,7 @@ def test_latin_1_needs_a_word():
 def test_files_that_are_not_tables(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
-        parse_table(read_bytes(tmp_path / name), name)
+        read_table(read_bytes(tmp_path / name), name=name)
 
 
 def test_missing_file_and_folder(tmp_path):
@@ -228,14 +228,16 @@ def test_missing_file_and_folder(tmp_path):
 
 def test_gzip(tmp_path):
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b"a\tb\n1\t2\n3\t4\n", mtime=0))
-    np.testing.assert_array_equal(values(parse_table(read_bytes(tmp_path / "a.tsv.gz"), "a.tsv.gz")), [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(
+        values(read_table(read_bytes(tmp_path / "a.tsv.gz"), name="a.tsv.gz")), [[1, 2], [3, 4]]
+    )
 
 
 def test_parquet(tmp_path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"x": [1, None, 3], "kind": ["a", "b", "b"], "y": [0.5, 1, 2]}, index=["r1", "r2", "r3"])
     frame.to_parquet(tmp_path / "t.parquet")
-    table = parse_table(read_bytes(tmp_path / "t.parquet"), "t.parquet")
+    table = read_table(read_bytes(tmp_path / "t.parquet"), name="t.parquet")
     result = features_of(table, truth_column="kind", impute="mean", standardize=False)
     np.testing.assert_array_equal(result.X, [[1, 0.5], [2, 1], [3, 2]])
     assert (result.ids, result.truth.tolist()) == (["r1", "r2", "r3"], ["a", "b", "b"])
@@ -244,7 +246,7 @@ def test_parquet(tmp_path):
 def parquet_table(tmp_path, **columns):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
-    return parse_table((tmp_path / "t.parquet").read_bytes(), "t.parquet")
+    return read_table((tmp_path / "t.parquet").read_bytes(), name="t.parquet")
 
 
 def test_numbers_of_parquet_in_any_type(tmp_path):

@@ -87,7 +87,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
     most = _largest(k, k_range)
     wanted = Consensus.of(most, settings)
     generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
-    source = Source.of(data, settings, *FEATURE_OPTIONS)
+    source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     generation.check()
     asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
 

@@ -14,6 +14,7 @@ from ensemblage import (
     RandomKPartitions,
     SubspacePartitions,
 )
+from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.consensus._features import member_weights, with_members
 from ensemblage.generation._mixed import N_ALGORITHMS
@@ -77,6 +78,10 @@ class Generation:
 
             estimator = AgglomerativeClustering(metric="precomputed", linkage="average")
         return make(self.partitions, estimator=estimator, random_state=self.seed, n_jobs=self.n_jobs)
+
+    def source(self, source: Source) -> Source:
+        """What is read: distances do without missing values, which are filled for pictures alone."""
+        return source.filled("median") if self.generator == GOWER else source
 
     def check_features(self, features: Features, with_range: bool, name: str) -> None:
         """What can be said before the work begins."""

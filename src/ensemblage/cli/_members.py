@@ -25,7 +25,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
         return
     check_suffix(output, ".npz", ".csv")
     check_free(output, overwrite)
-    features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
+    features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)
     try:
         ensemble = generation.ensemble(features)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ensemblage._ensemble import Ensemble
 from ensemblage.cli._tell import tell_notes
-from ensemblage.tables import Features, Members, Table, base_name, features_of, members_of, parse_table, read_bytes
+from ensemblage.tables import Features, Members, Table, base_name, features_of, members_of, read_bytes, read_table
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet")
 """Settings of commands that say how a table is read."""
@@ -48,7 +48,7 @@ class Source:
     truth_column: str | None = None
     drop_columns: Sequence[str] = ()
     reading: dict[str, Any] = field(default_factory=dict)
-    """Of `parse_table`."""
+    """Of `read_table`."""
     given_roles: Mapping[str, str] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     """Of `features_of` or `members_of` alone."""
@@ -83,6 +83,10 @@ class Source:
         features = features_of(self._table(content), **self._roles(), **self.options)
         return replace(features, notes=(*features.notes, *formula_notes(features.ids)))
 
+    def filled(self, by: str) -> Source:
+        """Where nothing else is said, missing values are filled by this rule."""
+        return self if self.options["impute"] else replace(self, options={**self.options, "impute": by})
+
     def told_features(self) -> Features:
         """The features of the file as it is; what is to say of them is said."""
         features = self.features(self.read())
@@ -104,5 +108,4 @@ class Source:
         return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
 
     def _table(self, content: bytes) -> Table:
-        table = parse_table(content, base_name(self.path), **self.reading)
-        return replace(table, given_roles=self.given_roles or {})
+        return read_table(content, name=base_name(self.path), roles=self.given_roles, **self.reading)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ensemblage._validation import check_path, shown
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
-from ensemblage.tables import Column, Table, base_name, parse_table, read_bytes
+from ensemblage.tables import Column, Table, read_table
 
 FOLDER_VARIABLE = "ENSEMBLAGE_DATA"
 SUFFIXES = (".csv.gz", ".csv")
@@ -168,7 +168,7 @@ def _file(folder: Path | None, name: str) -> Path | None:
 
 
 def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
-    table = parse_table(read_bytes(path), base_name(path), has_header=True, delimiter=",", decimal=".")
+    table = read_table(path, has_header=True, delimiter=",", decimal=".")
     features = [column for column in table.columns if column.name != "label"]
     text = next((column.name for column in features if column.numbers is None), None)
     if not features or text is not None or len(features) == len(table.columns):

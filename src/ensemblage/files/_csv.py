@@ -67,14 +67,14 @@ def _is_writable(text: str) -> bool:
 
 def load_csv(path: Path, missing: int | None) -> CodedColumns:
     """The columns of a CSV file with a header, every partition with labels; an unnamed first column holds ids."""
-    from ensemblage.tables import code_columns, parse_table  # which imports Ensemble
+    from ensemblage.tables import code_columns, read_table  # which imports Ensemble
 
     content = path.read_bytes()
     first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
     delimiter = None if not first_line.count(b",") and any(map(first_line.count, (b";", b"\t", b"|"))) else ","
     try:
-        table = parse_table(
-            content, f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".", keep_empty=True
+        table = read_table(
+            content, name=f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".", keep_empty=True
         )
     except ValueError as error:
         raise ValueError(

@@ -20,7 +20,7 @@ def as_frame(labels: Any) -> Any:
         return frame if isinstance(frame, nw.DataFrame) and frame.columns is not None else None
     except nw.exceptions.DuplicateError:
         raise ValueError(
-            "Columns of a data frame of labels must have distinct names. Got a name twice. Rename the columns."
+            "Columns of a data frame must have distinct names. Got a name twice. Rename the columns."
         ) from None
 
 

@@ -7,7 +7,7 @@ from ensemblage.tables._features import Features, features_of
 from ensemblage.tables._labels import as_labels, code_columns
 from ensemblage.tables._members import Members, members_of
 from ensemblage.tables._preprocessor import Preprocessor
-from ensemblage.tables._read import parse_table, read_table
+from ensemblage.tables._read import read_table
 from ensemblage.tables._table import Table
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "code_columns",
     "features_of",
     "members_of",
-    "parse_table",
     "read_bytes",
     "read_table",
 ]

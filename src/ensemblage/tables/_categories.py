@@ -20,10 +20,11 @@ def levels_of(column: Column) -> list[str]:
 
 
 def level_codes(column: Column, levels: Sequence[str]) -> NDArray[np.float64]:
-    """(n,) the place of each cell among the levels, NaN where it is missing or none of them."""
+    """(n,) the place of each cell among the levels, their number if it is none of them, NaN where it is missing."""
     numbers, texts = column.distinct
     place_of = {level: float(place) for place, level in enumerate(levels)}
-    places = [place_of.get(str(value), np.nan) for value in label_values(texts)]
+    values = label_values(texts)
+    places = [np.nan if value is None else place_of.get(str(value), float(len(levels))) for value in values]
     return np.array([*places, np.nan])[numbers]
 
 
@@ -33,7 +34,7 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):
     The indicator of a level is divided by √share and centred, as in the factor analysis of mixed data. So a category
     of q levels has a total variance of q − 1; with ``scale="column"`` it is divided by √(q − 1), so that the squared
     distance of two objects has on average the same part of it as of a standardised number. Two levels make one column.
-    A code that is missing or was not seen lies at the mean of all objects.
+    A code that is missing, NaN, or was not seen lies at the mean of all objects.
 
     Parameters
     ----------
@@ -65,8 +66,7 @@ class CategoryEncoder(TransformerMixin, BaseEstimator):
         """(q, number of columns) the row of each level."""
         q = len(shares)
         if q == 2:
-            rest = shares[0] * shares[1]
-            return np.array([[-shares[1]], [shares[0]]]) / np.sqrt(rest)
+            return np.array([[-shares[1]], [shares[0]]] / np.sqrt(shares[0] * shares[1]))
         weights = shares * (q - 1) if self.scale == "column" else shares
         return np.asarray((np.eye(q) - shares) / np.sqrt(weights))
 

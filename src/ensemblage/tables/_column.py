@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,8 @@ class Column:
     """(n,) Arrow array: text without spaces around it, null where empty; or typed, as in a Parquet file."""
     decimal: str = "."
     """The decimal mark of its numbers, if it is text."""
+    read_again: Callable[[], Any] | None = None
+    """The text, where ``values`` are the numbers of it: all with a decimal point, null where missing."""
     categories: list[str] | None = None
     """The values in their order, if the table's type says that they are ordered."""
 
@@ -31,7 +34,7 @@ class Column:
         """Whether the file holds text."""
         import pyarrow as pa
 
-        return bool(pa.types.is_string(self.values.type))
+        return self.read_again is not None or bool(pa.types.is_string(self.values.type))
 
     @cached_property
     def text(self) -> Any:
@@ -40,10 +43,18 @@ class Column:
         import pyarrow.compute as pc
 
         if self.is_text:
-            return self.values
+            return self.values if self.read_again is None else self.read_again()
         if pa.types.is_boolean(self.values.type):
             return pc.if_else(self.values, "True", "False")
-        return pc.cast(self.values, pa.string())
+        try:
+            return pc.cast(self.values, pa.string())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text, durations
+            return pa.array([None if value is None else str(value) for value in self.values.to_pylist()], pa.string())
+
+    def take(self, rows: NDArray[np.intp]) -> Column:
+        """The column of some rows."""
+        read_again = None if self.read_again is None else lambda: self.text.take(rows)
+        return replace(self, values=self.values.take(rows), read_again=read_again)
 
     def cells(self) -> list[str]:
         """The cells as text, "" where empty."""
@@ -64,7 +75,10 @@ class Column:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if self.is_text or pa.types.is_boolean(self.values.type) or pa.types.is_temporal(self.values.type):
+        kind = self.values.type
+        if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            return parse_numbers(self.text, self.decimal)
+        if self.read_again is not None and self.decimal != ".":
             return parse_numbers(self.text, self.decimal)
         values = pc.cast(self.values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return Numbers(np.array(values, dtype=np.float64), np.zeros(len(values), dtype=bool), True)

@@ -22,6 +22,8 @@ SHOWN = 20
 """How many names of columns a note lists."""
 MOST_BYTES = 4 * 10**9
 """Of the encoded matrix."""
+LARGEST = 1e150
+"""Its square is a number."""
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
 CATEGORIES = ("encode", "member", "drop")
 DATES = ("drop", "days", "parts")
@@ -70,7 +72,10 @@ class Encoded:
         if self.kind == "parts":
             parts = date_parts(parse_dates(column, table.source), self.with_hour)
             return {f"{self.name}.{part}": values for part, values in parts.items()}
-        return {self.name: level_codes(column, self.levels)}
+        codes = level_codes(column, self.levels)
+        if self.kind == "ordered":  # of one that was not seen nothing is known
+            codes[codes == len(self.levels)] = np.nan
+        return {self.name: codes}
 
     def names(self) -> list[str]:
         """Of the features."""
@@ -123,13 +128,14 @@ class Encoding:
             return np.empty((len(table), 0))
         cells = _cells(self.columns, table)
         _check_complete(cells, self.columns, table, self.options.impute)
-        return scaled(self.transformer.transform(cells.X), cells.names)
+        check_sizes(cells.X, cells.names)
+        return np.ascontiguousarray(self.transformer.transform(cells.X))
 
     def members(self, table: Table) -> dict[str, NDArray[np.int32]]:
         """(n,) label of each object in the categories that are members, −1 where it has none."""
         members = [column for column in self.columns if column.kind == "member"]
-        codes = {c.name: c.values(table)[c.name] for c in members}
-        return {name: np.where(np.isnan(values), -1, values).astype(np.int32) for name, values in codes.items()}
+        codes = {c.name: (c.values(table)[c.name], len(c.levels)) for c in members}
+        return {name: np.where(values < q, values, -1).astype(np.int32) for name, (values, q) in codes.items()}
 
 
 def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> tuple[Encoding, NDArray[np.float64]]:
@@ -150,6 +156,9 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
             f"{table.source} must have a column of {kind} beside its id and its truth. It has none. "
             "Say what a column is: --role NAME=number."
         )
+    notes += [
+        note for c in used if c.kind in ("days", "parts") for note in parse_dates(table[c.name], table.source).notes
+    ]
     notes += _check_complete(cells, used, table, options.impute)
     features = [column for column in used if column.kind != "member"]
     if not features:
@@ -158,8 +167,8 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
     transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts)
-    with np.errstate(over="ignore", invalid="ignore"):  # `scaled` says it
-        X = scaled(transformer.fit_transform(cells.X), cells.names)
+    check_sizes(cells.X, cells.names)
+    X = np.ascontiguousarray(transformer.fit_transform(cells.X))
     if options.standardize:
         notes.append("features have mean 0 and standard deviation 1")
     return Encoding(used, uses, tuple(notes), transformer, options), X
@@ -388,11 +397,12 @@ def _check_numbers(column: Column, table: Table) -> None:
         )
 
 
-def scaled(X: NDArray[np.float64], names: Sequence[str]) -> NDArray[np.float64]:
-    """The features in C order, if scales could be changed."""
-    if not np.isfinite(X).all():
+def check_sizes(X: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
+    """Refuse numbers whose squares overflow."""
+    largest = np.fmax.reduce(np.abs(X)).astype(np.float64)
+    if (largest > LARGEST).any():
+        j = int(np.argmax(largest))
         raise ValueError(
-            f"The features must have standard deviations that are numbers. Some values of {listed(names)} are too "
-            "large. Use other units."
+            f"Features must be numbers up to {LARGEST:.0e}. Column {names[j]!r} is too large: it has {largest[j]:.3g}. "
+            "Use other units."
         )
-    return np.ascontiguousarray(X)

@@ -3,61 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import zipfile
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import Any
 
 from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_of_rows, split_rows
+from ensemblage.tables._numbers import SPELLINGS
 
-TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
-TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 4
 """The layout is found from so much of the file, and from so many lines at least."""
+LINE_END = re.compile(rb"\r\n|\r|\n")
 BLOCK_SIZES = (1 << 20, 1 << 26)
 """Bytes that pyarrow splits at once: the second try is for long lines."""
-
-
-def read_typed(content: bytes, name: str, suffix: str) -> Any:
-    """The Arrow table of a file that has types: without dictionaries, and nothing nested."""
-    import pyarrow as pa
-
-    try:
-        frame = _typed(content, suffix)
-        frame.validate(full=True)
-    except Exception:  # pyarrow has no one error for a damaged file
-        raise ValueError(
-            f"{name} must be what its name says. It is not a (whole) {TYPED[suffix]} file. Save the table again."
-        ) from None
-    for j, field in enumerate(frame.schema):
-        if pa.types.is_dictionary(field.type):
-            frame = frame.set_column(j, field.name, frame.column(j).cast(field.type.value_type))
-        elif pa.types.is_nested(field.type):
-            raise ValueError(
-                f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten it."
-            )
-    return frame
-
-
-def _typed(content: bytes, suffix: str) -> Any:
-    import pyarrow as pa
-
-    buffer = pa.BufferReader(content)
-    if TYPED[suffix] == "Parquet":
-        import pyarrow.parquet
-
-        return pyarrow.parquet.read_table(buffer)
-    if TYPED[suffix] == "Arrow":
-        import pyarrow.feather
-
-        return pyarrow.feather.read_table(buffer)
-    import pyarrow.json
-
-    if content.lstrip().startswith(b"["):
-        return pa.Table.from_pylist(json.loads(content))
-    return pyarrow.json.read_json(buffer)
 
 
 def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool | None) -> tuple[Any, Layout]:
@@ -112,14 +72,15 @@ def _check_formulas(content: bytes, name: str, number: int) -> None:
         )
 
 
-def read_text(content: bytes, name: str, delimiter: str | None, has_header: bool | None) -> tuple[Any, Layout]:
-    """The rows below the header of UTF-8 text as Arrow text, and its layout."""
-    end = max(SAMPLE_BYTES, _end_of_lines(content[: BLOCK_SIZES[1]], SAMPLE_LINES))
-    lines = text_lines(content[:end].decode("utf-8", "ignore"))
-    if len(content) > end and not lines[-1].endswith(("\r", "\n")):
-        del lines[-1]
-    if not lines:
-        raise _long_row(name)
+def read_text(
+    content: bytes, name: str, delimiter: str | None, has_header: bool | None
+) -> tuple[Callable[[bool], Any], Layout]:
+    """What splits the rows below the header of UTF-8 text, and their layout.
+
+    The rows come as an Arrow table of text, null where empty. On demand the columns that begin as fractions come as
+    numbers, null where missing, if all their cells are numbers; text that is empty is "" then.
+    """
+    lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
     layout = find_layout(lines, name, delimiter, has_header)
     if b'"' in content and content.count(b'"') % 2:
         _check_quotes(content, layout, name)
@@ -132,7 +93,22 @@ def read_text(content: bytes, name: str, delimiter: str | None, has_header: bool
             body = re.sub(rb'("(?:[^"]|"")*")|(?<=' + mark + b') +(?=")', lambda m: m[1] or b"", body)
     if not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    return _split(body, layout, name, content), layout
+    return lambda typed: _split(body, layout, name, content, typed), layout
+
+
+def _end_of_sample(content: bytes, name: str) -> int:
+    """Where the rows end that the layout is found from: some at least, and with all quotes closed."""
+    end = n_quotes = 0
+    for n_lines, line in enumerate(LINE_END.finditer(content, 0, BLOCK_SIZES[1]), start=1):
+        n_quotes += content.count(b'"', end, line.end())
+        end = line.end()
+        if end >= SAMPLE_BYTES and n_lines >= SAMPLE_LINES and n_quotes % 2 == 0:
+            return end
+    if len(content) <= BLOCK_SIZES[1]:
+        return len(content)
+    if end == 0:
+        raise _long_row(name)
+    return end
 
 
 def text_lines(text: str) -> list[str]:
@@ -142,7 +118,7 @@ def text_lines(text: str) -> list[str]:
 
 def _end_of_lines(content: bytes, n_lines: int) -> int:
     """Where the first lines end, as many as there are."""
-    ends = itertools.islice(re.finditer(rb"\r\n|\r|\n", content), n_lines)
+    ends = itertools.islice(LINE_END.finditer(content), n_lines)
     return max((line.end() for line in ends), default=0)
 
 
@@ -157,15 +133,18 @@ def _check_quotes(content: bytes, layout: Layout, name: str) -> None:
         pass
 
 
-def _split(body: bytes, layout: Layout, name: str, content: bytes) -> Any:
+def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) -> Any:
     import pyarrow as pa
 
+    numbers = layout.fractions if typed else ()
     reason = ""
     for block_size in (max(BLOCK_SIZES[0], min(BLOCK_SIZES[1], 1_000 * layout.width)), BLOCK_SIZES[1]):
         try:
-            return _arrow_rows(body, layout, block_size)
+            return _arrow_rows(body, layout, block_size, numbers)
         except pa.ArrowInvalid as error:
             reason = str(error)
+            if "conversion error" in reason:  # a cell below the first is no number
+                return _split(body, layout, name, content, False)
             if "block size" not in reason:
                 break
     if "block size" in reason:
@@ -174,17 +153,18 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes) -> Any:
     raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
 
 
-def _arrow_rows(body: bytes, layout: Layout, block_size: int) -> Any:
+def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[int]) -> Any:
     import pyarrow as pa
     import pyarrow.csv as csv
 
     names = [str(j) for j in range(layout.width)]
+    kinds = dict.fromkeys(names, pa.string()) | {names[j]: pa.float64() for j in numbers}
     return csv.read_csv(
         pa.BufferReader(body),
         read_options=csv.ReadOptions(column_names=names, block_size=block_size),
         parse_options=csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in body),
         convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+            column_types=kinds, null_values=SPELLINGS if numbers else [""], strings_can_be_null=not numbers
         ),
     )
 

@@ -50,7 +50,7 @@ def gower_distances(
     if np.isnan(distances).any():
         i, j = (int(v) + 1 for v in np.argwhere(np.isnan(distances))[0])
         raise ValueError(
-            f"Any two rows of {source} must both have a value in some column. Rows {j} and {i} have none. "
+            f"Any two rows of {source} must both have a value in some column. Rows {i} and {j} have none. "
             "Fill missing values, or leave such rows out."
         )
     return distances
@@ -69,7 +69,7 @@ def _columns_of(
         if isinstance(plan, Encoded):
             (values,) = plan.values(table).values()
             if plan.kind == "category":
-                codes.append(np.where(np.isnan(values), -1, values).astype(np.int32))
+                codes.append(np.nan_to_num(values, nan=-1).astype(np.int32))
             else:
                 numbers.append(values)
     return (

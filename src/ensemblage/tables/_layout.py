@@ -4,13 +4,15 @@ import csv
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ensemblage.tables._numbers import is_number
+from ensemblage.tables._numbers import POINT_NUMBER, is_missing, is_number
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
 SAMPLE_ROWS = 100
+LONGEST_CELL = 1 << 26
+"""Characters: the csv module's own limit is 128 kB, for all who use it."""
 
 Row = tuple[int, list[str]]
 """The number of a line and its cells."""
@@ -26,6 +28,8 @@ class Layout:
     has_header: bool
     short_header: bool
     """R's habit: no field above the row names."""
+    fractions: tuple[int, ...] = ()
+    """The columns whose first cells are numbers with a decimal point, fractions among them."""
 
     @property
     def width(self) -> int:
@@ -51,6 +55,7 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = T
         lines = (line.strip() + "\n" for line in lines)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
     while True:
+        most = csv.field_size_limit(LONGEST_CELL)
         try:
             cells = next(reader)
         except StopIteration:
@@ -60,6 +65,8 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = T
                 f"{name} must be a table with a {DELIMITERS.get(delimiter, delimiter)} between its cells. "
                 f"Line {reader.line_num} is not: {error}. Correct its quotes."
             ) from None
+        finally:
+            csv.field_size_limit(most)
         if len(cells) > 1 or any(cells):
             yield reader.line_num, [cell.strip() for cell in cells]
 
@@ -86,9 +93,22 @@ def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool 
     if has_header is None:
         has_header = short or not _is_data(first, body)
     if not has_header:
-        names = [f"column_{j}" for j in range(1, len(first) + 1)]
-        return Layout(delimiter, names, skipped, has_header=False, short_header=False)
-    return Layout(delimiter, [""] * short + first, skipped + n_lines, has_header=True, short_header=short)
+        names, n_lines, short = [f"column_{j}" for j in range(1, len(first) + 1)], 0, False
+        body = [first, *body]
+    else:
+        names = [""] * short + first
+    fractions = tuple(j for j, column in enumerate(_columns(body, len(names))) if _has_fractions(column))
+    return Layout(delimiter, names, skipped + n_lines, has_header, short, fractions)
+
+
+def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:
+    """The columns of the rows of this width."""
+    return list(zip(*(row for row in rows if len(row) == width), strict=True)) or [()] * width
+
+
+def _has_fractions(cells: Sequence[str]) -> bool:
+    are_numbers = all(re.match(POINT_NUMBER, cell) or is_missing(cell) for cell in cells)
+    return are_numbers and any(re.search(r"\.0*[1-9]", cell) for cell in cells)
 
 
 def _delimiter(lines: list[str], name: str) -> str:
@@ -154,8 +174,7 @@ def _is_data(first: list[str], body: list[list[str]]) -> bool:
         return False
     if first in ([str(j) for j in range(len(first))], [str(j) for j in range(1, len(first) + 1)]):
         return False  # a data frame's default column names
-    columns = list(zip(*(row for row in body if len(row) == len(first)), strict=True)) or [()] * len(first)
     return all(
         is_number(cell) if all(map(is_number, column)) else cell in column
-        for cell, column in zip(first, columns, strict=True)
+        for cell, column in zip(first, _columns(body, len(first)), strict=True)
     )

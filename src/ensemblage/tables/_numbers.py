@@ -151,7 +151,8 @@ def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) 
     if wanted is not None:
         return wanted, None
     texts = [column for column in columns if column.is_text]
-    marked = [c for c in texts if (has(c.text, ",") or _has_groups(c.text[:SAMPLE_ROWS], ".")) and c.looks_numeric]
+    unread = [column for column in texts if column.read_again is None]
+    marked = [c for c in unread if (has(c.text, ",") or _has_groups(c.text[:SAMPLE_ROWS], ".")) and c.looks_numeric]
     if not marked:
         return ".", None
     comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")

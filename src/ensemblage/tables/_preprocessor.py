@@ -23,9 +23,9 @@ from ensemblage.tables._encoding import (
     ColumnUse,
     Encoding,
     Options,
+    check_sizes,
     fit_encoding,
     listed,
-    scaled,
     transformer_of,
 )
 from ensemblage.tables._gower import gower_distances
@@ -207,8 +207,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def distances(self, X: Any) -> NDArray[np.float64]:
         """Gower's distances, for clusterers that take distances.
 
-        The mean over the columns that both rows have: |x − y| / range of numbers, ranks of ordered categories and dates;
-        0 or 1 of categories.
+        The mean over the columns that both rows have: |x − y| / range of numbers, of ranks of ordered categories and of
+        dates; 0 or 1 of categories.
 
         Parameters
         ----------
@@ -304,8 +304,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             self.transformer_ = scale.fit(X)
             return self.transformer_.transform(X)
         self.transformer_ = transformer_of(["number"] * len(kept), Options(self.standardize, self.impute))
-        with np.errstate(over="ignore", invalid="ignore"):  # `scaled` says it
-            return scaled(self.transformer_.fit_transform(X[:, self._varying]), self._names)
+        X = X[:, self._varying]
+        check_sizes(X, self._names)
+        return np.ascontiguousarray(self.transformer_.fit_transform(X))
 
     def _validated(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"

@@ -6,39 +6,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 
-from ensemblage._validation import check_path
+from ensemblage._validation import check_path, shown
+from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._bytes import base_name, read_bytes, text_bytes
 from ensemblage.tables._column import Column
-from ensemblage.tables._formats import TYPED, WORKBOOKS, read_text, read_typed, read_workbook, row_places
+from ensemblage.tables._formats import WORKBOOKS, read_text, read_workbook, row_places
 from ensemblage.tables._layout import Layout
 from ensemblage.tables._numbers import ConflictingMarks, Evidence, decimal_mark
 from ensemblage.tables._table import Table
-
-PANDAS_INDEX = "__index_level_0__"
-ROW_NAMES = "row names"
-"""What the unnamed first column is called."""
-
-
-class Reading(TypedDict, total=False):
-    """How a table is read."""
-
-    transpose: bool
-    encoding: str | None
-    has_header: bool | None
-    delimiter: str | None
-    decimal: Literal[".", ","] | None
-    sheet: str | None
+from ensemblage.tables._typed import ROW_NAMES, TYPED, arrow_table, read_typed
 
 
 def read_table(
-    path: str | PathLike[str],
+    source: Any,
     *,
+    name: str | None = None,
     transpose: bool = False,
     encoding: str | None = None,
     has_header: bool | None = None,
@@ -46,13 +35,18 @@ def read_table(
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
     roles: Mapping[str, str] | None = None,
+    keep_empty: bool = False,
 ) -> Table:
     """Read the table that the commands of the shell work on.
 
     Parameters
     ----------
-    path : path
-        CSV and its relatives (plain, .gz or .zst), Parquet, Arrow, JSON lines, a workbook of Excel or OpenDocument.
+    source : path, bytes or data frame
+        CSV and its relatives (plain, .gz or .zst), Parquet, Arrow, JSON lines, a workbook of Excel or OpenDocument; the
+        unpacked bytes of such a file; a frame of pandas or polars, a table of pyarrow. The index of a pandas frame
+        holds row names, unless it counts the rows from 0.
+    name : str, optional
+        What messages call the table; the suffix says what ``bytes`` are. Default: the name of the file.
     transpose : bool, default False
         The file's columns are the rows of the table.
     encoding : str, optional
@@ -67,6 +61,8 @@ def read_table(
         Of a workbook. Default: the only one with cells.
     roles : mapping of column to {"id", "number", "category", "ordered", "drop"}, optional
         Instead of those that are found.
+    keep_empty : bool, default False
+        Keep columns without values.
 
     Returns
     -------
@@ -86,66 +82,67 @@ def read_table(
     >>> table = read_table(path)
     >>> table.roles
     {'name': 'id', 'size': 'number', 'group': 'category'}
-    >>> table.features().X.tolist()
+    >>> table.features(categories="drop").X.tolist()
     [[1.5], [1.75], [1.8]]
     """
-    file = check_path(path, "path")
-    options = Reading(
-        transpose=transpose,
-        encoding=encoding,
-        has_header=has_header,
-        delimiter=delimiter,
-        decimal=decimal,
-        sheet=sheet,
-    )
-    return replace(parse_table(read_bytes(file), base_name(file), **options), given_roles=dict(roles or {}))
-
-
-def parse_table(
-    content: bytes,
-    name: str,
-    *,
-    transpose: bool = False,
-    encoding: str | None = None,
-    has_header: bool | None = None,
-    delimiter: str | None = None,
-    decimal: Literal[".", ","] | None = None,
-    sheet: str | None = None,
-    keep_empty: bool = False,
-) -> Table:
-    """The table in the unpacked bytes of a file of this name; the suffix of the name says what it is."""
-    suffix, may_have_commas = Path(name).suffix.lower(), True
-    if suffix in TYPED:
+    content, frame = source if isinstance(source, bytes) else None, None
+    if isinstance(source, str | PathLike):
+        file = check_path(source, "source")
+        content, name = read_bytes(file), name or base_name(file)
+    elif content is None:
+        frame, name = _frame(source), name or type(source).__name__
+    name = name or "table.csv"
+    suffix, delimiter_of, may_have_commas = Path(name).suffix.lower(), ",", True
+    if content is None or suffix in TYPED:
         if transpose:
-            raise ValueError("--transpose must be used with text tables. Got a typed file. Save the table as CSV.")
-        table = _typed_table(content, name, suffix)
+            raise ValueError(f"--transpose must be used with text tables. Got {name}. Save the table as CSV.")
+        table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, suffix)), name)
     elif suffix in WORKBOOKS:
         cells, layout = read_workbook(content, name, sheet, has_header)
         first = layout.has_header + 1
-        table = _text_table(cells, layout, name, transpose, lambda: range(first, first + len(cells)), "row")
+        rows = range(first, first + len(cells))
+        table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row")
     else:
         text = text_bytes(content, name, encoding)
-        cells, layout = read_text(text, name, delimiter, has_header)
-        may_have_commas = layout.delimiter != "," or b'"' in text or transpose
+        split, layout = read_text(text, name, delimiter, has_header)
+        delimiter_of = layout.delimiter
+        may_have_commas = delimiter_of != "," or b'"' in text or transpose
         has_spaces = b" " in text or b"\t" in text or not text.isascii()
-        table = _text_table(cells, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
+        table = _text_table(split, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    if suffix not in TYPED:
-        table = _with_decimal_mark(table, layout.delimiter, decimal if may_have_commas else ".")
-    return table if keep_empty else _without_empty_columns(table)
+    table = _with_decimal_mark(table, delimiter_of, decimal if may_have_commas else ".")
+    table = table if keep_empty else _without_empty_columns(table)
+    return replace(table, given_roles=dict(roles or {}))
 
 
-def _typed_table(content: bytes, name: str, suffix: str) -> Table:
-    frame = read_typed(content, name, suffix)
+def _frame(source: Any) -> Any:
+    """A data frame of narwhals."""
+    frame = as_frame(source)
+    if frame is None:
+        raise TypeError(
+            f"source must be a path, the bytes of a file, or a data frame. Got {shown(source)}. "
+            "Collect a lazy frame, save anything else as a file."
+        )
+    return frame
+
+
+def _typed_table(frame: Any, index: str | None, name: str) -> Table:
+    """The table of an Arrow table, its row names in the column ``index``."""
+    import pyarrow as pa
+
     _check_names(frame.column_names, name)
-    columns = [_column(name, frame.column(j)) for j, name in enumerate(frame.column_names)]
-    rows = range(1, frame.num_rows + 1)
-    return Table(name, columns, lambda: rows, "row", PANDAS_INDEX if PANDAS_INDEX in frame.column_names else None)
+    for field in frame.schema:
+        if pa.types.is_nested(field.type):
+            raise ValueError(
+                f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten it."
+            )
+    columns = [_column(column, frame.column(j)) for j, column in enumerate(frame.column_names)]
+    return Table(name, columns, lambda: range(1, frame.num_rows + 1), "row", index)
 
 
 def _text_table(
-    cells: Any,
+    split: Callable[[bool], Any],
     layout: Layout,
     name: str,
     transpose: bool,
@@ -154,16 +151,22 @@ def _text_table(
     has_spaces: bool = True,
 ) -> Table:
     if transpose:
-        return _transposed(cells, layout, name, places)
+        return _transposed(split(False), layout, name, places)
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
     _check_names(names, name)
-    columns = [_column(column, cells.column(j), has_spaces=has_spaces) for j, column in enumerate(names)]
+    cells, all_text = split(True), cache(lambda: split(False))
+
+    def read_again(j: int) -> Any:
+        return _column(names[j], all_text().column(j), has_spaces).values
+
+    columns = [_column(column, cells.column(j), has_spaces or bool(layout.fractions)) for j, column in enumerate(names)]
+    columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 
 
-def _column(name: str, values: Any, *, has_spaces: bool = True) -> Column:
+def _column(name: str, values: Any, may_be_blank: bool = True) -> Column:
     """A column of one Arrow array; text without spaces around it, null where empty."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -171,13 +174,17 @@ def _column(name: str, values: Any, *, has_spaces: bool = True) -> Column:
     values = values.combine_chunks()
     if isinstance(values, pa.ChunkedArray):
         values = pa.concat_arrays(values.chunks)
-    kind = values.type
-    if str(kind) in ("null", "large_string", "string_view"):
+    levels = None
+    if pa.types.is_dictionary(values.type):
+        if values.type.ordered:
+            levels = [str(level).strip() for level in values.dictionary.to_pylist()]
+        values = values.dictionary_decode()
+    if str(values.type) in ("null", "large_string", "string_view"):
         values = values.cast(pa.string())
-    if has_spaces and pa.types.is_string(values.type):
+    if may_be_blank and pa.types.is_string(values.type):
         trimmed = pc.utf8_trim_whitespace(values)
         values = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
-    return Column(name, values)
+    return Column(name, values, categories=levels)
 
 
 def _transposed(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:

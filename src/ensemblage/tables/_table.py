@@ -84,11 +84,7 @@ class Table:
 
     def take(self, rows: NDArray[np.intp]) -> Table:
         """The table of some rows; its columns keep their roles."""
-        import pyarrow as pa
-
-        chosen = pa.array(rows)
-        columns = [replace(column, values=column.values.take(chosen)) for column in self.columns]
-        places = self.places
+        columns, places = [column.take(rows) for column in self.columns], self.places
         taken = replace(self, columns=columns, places=lambda: [places()[row] for row in rows])
         taken.__dict__["found_roles"] = self.found_roles
         return taken

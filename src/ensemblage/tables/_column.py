@@ -25,7 +25,8 @@ class Column:
     decimal: str = "."
     """The decimal mark of its numbers, if it is text."""
     read_again: Callable[[], Any] | None = None
-    """The text, where ``values`` are the numbers of it: all with a decimal point, null where missing."""
+    """The text, where ``values`` are the numbers of it, null where missing: with a decimal point; no leading zeros if
+    they are whole."""
     categories: list[str] | None = None
     """The values in their order, if the table's type says that they are ordered."""
 

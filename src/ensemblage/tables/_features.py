@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.tables._column import Column
-from ensemblage.tables._roles import Role, assign_roles, find_roles
+from ensemblage.tables._roles import Role, assign_roles
 
 if TYPE_CHECKING:
     from ensemblage.tables._table import Table
@@ -58,7 +58,7 @@ def features_of(
         If a value is missing and ``impute`` does not say what to do, if text stands among numbers, if nothing is left.
     """
     roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=True)
-    role_of = find_roles(table)
+    role_of = table.found_roles
     numeric = [c for c in roles.rest if role_of[c.name].name == "number"]
     left = [c for c in roles.rest if role_of[c.name].name != "number"]
     notes = [*table.notes, *roles.notes]
@@ -85,7 +85,8 @@ def features_of(
         )
     truth = None if roles.truth is None else roles.truth[rows]
     done = _done_with(role_of, {c.name for c in used}, roles.id_column, truth_column, drop_columns)
-    return Features(X, [c.name for c in used], [roles.ids[i] for i in rows], roles.id_column, truth, tuple(notes), done)
+    ids = roles.ids if len(rows) == len(table) else [roles.ids[i] for i in rows]
+    return Features(X, [c.name for c in used], ids, roles.id_column, truth, tuple(notes), done)
 
 
 def _left_out(reason: str, columns: Sequence[Column]) -> list[str]:

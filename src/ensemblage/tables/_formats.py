@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import Any
 
+import numpy as np
+
 from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_of_rows, split_rows
 from ensemblage.tables._numbers import SPELLINGS
 
@@ -77,8 +79,8 @@ def read_text(
 ) -> tuple[Callable[[bool], Any], Layout]:
     """What splits the rows below the header of UTF-8 text, and their layout.
 
-    The rows come as an Arrow table of text, null where empty. On demand the columns that begin as fractions come as
-    numbers, null where missing, if all their cells are numbers; text that is empty is "" then.
+    The rows come as an Arrow table of text, null where empty. On demand the columns that begin as numbers come as
+    such, null where missing, if all their cells are numbers; text that is empty is "" then.
     """
     lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
     layout = find_layout(lines, name, delimiter, has_header)
@@ -136,7 +138,10 @@ def _check_quotes(content: bytes, layout: Layout, name: str) -> None:
 def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) -> Any:
     import pyarrow as pa
 
-    numbers = layout.fractions if typed else ()
+    numbers: Sequence[int] = ()
+    if typed:
+        whole = len(layout.numbers) > len(layout.fractions)
+        numbers = layout.fractions if whole and _has_leading_zeros(body, layout.delimiter) else layout.numbers
     reason = ""
     for block_size in (max(BLOCK_SIZES[0], min(BLOCK_SIZES[1], 1_000 * layout.width)), BLOCK_SIZES[1]):
         try:
@@ -151,6 +156,14 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
         raise _long_row(name)
     _check_widths(content, layout, name)
     raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
+
+
+def _has_leading_zeros(body: bytes, delimiter: str) -> bool:
+    """Whether a cell may begin with 0 and a digit, as codes do."""
+    characters = np.frombuffer(b"\n" + body + b"\n", dtype=np.uint8)
+    zeros = np.flatnonzero(characters == ord("0"))
+    zeros = zeros[np.isin(characters[zeros - 1], list(delimiter.encode() + b'\r\n"\t '))]
+    return bool(((characters[zeros + 1] >= ord("0")) & (characters[zeros + 1] <= ord("9"))).any())
 
 
 def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[int]) -> Any:

@@ -155,13 +155,13 @@ def _text_table(
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
-    _check_names(names, name)
     cells, all_text = split(True), cache(lambda: split(False))
+    _check_names(names, name)
 
     def read_again(j: int) -> Any:
         return _column(names[j], all_text().column(j), has_spaces).values
 
-    columns = [_column(column, cells.column(j), has_spaces or bool(layout.fractions)) for j, column in enumerate(names)]
+    columns = [_column(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
     columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ensemblage.tables._column import Column
 from ensemblage.tables._features import Features, Imputation, features_of
-from ensemblage.tables._roles import find_roles
+from ensemblage.tables._roles import Role, find_roles
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +49,12 @@ class Table:
     @property
     def roles(self) -> dict[str, str]:
         """What each column is for: number, category, ordered, yes/no, date, code, id, text, constant, mostly empty."""
-        return {name: role.name for name, role in find_roles(self).items()}
+        return {name: role.name for name, role in self.found_roles.items()}
+
+    @cached_property
+    def found_roles(self) -> dict[str, Role]:
+        """What each column is for, and why."""
+        return find_roles(self)
 
     def features(self, *, impute: Imputation | None = None, standardize: bool = False) -> Features:
         """The columns of numbers, as ``names`` and the complete float matrix ``X``.

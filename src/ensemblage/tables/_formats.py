@@ -8,9 +8,11 @@ import zipfile
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
 import numpy as np
 
+from ensemblage.tables._column import short_times
 from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_of_rows, split_rows
 from ensemblage.tables._numbers import SPELLINGS
 
@@ -32,40 +34,61 @@ def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool
     layout = layout_of_rows(list(enumerate(sample, start=1)), name, ",", has_header)
     columns = list(zip(*rows[layout.has_header :], strict=True)) or [()] * layout.width
     names = [str(j) for j in range(layout.width)]
-    return pa.table([pa.array(column, pa.string()) for column in columns], names), layout
+    return pa.table([short_times(pa.array(column, pa.string())) for column in columns], names), layout
 
 
 def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
     import fastexcel
 
-    if "EncryptedPackage".encode("utf-16-le") in content:
+    if _is_encrypted(content):
         raise ValueError(f"{name} must open without a password. It is protected by one. Save it without.")
     try:
         book = fastexcel.read_excel(content)
-        names = book.sheet_names
-        filled = [s for s in names if book.load_sheet(s, header_row=None).total_height] if sheet is None else [sheet]
+        sheets = {
+            s: book.load_sheet(s, header_row=None, dtypes="string") for s in book.sheet_names if sheet in (None, s)
+        }
     except Exception:
         raise ValueError(
             f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
         ) from None
-    if len(filled) != 1 or filled[0] not in names:
+    filled = [s for s, cells in sheets.items() if cells.total_height] if sheet is None else [sheet]
+    if len(filled) != 1 or filled[0] not in sheets:
         got = f"{sheet!r}" if sheet is not None else f"{len(filled)} with cells" if filled else "no cells at all"
         raise ValueError(
             f"A workbook must have one sheet with cells, or --sheet must name one. Got {got} for {name}. "
-            f"Its sheets are {', '.join(names[:8])}."
+            f"Its sheets are {', '.join(book.sheet_names[:8])}."
         )
-    _check_formulas(content, name, names.index(filled[0]) + 1)
-    return book.load_sheet(filled[0], header_row=None, dtypes="string").to_arrow()
+    _check_formulas(content, name, filled[0])
+    return sheets[filled[0]].to_arrow()
 
 
-def _check_formulas(content: bytes, name: str, number: int) -> None:
-    """Formulas whose results a program did not store are no cells."""
-    part = f"xl/worksheets/sheet{number}.xml"
+def _is_encrypted(content: bytes) -> bool:
+    """Whether a workbook needs a password: of Excel since 2007, of OpenDocument, of Excel before (FilePass)."""
+    return (
+        "EncryptedPackage".encode("utf-16-le") in content
+        or b"encryption-data" in _part(content, "META-INF/manifest.xml")
+        or re.search(rb"\x09\x08\x10\0.{16}(?:\x86\0\0\0)?\x2f\0", content, re.DOTALL) is not None
+    )
+
+
+def _part(content: bytes, part: str) -> bytes:
+    """A file in a ZIP archive, nothing if there is none."""
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            cells = archive.read(part) if part in archive.namelist() else b""
-    except (zipfile.BadZipFile, OSError):
+            return archive.read(part)
+    except (zipfile.BadZipFile, OSError, KeyError, RuntimeError):
+        return b""
+
+
+def _check_formulas(content: bytes, name: str, sheet: str) -> None:
+    """Formulas of Excel whose results a program did not store are no cells."""
+    book, relations = (_part(content, f"xl/{part}") for part in ("workbook.xml", "_rels/workbook.xml.rels"))
+    if not (book and relations):
         return
+    found = next(s for s in fromstring(book).iterfind(".//{*}sheet") if s.get("name") == sheet)
+    key = next(value for name, value in found.items() if name.endswith("}id"))
+    target = next(r.get("Target", "") for r in fromstring(relations) if r.get("Id") == key)
+    cells = _part(content, f"xl/{target.removeprefix('/xl/')}")
     empty = re.search(rb'<c r="(\w+)"[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)', cells)
     if empty:
         raise ValueError(

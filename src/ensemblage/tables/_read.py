@@ -177,7 +177,7 @@ def _column(name: str, values: Any, may_be_blank: bool = True) -> Column:
     levels = None
     if pa.types.is_dictionary(values.type):
         if values.type.ordered:
-            levels = [str(level).strip() for level in values.dictionary.to_pylist()]
+            levels = [level.strip() for level in Column(name, values.dictionary).cells()]
         values = values.dictionary_decode()
     if str(values.type) in ("null", "large_string", "string_view"):
         values = values.cast(pa.string())

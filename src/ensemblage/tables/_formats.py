@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
 from xml.etree.ElementTree import fromstring
@@ -13,7 +13,7 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 
 from ensemblage.tables._column import short_times
-from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_of_rows, split_rows
+from ensemblage.tables._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
 from ensemblage.tables._numbers import SPELLINGS
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -108,14 +108,12 @@ def read_text(
     lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
     layout = find_layout(lines, name, delimiter, has_header)
     if b'"' in content and content.count(b'"') % 2:
-        _check_quotes(content, layout, name)
-    body = content[_end_of_lines(content, layout.header_lines) :]
+        _check_rows(content, layout, name)  # one may never be closed
+    body, mark = content[_end_of_lines(content, layout.header_lines) :], re.escape(layout.delimiter.encode())
     if layout.delimiter == " ":
-        body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb'("(?:[^"]|"")*")| +', lambda m: m[1] or b" ", body))
-    else:
-        mark = re.escape(layout.delimiter.encode())
-        if b'"' in body and re.search(mark + b' +"', body):
-            body = re.sub(rb'("(?:[^"]|"")*")|(?<=' + mark + b') +(?=")', lambda m: m[1] or b"", body)
+        body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
+    elif b'"' in body and re.search(mark + b' +"', body):
+        body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
     if not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     return lambda typed: _split(body, layout, name, content, typed), layout
@@ -152,10 +150,9 @@ def _long_row(name: str) -> ValueError:
     return ValueError(f"A row of {name} must be shorter than {most} bytes. Got a longer one. Save the table again.")
 
 
-def _check_quotes(content: bytes, layout: Layout, name: str) -> None:
-    """An odd number of quotes: one of them may never be closed."""
-    for _ in split_rows(text_lines(content.decode("utf-8", "replace")), layout.delimiter, name):
-        pass
+def _without_gaps(body: bytes, gap: bytes, instead: bytes) -> bytes:
+    """Text with something else where the regular expression ``gap`` fits outside of quotes."""
+    return re.sub(rb'("(?:[^"]|"")*")|' + gap, lambda match: match[1] or instead, body)
 
 
 def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) -> Any:
@@ -177,7 +174,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
                 break
     if "block size" in reason:
         raise _long_row(name)
-    _check_widths(content, layout, name)
+    _check_rows(content, layout, name)
     raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
 
 
@@ -207,15 +204,18 @@ def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[
 
 def row_places(content: bytes, layout: Layout, name: str) -> list[int]:
     """The number of the line of each row below the header: slow, for messages."""
-    lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
-    return [layout.header_lines + n for n, _ in split_rows(lines, layout.delimiter, name, strict=False)]
+    return [place for place, _ in _rows(content, layout, name, strict=False)]
 
 
-def _check_widths(content: bytes, layout: Layout, name: str) -> None:
+def _rows(content: bytes, layout: Layout, name: str, strict: bool) -> Iterator[Row]:
     lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
-    for place, cells in split_rows(lines, layout.delimiter, name):
+    return split_rows(lines, layout.delimiter, name, strict, layout.header_lines)
+
+
+def _check_rows(content: bytes, layout: Layout, name: str) -> None:
+    for place, cells in _rows(content, layout, name, strict=True):
         if len(cells) != layout.width:
             raise ValueError(
                 f"Every row of {name} must have {layout.width} fields, as the first one has. "
-                f"Got {len(cells)} in line {layout.header_lines + place}. Correct that line."
+                f"Got {len(cells)} in line {place}. Correct that line."
             )

@@ -51,8 +51,8 @@ class Layout:
         return tuple(notes)
 
 
-def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = True) -> Iterator[Row]:
-    """The rows of a text table that are not blank, with stripped cells."""
+def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = True, skipped: int = 0) -> Iterator[Row]:
+    """The rows of a text table that are not blank, with stripped cells; ``skipped`` lines of the file come before."""
     if delimiter == " ":
         lines = (line.strip() + "\n" for line in lines)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
@@ -65,12 +65,12 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = T
         except csv.Error as error:
             raise ValueError(
                 f"{name} must be a table with a {DELIMITERS.get(delimiter, delimiter)} between its cells. "
-                f"Line {reader.line_num} is not: {error}. Correct its quotes."
+                f"Line {skipped + reader.line_num} is not: {error}. Correct its quotes."
             ) from None
         finally:
             csv.field_size_limit(most)
         if len(cells) > 1 or any(cells):
-            yield reader.line_num, [cell.strip() for cell in cells]
+            yield skipped + reader.line_num, [cell.strip() for cell in cells]
 
 
 def find_layout(lines: list[str], name: str, delimiter: str | None = None, has_header: bool | None = None) -> Layout:

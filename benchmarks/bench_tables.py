@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ensemblage import Ensemble
-from ensemblage.tables import features_of, members_of, read_table
+from ensemblage.tables import members_of, read_table
 
 N, M = 200_000, 20
 
@@ -39,13 +39,11 @@ def main() -> None:
     commas = numbers.replace(b",", b";").replace(b".", b",")
     labels = table_bytes(rng.integers(0, 30, size=(N, M)))
     rows = {
-        f"features, {len(numbers) / 1e6:.0f} MB": lambda: features_of(
-            read_table(numbers, name="t.csv"), standardize=False
-        ),
-        "features, decimal commas": lambda: features_of(read_table(commas, name="t.csv"), standardize=False),
+        f"features, {len(numbers) / 1e6:.0f} MB": lambda: read_table(numbers).features(),
+        "features, decimal commas": lambda: read_table(commas).features(),
         "pyarrow, typed": lambda: pyarrow.csv.read_csv(pa.BufferReader(numbers)),
         "polars, typed": lambda: pl.read_csv(numbers),
-        f"ensemble of labels, {len(labels) / 1e6:.0f} MB": lambda: members_of(read_table(labels, name="t.csv")),
+        f"ensemble of labels, {len(labels) / 1e6:.0f} MB": lambda: members_of(read_table(labels)),
         "pandas, labels as text": lambda: pd.read_csv(io.BytesIO(labels), dtype=str, keep_default_na=False),
     }
     for name, work in rows.items():

@@ -23,6 +23,7 @@ from ensemblage import (
     KMeansConsensus,
     MajorityVoting,
     NegMM,
+    Preprocessor,
     RandomKPartitions,
     SpectralEnsembleClustering,
 )
@@ -165,6 +166,8 @@ TABLE = [
     (CC, {}, "n_clusters", 3, None, FEATURES),
     (CC, {}, "generator", None, RandomKPartitions(5), FEATURES),
     (CC, {}, "consensus", "km", "acv", FEATURES),
+    (CC, {}, "standardize", True, False, FEATURES),
+    (CC, {}, "preprocessor", None, Preprocessor(standardize=False), FEATURES),
     (CC, {}, "random_state", 0, 1, FEATURES),
 ]
 NEEDS = {CSPA: "pymetis", MCLA: "pymetis", HBGF: "pymetis", HGPA: "mtkahypar"}

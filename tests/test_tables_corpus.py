@@ -7,13 +7,16 @@ import itertools
 import json
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
+import pyarrow
 import pytest
 from click.testing import CliRunner
 
 from ensemblage import Ensemble
 from ensemblage.cli import main
+from ensemblage.tables import _formats as formats
 from ensemblage.tables import features_of, members_of, read_table
 
 NUMBERS = [[1.25, -3.5, 120.0], [2.5, 0.75, 45.5], [-0.125, 1e-3, 7.0]]
@@ -402,3 +405,81 @@ def test_import_leaves_the_parsers_alone():
     code = "import sys, ensemblage; ensemblage.Ensemble; print({'pyarrow', 'fastexcel', 'polars'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+# -- long cells and lines, and columns that are read as numbers at once ------------------------------------------------
+
+
+@pytest.mark.parametrize("length", [200_000, 300_000])
+@pytest.mark.parametrize("row", [0, 1, 2, 150])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_long_quoted_cells(length, row, delimiter):
+    """Longer than the limit of the csv module and than the sample, with line ends and quotes in them."""
+    long = 'a, "b"; c\n' * (length // 10)
+    rows = [[str(i), f"{i}.5", '"x, y; z"'] for i in range(200)]
+    rows[row][2] = '"' + long.replace('"', '""') + '"'
+    table = read_table("\n".join(map(delimiter.join, [["n", "x", "text"], *rows])).encode(), name="t.csv")
+    assert table.names == ["n", "x", "text"]
+    assert table["text"].cells()[row] == long.strip()
+    np.testing.assert_array_equal(table["x"].numbers, np.arange(200) + 0.5)
+    assert csv.field_size_limit() == 131_072  # which belongs to all
+
+
+def test_a_quote_that_is_not_closed_before_a_long_file():
+    with pytest.raises(ValueError, match=r"Line \d+ is not: unexpected end of data"):
+        read_table(b'a,b\n1,2\n3,"4\n' + b"5,6\n" * 100_000, name="t.csv")
+
+
+@pytest.mark.parametrize("start", [b"", b"a,b\n1,", b'a,b\n1,"', b"a,b\n" + b"1,2\n" * 50])
+def test_lines_of_more_than_a_block(start, monkeypatch):
+    """Refused in one sentence, in memory of a few times their size."""
+    text = start + b"1" * (1 << 25) + b'"' * start.count(b'"')
+    monkeypatch.setattr(formats, "BLOCK_SIZES", (1 << 16, 1 << 20))
+    before = pyarrow.total_allocated_bytes()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"A row of t.csv must be shorter than 1,048,576 bytes\."):
+            read_table(text, name="t.csv")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak + pyarrow.default_memory_pool().max_memory() - before < 3 * len(text) + 100e6
+
+
+def numbers_at_once(table):
+    return [column.name for column in table.columns if column.read_again is not None]
+
+
+def test_plain_numbers_are_read_at_once_and_their_text_on_demand():
+    text = "who,x,n,zip\n" + "".join(f"p{i},{i}.50,{i},{i % 7:05}\n" for i in range(300))
+    table = read_table(text.encode(), name="t.csv")
+    assert numbers_at_once(table) == ["x"]  # n may hold codes, as zip does
+    assert table["x"].cells()[:2] == ["0.50", "1.50"]
+    np.testing.assert_array_equal(table["x"].numbers, np.arange(300) + 0.5)
+    assert table.roles["zip"] == "code"
+    whole = read_table(text.replace(",00", ",").replace(",0", ",5").encode(), name="t.csv")
+    assert numbers_at_once(whole) == ["x", "n", "zip"]
+    assert [table.names, whole.columns[3].cells()[:2]] == [["who", "x", "n", "zip"], ["500", "501"]]
+
+
+@pytest.mark.parametrize("cell", ["x", "1,5", "1 5", "007", "1_0", "Na", "$2", "1.234.567"])
+@pytest.mark.parametrize("row", [0, 250])
+def test_an_odd_cell_far_below_is_read_as_near_the_top(cell, row):
+    """The first rows say that a column holds plain numbers; a cell below that does not brings its text back."""
+    tables = []
+    for place in (0, row):
+        cells = [f"{i};{i}.5;{i + 5}" for i in range(300)]
+        cells[place] = f"7;{cell};{cell}"
+        tables.append(read_table("\n".join(["i;x;n", *cells]).encode(), name="t.csv", decimal="."))
+    top, below = tables
+    assert top.roles == below.roles
+    assert top["x"].text[0] == below["x"].text[row]
+    assert top["x"].parsed.is_other[0] == below["x"].parsed.is_other[row]
+    np.testing.assert_array_equal(top["x"].parsed.values[0], below["x"].parsed.values[row])
+
+
+def test_labels_stay_text_where_they_look_like_numbers():
+    text = "p,q\n" + "".join(f"{i % 3}.50,{i % 2}\n" for i in range(300)) + "1.5,-1\n"
+    E = members_of(read_table(text.encode(), name="t.csv")).ensemble
+    assert E.categories[0].tolist() == ["0.50", "1.5", "1.50", "2.50"]
+    assert E.n_missing == 1

@@ -25,7 +25,8 @@ class Column:
     decimal: str = "."
     """The decimal mark of its numbers, if it is text."""
     read_again: Callable[[], Any] | None = None
-    """The text, where ``values`` are the numbers of it: all with a decimal point, null where missing."""
+    """The text, where ``values`` are the numbers of it, null where missing: with a decimal point; no leading zeros if
+    they are whole."""
     categories: list[str] | None = None
     """The values in their order, if the table's type says that they are ordered."""
 
@@ -47,7 +48,8 @@ class Column:
         if pa.types.is_boolean(self.values.type):
             return pc.if_else(self.values, "True", "False")
         try:
-            return pc.cast(self.values, pa.string())
+            text = pc.cast(self.values, pa.string())
+            return short_times(text) if pa.types.is_temporal(self.values.type) else text
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text, durations
             return pa.array([None if value is None else str(value) for value in self.values.to_pylist()], pa.string())
 
@@ -115,3 +117,16 @@ class Column:
         """Whether no cell is missing and no two are the same."""
         codes, texts = self.distinct
         return len(texts) == len(codes) and not any(map(is_missing, texts))
+
+
+def short_times(text: Any) -> Any:
+    """Arrow text with times as CSV files have them: no zeros after seconds, no date before a time of day, no midnights.
+
+    Midnight is written if another time is in the column.
+    """
+    import pyarrow.compute as pc
+
+    for written, short in ((r"(:\d\d)\.0+([+Z-].*)?$", r"\1\2"), (r"^1899-12-3[01] (\d\d:\d\d:\d\d)$", r"\1")):
+        text = pc.replace_substring_regex(text, written, short)
+    only_midnights = pc.all(pc.match_substring_regex(text, r"^\d{4}-\d\d-\d\d 00:00:00$")).as_py()
+    return pc.replace_substring(text, " 00:00:00", "") if only_midnights else text

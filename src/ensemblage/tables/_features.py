@@ -85,7 +85,7 @@ def features_of(
     n_columns = sum(column.kind != "member" for column in encoding.columns)
     truth = None if roles.truth is None else roles.truth[rows]
     uses = column_uses(table, encoding.uses, roles, truth_column)
-    ids = [roles.ids[i] for i in rows]
+    ids = roles.ids if len(rows) == len(roles.ids) else [roles.ids[i] for i in rows]
     return Features(
         X,
         encoding.names,

@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
 from typing import Any
+from xml.etree.ElementTree import fromstring
 
-from ensemblage.tables._layout import SAMPLE_ROWS, Layout, find_layout, layout_of_rows, split_rows
+import numpy as np
+
+from ensemblage.tables._column import short_times
+from ensemblage.tables._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
 from ensemblage.tables._numbers import SPELLINGS
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -30,40 +34,61 @@ def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool
     layout = layout_of_rows(list(enumerate(sample, start=1)), name, ",", has_header)
     columns = list(zip(*rows[layout.has_header :], strict=True)) or [()] * layout.width
     names = [str(j) for j in range(layout.width)]
-    return pa.table([pa.array(column, pa.string()) for column in columns], names), layout
+    return pa.table([short_times(pa.array(column, pa.string())) for column in columns], names), layout
 
 
 def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
     import fastexcel
 
-    if "EncryptedPackage".encode("utf-16-le") in content:
+    if _is_encrypted(content):
         raise ValueError(f"{name} must open without a password. It is protected by one. Save it without.")
     try:
         book = fastexcel.read_excel(content)
-        names = book.sheet_names
-        filled = [s for s in names if book.load_sheet(s, header_row=None).total_height] if sheet is None else [sheet]
+        sheets = {
+            s: book.load_sheet(s, header_row=None, dtypes="string") for s in book.sheet_names if sheet in (None, s)
+        }
     except Exception:
         raise ValueError(
             f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
         ) from None
-    if len(filled) != 1 or filled[0] not in names:
+    filled = [s for s, cells in sheets.items() if cells.total_height] if sheet is None else [sheet]
+    if len(filled) != 1 or filled[0] not in sheets:
         got = f"{sheet!r}" if sheet is not None else f"{len(filled)} with cells" if filled else "no cells at all"
         raise ValueError(
             f"A workbook must have one sheet with cells, or --sheet must name one. Got {got} for {name}. "
-            f"Its sheets are {', '.join(names[:8])}."
+            f"Its sheets are {', '.join(book.sheet_names[:8])}."
         )
-    _check_formulas(content, name, names.index(filled[0]) + 1)
-    return book.load_sheet(filled[0], header_row=None, dtypes="string").to_arrow()
+    _check_formulas(content, name, filled[0])
+    return sheets[filled[0]].to_arrow()
 
 
-def _check_formulas(content: bytes, name: str, number: int) -> None:
-    """Formulas whose results a program did not store are no cells."""
-    part = f"xl/worksheets/sheet{number}.xml"
+def _is_encrypted(content: bytes) -> bool:
+    """Whether a workbook needs a password: of Excel since 2007, of OpenDocument, of Excel before (FilePass)."""
+    return (
+        "EncryptedPackage".encode("utf-16-le") in content
+        or b"encryption-data" in _part(content, "META-INF/manifest.xml")
+        or re.search(rb"\x09\x08\x10\0.{16}(?:\x86\0\0\0)?\x2f\0", content, re.DOTALL) is not None
+    )
+
+
+def _part(content: bytes, part: str) -> bytes:
+    """A file in a ZIP archive, nothing if there is none."""
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
-            cells = archive.read(part) if part in archive.namelist() else b""
-    except (zipfile.BadZipFile, OSError):
+            return archive.read(part)
+    except (zipfile.BadZipFile, OSError, KeyError, RuntimeError):
+        return b""
+
+
+def _check_formulas(content: bytes, name: str, sheet: str) -> None:
+    """Formulas of Excel whose results a program did not store are no cells."""
+    book, relations = (_part(content, f"xl/{part}") for part in ("workbook.xml", "_rels/workbook.xml.rels"))
+    if not (book and relations):
         return
+    found = next(s for s in fromstring(book).iterfind(".//{*}sheet") if s.get("name") == sheet)
+    key = next(value for name, value in found.items() if name.endswith("}id"))
+    target = next(r.get("Target", "") for r in fromstring(relations) if r.get("Id") == key)
+    cells = _part(content, f"xl/{target.removeprefix('/xl/')}")
     empty = re.search(rb'<c r="(\w+)"[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)', cells)
     if empty:
         raise ValueError(
@@ -77,20 +102,18 @@ def read_text(
 ) -> tuple[Callable[[bool], Any], Layout]:
     """What splits the rows below the header of UTF-8 text, and their layout.
 
-    The rows come as an Arrow table of text, null where empty. On demand the columns that begin as fractions come as
-    numbers, null where missing, if all their cells are numbers; text that is empty is "" then.
+    The rows come as an Arrow table of text, null where empty. On demand the columns that begin as numbers come as
+    such, null where missing, if all their cells are numbers; text that is empty is "" then.
     """
     lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
     layout = find_layout(lines, name, delimiter, has_header)
     if b'"' in content and content.count(b'"') % 2:
-        _check_quotes(content, layout, name)
-    body = content[_end_of_lines(content, layout.header_lines) :]
+        _check_rows(content, layout, name)  # one may never be closed
+    body, mark = content[_end_of_lines(content, layout.header_lines) :], re.escape(layout.delimiter.encode())
     if layout.delimiter == " ":
-        body = re.sub(rb"(?m)^ +| +$", b"", re.sub(rb'("(?:[^"]|"")*")| +', lambda m: m[1] or b" ", body))
-    else:
-        mark = re.escape(layout.delimiter.encode())
-        if b'"' in body and re.search(mark + b' +"', body):
-            body = re.sub(rb'("(?:[^"]|"")*")|(?<=' + mark + b') +(?=")', lambda m: m[1] or b"", body)
+        body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
+    elif b'"' in body and re.search(mark + b' +"', body):
+        body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
     if not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     return lambda typed: _split(body, layout, name, content, typed), layout
@@ -127,16 +150,18 @@ def _long_row(name: str) -> ValueError:
     return ValueError(f"A row of {name} must be shorter than {most} bytes. Got a longer one. Save the table again.")
 
 
-def _check_quotes(content: bytes, layout: Layout, name: str) -> None:
-    """An odd number of quotes: one of them may never be closed."""
-    for _ in split_rows(text_lines(content.decode("utf-8", "replace")), layout.delimiter, name):
-        pass
+def _without_gaps(body: bytes, gap: bytes, instead: bytes) -> bytes:
+    """Text with something else where the regular expression ``gap`` fits outside of quotes."""
+    return re.sub(rb'("(?:[^"]|"")*")|' + gap, lambda match: match[1] or instead, body)
 
 
 def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) -> Any:
     import pyarrow as pa
 
-    numbers = layout.fractions if typed else ()
+    numbers: Sequence[int] = ()
+    if typed:
+        whole = len(layout.numbers) > len(layout.fractions)
+        numbers = layout.fractions if whole and _has_leading_zeros(body, layout.delimiter) else layout.numbers
     reason = ""
     for block_size in (max(BLOCK_SIZES[0], min(BLOCK_SIZES[1], 1_000 * layout.width)), BLOCK_SIZES[1]):
         try:
@@ -149,8 +174,16 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
                 break
     if "block size" in reason:
         raise _long_row(name)
-    _check_widths(content, layout, name)
+    _check_rows(content, layout, name)
     raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
+
+
+def _has_leading_zeros(body: bytes, delimiter: str) -> bool:
+    """Whether a cell may begin with 0 and a digit, as codes do."""
+    characters = np.frombuffer(b"\n" + body + b"\n", dtype=np.uint8)
+    zeros = np.flatnonzero(characters == ord("0"))
+    zeros = zeros[np.isin(characters[zeros - 1], list(delimiter.encode() + b'\r\n"\t '))]
+    return bool(((characters[zeros + 1] >= ord("0")) & (characters[zeros + 1] <= ord("9"))).any())
 
 
 def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[int]) -> Any:
@@ -171,15 +204,18 @@ def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[
 
 def row_places(content: bytes, layout: Layout, name: str) -> list[int]:
     """The number of the line of each row below the header: slow, for messages."""
-    lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
-    return [layout.header_lines + n for n, _ in split_rows(lines, layout.delimiter, name, strict=False)]
+    return [place for place, _ in _rows(content, layout, name, strict=False)]
 
 
-def _check_widths(content: bytes, layout: Layout, name: str) -> None:
+def _rows(content: bytes, layout: Layout, name: str, strict: bool) -> Iterator[Row]:
     lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
-    for place, cells in split_rows(lines, layout.delimiter, name):
+    return split_rows(lines, layout.delimiter, name, strict, layout.header_lines)
+
+
+def _check_rows(content: bytes, layout: Layout, name: str) -> None:
+    for place, cells in _rows(content, layout, name, strict=True):
         if len(cells) != layout.width:
             raise ValueError(
                 f"Every row of {name} must have {layout.width} fields, as the first one has. "
-                f"Got {len(cells)} in line {layout.header_lines + place}. Correct that line."
+                f"Got {len(cells)} in line {place}. Correct that line."
             )

@@ -28,8 +28,10 @@ class Layout:
     has_header: bool
     short_header: bool
     """R's habit: no field above the row names."""
+    numbers: tuple[int, ...] = ()
+    """The columns whose first cells are numbers as a program writes them ..."""
     fractions: tuple[int, ...] = ()
-    """The columns whose first cells are numbers with a decimal point, fractions among them."""
+    """... and not all of them whole."""
 
     @property
     def width(self) -> int:
@@ -49,8 +51,8 @@ class Layout:
         return tuple(notes)
 
 
-def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = True) -> Iterator[Row]:
-    """The rows of a text table that are not blank, with stripped cells."""
+def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = True, skipped: int = 0) -> Iterator[Row]:
+    """The rows of a text table that are not blank, with stripped cells; ``skipped`` lines of the file come before."""
     if delimiter == " ":
         lines = (line.strip() + "\n" for line in lines)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=strict)
@@ -63,12 +65,12 @@ def split_rows(lines: Iterable[str], delimiter: str, name: str, strict: bool = T
         except csv.Error as error:
             raise ValueError(
                 f"{name} must be a table with a {DELIMITERS.get(delimiter, delimiter)} between its cells. "
-                f"Line {reader.line_num} is not: {error}. Correct its quotes."
+                f"Line {skipped + reader.line_num} is not: {error}. Correct its quotes."
             ) from None
         finally:
             csv.field_size_limit(most)
         if len(cells) > 1 or any(cells):
-            yield reader.line_num, [cell.strip() for cell in cells]
+            yield skipped + reader.line_num, [cell.strip() for cell in cells]
 
 
 def find_layout(lines: list[str], name: str, delimiter: str | None = None, has_header: bool | None = None) -> Layout:
@@ -97,8 +99,10 @@ def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool 
         body = [first, *body]
     else:
         names = [""] * short + first
-    fractions = tuple(j for j, column in enumerate(_columns(body, len(names))) if _has_fractions(column))
-    return Layout(delimiter, names, skipped + n_lines, has_header, short, fractions)
+    columns = _columns(body, len(names))
+    numbers = tuple(j for j, column in enumerate(columns) if _are_plain_numbers(column))
+    fractions = tuple(j for j in numbers if any(re.search(r"\.\d*[1-9]", cell) for cell in columns[j]))
+    return Layout(delimiter, names, skipped + n_lines, has_header, short, numbers, fractions)
 
 
 def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:
@@ -106,9 +110,10 @@ def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:
     return list(zip(*(row for row in rows if len(row) == width), strict=True)) or [()] * width
 
 
-def _has_fractions(cells: Sequence[str]) -> bool:
-    are_numbers = all(re.match(POINT_NUMBER, cell) or is_missing(cell) for cell in cells)
-    return are_numbers and any(re.search(r"\.0*[1-9]", cell) for cell in cells)
+def _are_plain_numbers(cells: Sequence[str]) -> bool:
+    """Whether cells are numbers with a decimal point or missing, without leading zeros, which make them codes."""
+    filled = [cell for cell in cells if not is_missing(cell)]
+    return bool(filled) and all(re.match(POINT_NUMBER, cell) and not re.match(r"0\d", cell) for cell in filled)
 
 
 def _delimiter(lines: list[str], name: str) -> str:

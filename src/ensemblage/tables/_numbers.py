@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from ensemblage.tables._column import Column
+    pass
 
 GAPS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?")
 """Cells that mean "no value", in lower case."""
@@ -130,78 +129,3 @@ def _plain(text: Any, mark: str) -> Any:
     fraction = pc.match_substring_regex(text, COMMA_NUMBER)
     text = pc.if_else(pc.match_substring(text, "."), "a point that is no decimal mark", text)
     return pc.if_else(fraction, pc.replace_substring(text, ",", "."), text)
-
-
-class Evidence(NamedTuple):
-    """The first cell of a table whose decimal mark is sure, or in doubt (1,234), and where it stands."""
-
-    cell: str
-    column: str
-    row: int
-
-
-def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) -> tuple[str, Evidence | None]:
-    """The decimal mark of a table by all its numbers, and the cell in doubt if there is no other.
-
-    Raises
-    ------
-    ConflictingMarks
-        If both marks are sure.
-    """
-    if wanted is not None:
-        return wanted, None
-    texts = [column for column in columns if column.is_text]
-    unread = [column for column in texts if column.read_again is None]
-    marked = [c for c in unread if (has(c.text, ",") or _has_groups(c.text[:SAMPLE_ROWS], ".")) and c.looks_numeric]
-    if not marked:
-        return ".", None
-    comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
-    pointed = [c for c in texts if (has(c.text, ".") or _has_groups(c.text, ",")) and c.looks_numeric]
-    point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
-    if comma and point:
-        raise ConflictingMarks(comma, point)
-    if comma or point:
-        return ("," if comma else "."), None
-    return ("," if delimiter == ";" else "."), doubt
-
-
-def _has_groups(text: Any, mark: str) -> bool:
-    """Whether a cell holds a mark twice."""
-    import pyarrow.compute as pc
-
-    mark = re.escape(mark)
-    return bool(pc.any(pc.match_substring_regex(text, f"{mark}.*{mark}")).as_py())
-
-
-class ConflictingMarks(Exception):
-    """Numbers with a decimal comma, and numbers with a decimal point."""
-
-
-def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[Evidence | None, Evidence | None]:
-    """The first cells with this decimal mark for sure, and in doubt."""
-    doubt = None
-    for column in columns:
-        for n_rows in (SAMPLE_ROWS, len(column.text)):
-            sure, unsure = _rows_with(column.text[:n_rows], forms, mark)
-            if doubt is None and unsure >= 0:
-                doubt = Evidence(column.text[unsure].as_py(), column.name, unsure)
-            if sure >= 0:
-                return Evidence(column.text[sure].as_py(), column.name, sure), doubt
-    return None, doubt
-
-
-def _rows_with(text: Any, forms: Sequence[str], mark: str) -> tuple[int, int]:
-    """The first row with this decimal mark for sure, and the first with 1,234; −1 if there is none.
-
-    A mark that stands before three digits once (1,234) is in doubt, one that does twice (1,234,567) groups them.
-    """
-    import pyarrow.compute as pc
-
-    if not (has(text, mark) or has(text, "," if mark == "." else ".")):
-        return -1, -1
-    cells = bare(text)
-    lone = {other: pc.match_substring_regex(cells, ONE_GROUP[other]) for other in ",."}
-    fits = pc.or_(pc.match_substring_regex(cells, forms[0]), pc.match_substring_regex(cells, forms[1]))
-    marked = pc.or_(pc.match_substring(cells, "."), pc.match_substring(cells, ","))
-    sure = pc.and_(pc.and_(fits, marked), pc.invert(pc.or_(lone[","], lone["."])))
-    return pc.index(sure, True).as_py(), pc.index(lone[","], True).as_py()

@@ -11,15 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from ensemblage._validation import check_path, shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._bytes import base_name, read_bytes, text_bytes
 from ensemblage.tables._column import Column
 from ensemblage.tables._formats import WORKBOOKS, read_text, read_workbook, row_places
 from ensemblage.tables._layout import Layout
-from ensemblage.tables._numbers import ConflictingMarks, Evidence, decimal_mark
+from ensemblage.tables._marks import with_decimal_mark
 from ensemblage.tables._table import Table
 from ensemblage.tables._typed import ROW_NAMES, TYPED, arrow_table, read_typed
 
@@ -111,7 +109,7 @@ def read_table(
         table = _text_table(split, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    table = _with_decimal_mark(table, delimiter_of, decimal if may_have_commas else ".")
+    table = with_decimal_mark(table, delimiter_of, decimal if may_have_commas else ".")
     table = table if keep_empty else _without_empty_columns(table)
     return replace(table, given_roles=dict(roles or {}))
 
@@ -155,13 +153,13 @@ def _text_table(
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
-    _check_names(names, name)
     cells, all_text = split(True), cache(lambda: split(False))
+    _check_names(names, name)
 
     def read_again(j: int) -> Any:
         return _column(names[j], all_text().column(j), has_spaces).values
 
-    columns = [_column(column, cells.column(j), has_spaces or bool(layout.fractions)) for j, column in enumerate(names)]
+    columns = [_column(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
     columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
     return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
 
@@ -177,7 +175,7 @@ def _column(name: str, values: Any, may_be_blank: bool = True) -> Column:
     levels = None
     if pa.types.is_dictionary(values.type):
         if values.type.ordered:
-            levels = [str(level).strip() for level in values.dictionary.to_pylist()]
+            levels = [level.strip() for level in Column(name, values.dictionary).cells()]
         values = values.dictionary_decode()
     if str(values.type) in ("null", "large_string", "string_view"):
         values = values.cast(pa.string())
@@ -210,46 +208,6 @@ def _check_names(names: Sequence[str], source: str) -> None:
             f"The columns of {source} must have different names. Got {name!r} {count} times. "
             "Rename one, or add --no-header if the first row holds data."
         )
-
-
-def _with_decimal_mark(table: Table, delimiter: str, wanted: str | None) -> Table:
-    """The table with the decimal mark of its numbers, and what was chosen as a note."""
-    try:
-        mark, doubt = decimal_mark(table.columns, delimiter, wanted)
-    except ConflictingMarks as marks:
-        comma, point = marks.args
-        raise ValueError(
-            f"The numbers of {table.source} must have one decimal mark. Got {comma.cell} in {table.where(comma.row)} "
-            f"and {point.cell} in {table.where(point.row)}. Write them alike, or say it: --decimal , or --decimal ."
-        ) from None
-    columns = [replace(column, decimal=mark) for column in table.columns]
-    return replace(table, columns=columns, notes=(*table.notes, *_mark_notes(columns, mark, doubt)))
-
-
-def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) -> list[str]:
-    """How numbers were read that are not written as a program would."""
-    if doubt is not None:
-        read, other = (doubt.cell.replace(",", "."), ".") if mark == "," else (doubt.cell.replace(",", ""), ",")
-        return [f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: --decimal {other})"]
-    examples: list[str] = []
-    for column in columns:
-        if len(examples) < 4 and not column.parsed.is_plain and column.numbers is not None:
-            example = _example(column)
-            examples += [example] if example else []
-    notes = ["the decimal mark is a comma"] if mark == "," else ["numbers"]
-    return [f"{notes[0]}: {', '.join(examples)}"] if examples else []
-
-
-def _example(column: Column) -> str | None:
-    """The first number that is not written as Python would: "45% is 45"."""
-    import pyarrow.compute as pc
-
-    odd = pc.match_substring_regex(column.text, r"[^-+0-9.eE]")
-    row = pc.index(odd, True).as_py()
-    values = column.numbers
-    if row < 0 or values is None or np.isnan(values[row]):
-        return None
-    return f"{column.text[row]} is {values[row]:.15g}"
 
 
 def _without_empty_columns(table: Table) -> Table:

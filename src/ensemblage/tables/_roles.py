@@ -170,7 +170,8 @@ def _role_of_numbers(column: Column) -> Role:
     values = column.numbers
     if values is None:
         return Role("number")
-    filled = values[~np.isnan(values)]
+    missing = np.isnan(values)
+    filled = values[~missing] if missing.any() else values
     if len(filled) == len(values) > 1 and filled.min() == filled.max():
         return Role("constant")
     if not (np.isfinite(filled).all() and (filled == np.floor(filled)).all()):
@@ -191,7 +192,7 @@ def _role_of_numbers(column: Column) -> Role:
 def _has_leading_zeros(column: Column) -> bool:
     import pyarrow.compute as pc
 
-    return bool(pc.any(pc.match_substring_regex(column.text, r"^0\d+$")).as_py())
+    return column.read_again is None and bool(pc.any(pc.match_substring_regex(column.text, r"^0\d+$")).as_py())
 
 
 def _counts_rows(column: Column) -> bool:
@@ -221,8 +222,9 @@ def assign_roles(
     notes: tuple[str, ...] = ()
     if id_column is None:
         id_column, notes = _find_id(table, taken, guess_id)
-    ids = [str(row) for row in range(1, len(table) + 1)]
-    if id_column is not None:
+    if id_column is None:
+        ids = list(map(str, range(1, len(table) + 1)))
+    else:
         ids = table[id_column].cells()
         _check_ids(ids, id_column, table)
     others = [c for c in table.columns if c.name not in taken | {id_column, table.index}]

@@ -47,12 +47,13 @@ def arrow_table(frame: Any) -> tuple[Any, str | None]:
     """The Arrow table of a data frame of narwhals, and the name of its column of row names: the index, if any."""
     import pyarrow as pa
 
-    columns = {str(series.name): _arrow(series) for series in frame.iter_columns()}
+    names = [str(name) for name in frame.columns]
+    columns = [_arrow(series) for series in frame.iter_columns()]
     index = _row_names(frame)
     if index is None:
-        return pa.table(columns), None
-    name = ROW_NAMES if index.name is None or str(index.name) in columns else str(index.name)
-    return pa.table({name: _arrow(index), **columns}), name
+        return pa.table(columns, names), None
+    name = ROW_NAMES if index.name is None or str(index.name) in names else str(index.name)
+    return pa.table([_arrow(index), *columns], [name, *names]), name
 
 
 def _row_names(frame: Any) -> Any:

@@ -1,0 +1,138 @@
+"""The decimal mark of a table: found in all its numbers, and told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ensemblage.tables._column import Column
+from ensemblage.tables._numbers import (
+    COMMA_GROUPS,
+    COMMA_NUMBER,
+    ONE_GROUP,
+    POINT_GROUPS,
+    POINT_NUMBER,
+    SAMPLE_ROWS,
+    bare,
+    has,
+)
+from ensemblage.tables._table import Table
+
+
+def with_decimal_mark(table: Table, delimiter: str, wanted: str | None) -> Table:
+    """The table with the decimal mark of its numbers, and what was chosen as a note."""
+    try:
+        mark, doubt = decimal_mark(table.columns, delimiter, wanted)
+    except ConflictingMarks as marks:
+        comma, point = marks.args
+        raise ValueError(
+            f"The numbers of {table.source} must have one decimal mark. Got {comma.cell} in {table.where(comma.row)} "
+            f"and {point.cell} in {table.where(point.row)}. Write them alike, or say it: --decimal , or --decimal ."
+        ) from None
+    columns = [replace(column, decimal=mark) for column in table.columns]
+    return replace(table, columns=columns, notes=(*table.notes, *_mark_notes(columns, mark, doubt)))
+
+
+def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) -> list[str]:
+    """How numbers were read that are not written as a program would."""
+    if doubt is not None:
+        read, other = (doubt.cell.replace(",", "."), ".") if mark == "," else (doubt.cell.replace(",", ""), ",")
+        return [f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: --decimal {other})"]
+    examples: list[str] = []
+    for column in columns:
+        if len(examples) < 4 and not column.parsed.is_plain and column.numbers is not None:
+            example = _example(column)
+            examples += [example] if example else []
+    notes = ["the decimal mark is a comma"] if mark == "," else ["numbers"]
+    return [f"{notes[0]}: {', '.join(examples)}"] if examples else []
+
+
+def _example(column: Column) -> str | None:
+    """The first number that is not written as Python would: "45% is 45"."""
+    import pyarrow.compute as pc
+
+    odd = pc.match_substring_regex(column.text, r"[^-+0-9.eE]")
+    row = pc.index(odd, True).as_py()
+    values = column.numbers
+    if row < 0 or values is None or np.isnan(values[row]):
+        return None
+    return f"{column.text[row]} is {values[row]:.15g}"
+
+
+class Evidence(NamedTuple):
+    """The first cell of a table whose decimal mark is sure, or in doubt (1,234), and where it stands."""
+
+    cell: str
+    column: str
+    row: int
+
+
+def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) -> tuple[str, Evidence | None]:
+    """The decimal mark of a table by all its numbers, and the cell in doubt if there is no other.
+
+    Raises
+    ------
+    ConflictingMarks
+        If both marks are sure.
+    """
+    if wanted is not None:
+        return wanted, None
+    texts = [column for column in columns if column.is_text]
+    unread = [column for column in texts if column.read_again is None]
+    marked = [c for c in unread if (has(c.text, ",") or _has_groups(c.text[:SAMPLE_ROWS], ".")) and c.looks_numeric]
+    if not marked:
+        return ".", None
+    comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
+    pointed = [c for c in texts if (has(c.text, ".") or _has_groups(c.text, ",")) and c.looks_numeric]
+    point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
+    if comma and point:
+        raise ConflictingMarks(comma, point)
+    if comma or point:
+        return ("," if comma else "."), None
+    return ("," if delimiter == ";" else "."), doubt
+
+
+def _has_groups(text: Any, mark: str) -> bool:
+    """Whether a cell holds a mark twice."""
+    import pyarrow.compute as pc
+
+    mark = re.escape(mark)
+    return bool(pc.any(pc.match_substring_regex(text, f"{mark}.*{mark}")).as_py())
+
+
+class ConflictingMarks(Exception):
+    """Numbers with a decimal comma, and numbers with a decimal point."""
+
+
+def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[Evidence | None, Evidence | None]:
+    """The first cells with this decimal mark for sure, and in doubt."""
+    doubt = None
+    for column in columns:
+        for n_rows in (SAMPLE_ROWS, len(column.text)):
+            sure, unsure = _rows_with(column.text[:n_rows], forms, mark)
+            if doubt is None and unsure >= 0:
+                doubt = Evidence(column.text[unsure].as_py(), column.name, unsure)
+            if sure >= 0:
+                return Evidence(column.text[sure].as_py(), column.name, sure), doubt
+    return None, doubt
+
+
+def _rows_with(text: Any, forms: Sequence[str], mark: str) -> tuple[int, int]:
+    """The first row with this decimal mark for sure, and the first with 1,234; −1 if there is none.
+
+    A mark that stands before three digits once (1,234) is in doubt, one that does twice (1,234,567) groups them.
+    """
+    import pyarrow.compute as pc
+
+    if not (has(text, mark) or has(text, "," if mark == "." else ".")):
+        return -1, -1
+    cells = bare(text)
+    lone = {other: pc.match_substring_regex(cells, ONE_GROUP[other]) for other in ",."}
+    fits = pc.or_(pc.match_substring_regex(cells, forms[0]), pc.match_substring_regex(cells, forms[1]))
+    marked = pc.or_(pc.match_substring(cells, "."), pc.match_substring(cells, ","))
+    sure = pc.and_(pc.and_(fits, marked), pc.invert(pc.or_(lone[","], lone["."])))
+    return pc.index(sure, True).as_py(), pc.index(lone[","], True).as_py()

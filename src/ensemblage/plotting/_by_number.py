@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage._validation import check_fraction, check_numbers
+from ensemblage._constraints import FRACTION
+from ensemblage._validation import check_numbers, check_value
 
 from ._arrays import check_chosen, check_mapping, whole_numbers
 from ._axes import Axes, axes_or_new, curve, label_ticks, without_frame
@@ -168,7 +169,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | Non
     2
     """
     ax = axes_or_new(ax)
-    check_fraction(share, "share of estimated_clusters")
+    check_value(share, "share of estimated_clusters", [FRACTION])
     found = whole_numbers(counts, "counts of estimated_clusters", ("runs",), least=1)
     ks, runs = np.unique(found, return_counts=True)
     order = np.lexsort((ks, -runs))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage.metrics._agreement import agreement_matrix, mean_agreement
+from ensemblage.metrics._agreement import AVERAGES, MEASURES, agreement_matrix, mean_agreement
 from ensemblage.ranking._base import BaseRanker
 
 
@@ -59,6 +60,11 @@ class AverageAgreement(BaseRanker):
     >>> ranker.ranks_
     array([1, 1, 3])
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "measure": [Words(MEASURES)],
+        "average_method": [Words(AVERAGES)],
+    }
 
     measure: str = "ari"
     _: KW_ONLY

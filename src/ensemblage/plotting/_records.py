@@ -63,8 +63,7 @@ def _(record: records.Dendrogram, ax: Axes | None) -> Axes:
 
 @_draw.register(records.Lifetimes)
 def _(record: records.Lifetimes, ax: Axes | None) -> Axes:
-    k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
-    return lifetimes(record.lifetimes, n_clusters=k, ax=ax)
+    return lifetimes(record.lifetimes, n_clusters=record.chosen, ax=ax)
 
 
 @_draw.register(records.PairCounts)

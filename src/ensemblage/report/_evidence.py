@@ -82,7 +82,7 @@ def in_words(record: Evidence) -> list[str]:
 @part_of.register
 def _(record: Lifetimes, summary: Summary) -> Part:
     choice = summary["choice"]
-    k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
+    k = record.chosen
     were = "was" if k == 1 else "were"
     chosen = "The longest was taken" if record.n_clusters is None else f"{counted(k, 'cluster')} {were} asked for"
     sentence = (
@@ -181,7 +181,9 @@ def _(record: Candidates) -> list[str]:
     found = f"{number(record.values[best])} ({record.score} {number(record.scores[best])})"
     if n == 1:
         return [f"The {what} was {found}."]
-    return [f"{counted(n, 'value')} for the {what} gave different graphs. The best was {found}; the less, the better."]
+    return [
+        f"{counted(n, 'value')} for the {what} gave different {record.made}. The best was {found}; the less, the better."
+    ]
 
 
 @part_of.register
@@ -301,7 +303,7 @@ def of_first_schema(summary: Summary) -> dict[str, Any]:
         found.append(Trace("density", np.array(figures["climb"])))
     if figures.get("search"):
         thresholds, scores = np.array(figures["search"], dtype=np.float64).T
-        found.append(Candidates("threshold on the co-associations", thresholds, "MM index", scores))
+        found.append(Candidates("threshold on the co-associations", thresholds, "MM index", scores, "graphs"))
     if votes and figures["points"]:
         figures = {**figures, "points": {**figures["points"], "entropy": votes["entropy"]}}
     return {**summary, "figures": figures, "evidence": [record.to_dict() for record in found]}

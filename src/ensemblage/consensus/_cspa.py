@@ -67,8 +67,7 @@ class CSPA(ObjectGraph):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     n_edges_ : int
         Edges of the graph.
     threshold_ : float

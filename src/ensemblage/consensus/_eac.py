@@ -63,8 +63,7 @@ class EvidenceAccumulation(BaseConsensus):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
         objects that no partition labels last, at height 1.

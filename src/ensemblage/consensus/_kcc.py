@@ -77,17 +77,28 @@ UTILITIES: dict[str, type[CategoryUtility]] = {
 }
 
 
-UTILITY_CONSTRAINTS: Constraints = {
-    "utility": [Words(UTILITIES)],
-    "normalized": [Flag()],
-    "exponent": [Number(above=1)],
-    "smoothing": [Number(above=0, below=1)],
-    "refine": [Words(["density"]), None],
-}
+@dataclass(eq=False, repr=False)
+class UtilityParameters:
+    """What is maximised: those of `KMeansConsensus`, and of what makes one."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "utility": [Words(UTILITIES)],
+        "normalized": [Flag()],
+        "exponent": [Number(above=1)],
+        "smoothing": [Number(above=0, below=1)],
+        "refine": [Words(["density"]), None],
+    }
+
+    _: KW_ONLY
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(BaseKMeans[CategoryUtility]):
+class KMeansConsensus(UtilityParameters, BaseKMeans[CategoryUtility]):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -122,8 +133,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     objective_ : float
         Loss: the weighted sum of the distances of the labelled objects to their centroids; for "category" the k-means
         loss on H (Candel Eq. 16). Least is best.
@@ -175,15 +185,8 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     (5.51, 2.46)
     """
 
-    _parameter_constraints: ClassVar[Constraints] = UTILITY_CONSTRAINTS
-
     n_clusters: int | None = None
     _: KW_ONLY
-    utility: str = "category"
-    normalized: bool = False
-    exponent: float = 5.0
-    smoothing: float = float(np.finfo(np.float64).eps)
-    refine: str | None = None
     init: Any = "k-means++"
     n_init: int = 10
     max_iter: int = 100

@@ -109,8 +109,7 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     objective_ : float
         Loss of the weighted k-means: Σ w_i |h_i / w_i − m|².
     normalized_association_ : float

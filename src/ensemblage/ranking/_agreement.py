@@ -61,6 +61,7 @@ class AverageAgreement(BaseRanker):
     array([1, 1, 3])
     """
 
+    greater_is_better = True
     _parameter_constraints: ClassVar[Constraints] = {
         "measure": [Words(MEASURES)],
         "average_method": [Words(AVERAGES)],
@@ -70,11 +71,6 @@ class AverageAgreement(BaseRanker):
     _: KW_ONLY
     average_method: str = "arithmetic"
     n_jobs: int | None = None
-
-    @property
-    def greater_is_better(self) -> bool:
-        """True: the member that agrees most is the best."""
-        return True
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         p = ensemble.shape[1]

@@ -186,6 +186,7 @@ class Discotec(BaseRanker):
     array([0, 1, 2, 3])
     """
 
+    greater_is_better = False
     _parameter_constraints: ClassVar[Constraints] = {
         "distance": [Words(DISTANCES)],
         "max_pairs": [Whole(0)],
@@ -199,11 +200,6 @@ class Discotec(BaseRanker):
     n_sampled_pairs: int = 10_000_000
     n_jobs: int | None = None
     random_state: Any = None
-
-    @property
-    def greater_is_better(self) -> bool:
-        """False: the member closest to the consensus is the best."""
-        return False
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         p = ensemble.shape[1]

@@ -181,9 +181,8 @@ def _(record: Candidates) -> list[str]:
     found = f"{number(record.values[best])} ({record.score} {number(record.scores[best])})"
     if n == 1:
         return [f"The {what} was {found}."]
-    return [
-        f"{counted(n, 'value')} for the {what} gave different {record.made}. The best was {found}; the less, the better."
-    ]
+    tried = f"{counted(n, 'value')} for the {what} gave different {record.made}."
+    return [f"{tried} The best was {found}; the less, the better."]
 
 
 @part_of.register

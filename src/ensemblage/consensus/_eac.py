@@ -13,7 +13,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
-from ensemblage.consensus._lifetime import lifetimes
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._linkage import (
     RowSimilarity,
     average_linkage,
@@ -164,8 +164,7 @@ class EvidenceAccumulation(BaseConsensus):
         # Where rows have several objects, k = number of rows is no clustering into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        # The number that lives longest, the larger one on ties.
-        longest = len(rows) if len(rows) < 3 else max(lives, key=lambda k: lives[k])
+        longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
         return cut(merges, k or longest)
 
     def _check_parameters(self) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.consensus._lifetime import longest_lifetime
+
 SCHEMA = 2
 """Grows when a kind or a field is added; none is renamed or removed."""
 
@@ -124,7 +126,7 @@ class Lifetimes(Evidence):
     @property
     def chosen(self) -> int:
         """The number that was asked for, or that lives longest."""
-        return self.n_clusters or max(self.lifetimes, key=lambda k: self.lifetimes[k])
+        return self.n_clusters or longest_lifetime(self.lifetimes)
 
 
 @dataclass(frozen=True, eq=False)

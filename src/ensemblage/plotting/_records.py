@@ -91,10 +91,8 @@ def _(record: records.Splits, ax: Axes | None) -> Axes:
 def _(record: records.Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
     curve(ax, np.arange(len(record.values)), record.values)
-    ax.set(xlabel="pass", ylabel=record.quantity)
     ax.locator_params(axis="x", integer=True)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="pass", ylabel=record.quantity)
 
 
 @_draw.register(records.Memberships)
@@ -107,6 +105,6 @@ def _(record: records.Cut, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, 6.4, 1.4)
     ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
     ax.barh([0], [record.value], color=PALETTE[0])
-    ax.set(xlabel=f"{record.criterion} (at most {record.bound:.3g})", yticks=[], xlim=(0, record.bound))
-    without_frame(ax)
-    return ax
+    return without_frame(
+        ax, xlabel=f"{record.criterion} (at most {record.bound:.3g})", yticks=[], xlim=(0, record.bound)
+    )

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import label_ticks, new_axes, without_frame
 
@@ -47,12 +49,11 @@ def lines(title: str, curves: Mapping[str, Mapping[float, Any]], labels: tuple[s
     rows = []
     for i, (name, points) in enumerate(curves.items()):
         x = sorted(points)
-        mean = [points[at].mean for at in x]
-        sd = [0.0 if points[at].n < 2 else points[at].sd for at in x]
+        mean = np.array([points[at].mean for at in x])
+        sd = np.array([0.0 if points[at].n < 2 else points[at].sd for at in x])
         color = PALETTE[i % len(PALETTE)]
         ax.plot(x, mean, "o-", color=color, markersize=4, linewidth=1.5, label=name)
-        below, above = [m - s for m, s in zip(mean, sd, strict=True)], [m + s for m, s in zip(mean, sd, strict=True)]
-        ax.fill_between(x, below, above, color=color, alpha=0.12, linewidth=0)
+        ax.fill_between(x, mean - sd, mean + sd, color=color, alpha=0.12, linewidth=0)
         rows += [{"name": name, "x": at, "mean": points[at].mean, "sd": points[at].sd, "n": points[at].n} for at in x]
     ax.legend(frameon=False, fontsize=8)
     without_frame(ax, xlabel=labels[0], ylabel=labels[1])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage._constraints import Bytes, Constraints, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._linkage import (
@@ -23,9 +23,10 @@ from ensemblage.consensus._linkage import (
     linkage_matrix,
     single_linkage,
 )
+from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.metrics._wat import SPLITS, association_threshold, histogram_of, threshold_constraints
+from ensemblage.metrics._wat import SPLITS, histogram_of
 
 NO_WARD = (
     "which takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary matrix."
@@ -33,7 +34,7 @@ NO_WARD = (
 
 
 @dataclass(eq=False, repr=False)
-class EvidenceAccumulation(BaseConsensus):
+class EvidenceAccumulation(ThresholdedConsensus):
     """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
 
     Parameters
@@ -126,7 +127,6 @@ class EvidenceAccumulation(BaseConsensus):
     _parameter_constraints: ClassVar[Constraints] = {
         "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
         "similarity": [Words(SIMILARITIES)],
-        "association_threshold": [*threshold_constraints(), None],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
     }
@@ -175,13 +175,6 @@ class EvidenceAccumulation(BaseConsensus):
                 f"{self.similarity!r}, which is not the co-association. Got {self.association_threshold!r}. Give a "
                 "number."
             )
-
-    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
-        self.__dict__.pop("threshold_", None)  # of an earlier fit
-        if self.association_threshold is None:
-            return None
-        self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
-        return self.threshold_
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         found: list[Evidence] = []

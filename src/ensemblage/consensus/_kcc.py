@@ -13,7 +13,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
-from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import climb_density
@@ -98,7 +98,7 @@ class UtilityParameters:
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(UtilityParameters, BaseKMeans[CategoryUtility]):
+class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUtility]):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -184,16 +184,6 @@ class KMeansConsensus(UtilityParameters, BaseKMeans[CategoryUtility]):
     >>> round(ecc.objective_, 2), round(ecc.utility_, 2)  # bits: in all, and per object
     (5.51, 2.46)
     """
-
-    n_clusters: int | None = None
-    _: KW_ONLY
-    init: Any = "k-means++"
-    n_init: int = 10
-    max_iter: int = 100
-    tol: float = 0.0
-    weights: Any = None
-    n_jobs: int | None = None
-    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine is not None else ""

@@ -15,6 +15,7 @@ from ensemblage import (
     Ensemble,
     EvidenceAccumulation,
     KMeansConsensus,
+    _out_of_core,
     make_consensus,
     parallel_backend,
 )
@@ -289,6 +290,8 @@ def test_what_dask_says_of_lost_workers(name):
         gather(Client(), [])
     with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
         scatter(Client(), np.zeros(3), [slice(0, 3)])
+    with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
+        _out_of_core._future(np.zeros((3, 1)), Client())
     error = ZeroDivisionError("of a task")
     with pytest.raises(ZeroDivisionError, match="of a task"):
         gather(Client(), [])

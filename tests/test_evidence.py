@@ -19,7 +19,7 @@ from ensemblage import Ensemble, EvidenceAccumulation, report
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
 from ensemblage.consensus._linkage import (
-    Evidence,
+    RowSimilarity,
     average_linkage,
     average_linkage_of_matrix,
     complete_linkage,
@@ -39,7 +39,7 @@ def evidence_of(labels, similarity="coassociation", threshold=None, weights=None
     ensemble = Ensemble(labels)
     weights = np.ones(ensemble.shape[1]) if weights is None else weights
     rows = labelled_rows(ensemble, weights)
-    return Evidence(rows, SIMILARITIES[similarity](rows), threshold, None)
+    return RowSimilarity(rows, SIMILARITIES[similarity](rows), threshold, None)
 
 
 def merges_of(labels, linkage):

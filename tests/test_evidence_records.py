@@ -112,7 +112,10 @@ def test_a_new_method_of_known_kinds_is_explained_everywhere(tmp_path, monkeypat
         main, ["combine", str(tmp_path / "labels.csv"), "--method", "parity", "-o", str(tmp_path / "out")]
     )
     assert result.exit_code == 0, result.output
-    assert "2 values for the toy parameter gave different graphs. The best was 2.000 (toy score 0.250)" in result.output
+    assert (
+        "2 values for the toy parameter gave different clusterings. The best was 2.000 (toy score 0.250)"
+        in result.output
+    )
     (record,) = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["evidence"]
     assert (record["kind"], record["parameter"], record["scores"]) == ("Candidates", "toy parameter", [0.5, 0.25])
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

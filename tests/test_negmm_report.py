@@ -19,7 +19,9 @@ def test_search_in_the_report(labels, tmp_path):
     model = NegMM(3, random_state=0).fit(labels)
     summary = json.loads(json.dumps(report.summarize(labels, model)))
     (section,) = evidence_sections(summary)
-    assert section.sentences[0].startswith(f"{len(model.candidates_)} values for the threshold on the co-associations")
+    n = len(model.candidates_)
+    told = f"{n} values for the threshold on the co-associations gave different graphs."
+    assert section.sentences[0].startswith(told)
     assert f"The best was {model.threshold_:.3f} (MM index {model.mm_index_:.3f})" in section.sentences[0]
     page = report.build(summary, path=tmp_path / "page.html")
     assert "The values that were tried" in page.read_text(encoding="utf-8")

@@ -1,18 +1,37 @@
 """Parameters are declared once per class: what may not be is refused in one sentence, with one text for one name."""
 
+import dataclasses
 import inspect
 import re
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
-from ensemblage import GreedyPartitions, KMeansConsensus, consensus, make_consensus
-from ensemblage._constraints import Bytes, Flag, Jobs, Number, Seed, Values, Whole, Words, parameter_constraints
+from ensemblage import KMeansConsensus, consensus, generation, make_consensus, ranking
+from ensemblage._constraints import (
+    Bytes,
+    Estimator,
+    Flag,
+    Jobs,
+    Number,
+    Seed,
+    Several,
+    Values,
+    Whole,
+    Words,
+    parameter_constraints,
+)
 from ensemblage._validation import check_value
 from ensemblage.consensus import METHODS
 
-CLASSES = [*(getattr(consensus, name) for name in consensus.__all__), GreedyPartitions]
-CLASSES = [cls for cls in CLASSES if inspect.isclass(cls) and hasattr(cls, "get_params")]
+
+def estimators_of(package):
+    public = (getattr(package, name) for name in package.__all__)
+    return [cls for cls in public if inspect.isclass(cls) and hasattr(cls, "get_params")]
+
+
+CLASSES = [cls for package in (consensus, generation, ranking) for cls in estimators_of(package)]
 LABELS = [[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]]
 FEATURES = np.random.default_rng(0).normal(size=(6, 2))
 NAN, INF, HUGE = float("nan"), float("inf"), 10**400
@@ -20,7 +39,14 @@ NAN, INF, HUGE = float("nan"), float("inf"), 10**400
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_parameter_has_a_constraint_and_no_other_name(cls):
-    assert parameter_constraints(cls).keys() == inspect.signature(cls).parameters.keys()
+    # A field that a base class has as a parameter may be no parameter here.
+    fields = {field.name for field in dataclasses.fields(cls)}
+    assert inspect.signature(cls).parameters.keys() <= parameter_constraints(cls).keys() == fields
+
+
+def test_every_ranker_of_the_registry_is_among_them():
+    assert {type(make()) for make in ranking.RANKERS.values()} <= set(CLASSES)
+    assert {method.estimator for method in METHODS.values()} <= set(CLASSES)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -51,6 +77,12 @@ def test_defaults_are_legal(cls):
         (Number(above=0), [1e-300, 3], [0, -1, NAN, INF, True]),
         (Number(above=0, below=1), [0.5], [0, 1, -1, 2, NAN, True, "0.5"]),
         (Number(least=0, below=1), [0, 0.99], [1, -0.1, NAN]),
+        (Number(above=0, most=1), [1, 1.0, np.float32(0.5)], [0, -0.5, 1.01, INF, NAN, True, "1", None]),
+        (
+            Several(Estimator("a clusterer", "fit_predict", "")),
+            [[KMeans()], (KMeans(), KMeans())],
+            [[], KMeans(), [KMeans], [KMeans(), None], "k", None, 5],
+        ),
         (Flag(), [True, False, np.True_], [0, 1, "yes", None, [True], np.array([True, False])]),
         (Words(["a", "b"]), ["a", "b"], ["c", "", "A", None, 0, True, ["a"], np.array(["a", "b"]), b"a"]),
         (Bytes(), [1, 2e9, "2GB", "500 mb", "1KiB", HUGE], [0, -1, 0.5, NAN, True, "2 gallons", "", None, [1]]),
@@ -81,6 +113,7 @@ def edges(constraints):
                 yield constraint.most + 1
         elif isinstance(constraint, Number):
             yield from (np.nextafter(constraint.least or 0, -1), constraint.above, constraint.below)
+            yield np.nextafter(constraint.most, INF)
 
 
 CASES = [(cls, name) for cls in CLASSES for name in inspect.signature(cls).parameters]
@@ -90,8 +123,9 @@ CASES = [(cls, name) for cls in CLASSES for name in inspect.signature(cls).param
 @pytest.mark.parametrize(("cls", "name"), CASES, ids=lambda value: getattr(value, "__name__", value))
 def test_what_may_not_be_is_one_sentence_that_names_it(cls, name):
     constraints = parameter_constraints(cls)[name]
-    features = cls.__name__ in ("GreedyKMeansConsensus", "GreedyPartitions", "ConsensusClustering")
+    features = cls.__name__.endswith("Partitions") or cls.__name__ in ("GreedyKMeansConsensus", "ConsensusClustering")
     data = FEATURES if features else LABELS
+    given = {"n_clusters": 2} if "n_clusters" in inspect.signature(cls).parameters else {}
     wrong = [value for value in [*WRONG, *edges(constraints)] if value is not None]
     wrong = [value for value in wrong if not any(c is not None and c.fits(value) for c in constraints)]
     assert len(wrong) > 5
@@ -99,9 +133,9 @@ def test_what_may_not_be_is_one_sentence_that_names_it(cls, name):
         with pytest.raises(
             (ValueError, TypeError), match=rf"^{name} of {cls.__name__} must be .*\. Got .*\.$"
         ) as error:
-            cls(**{"n_clusters": 2, name: value}).fit(data)
+            cls(**given | {name: value}).fit(data)
         assert "\n" not in str(error.value)
-        assert len(str(error.value)) < 450
+        assert len(str(error.value)) < 550
 
 
 def test_parameters_are_looked_at_before_the_data():
@@ -166,7 +200,7 @@ def described(cls):
 
 @pytest.mark.parametrize("name", FIRST_WORDS)
 def test_one_name_has_one_meaning(name):
-    used = [cls for cls in CLASSES if cls is not GreedyPartitions and cls is not consensus.ConsensusClustering]
+    used = [cls for cls in estimators_of(consensus) if cls is not consensus.ConsensusClustering]
     texts = {cls.__name__: described(cls)[name] for cls in used if name in described(cls)}
     assert texts
     assert [owner for owner, text in texts.items() if not text.startswith(FIRST_WORDS[name])] == []

@@ -112,9 +112,9 @@ def test_one_object():
     ("parameters", "labels", "message"),
     [
         ({}, [[0], [1]], r"must have at least 2 partitions .* Got 1\."),
-        ({"measure": "ami"}, [[0, 1], [1, 1]], "measure of agreement must be one of 'ari', 'nmi'. Got 'ami'"),
+        ({"measure": "ami"}, [[0, 1], [1, 1]], "measure of AverageAgreement must be one of 'ari', 'nmi'. Got 'ami'"),
         ({"measure": "nmi", "average_method": "mean"}, [[0, 1], [1, 1]], "average_method .* Got 'mean'"),
-        ({"n_jobs": 0}, [[0, 1], [1, 1]], "n_jobs must be"),
+        ({"n_jobs": 0}, [[0, 1], [1, 1]], "n_jobs of AverageAgreement must be"),
     ],
 )
 def test_errors(parameters, labels, message):

@@ -71,11 +71,13 @@ def test_a_number_that_is_none(labels, n_members):
 
 
 def test_the_rule_of_a_share_is_said(labels):
-    rule = r"if it is no whole number, must be a number > 0 and ≤ 1\. Got 1\.5\. "
+    rule = r"must be a whole number ≥ 1, or a number > 0 and ≤ 1\. Got 1\.5\. "
     with pytest.raises(ValueError, match=rule):
         SelectMembers(AverageAgreement(), 1.5).fit(labels)
 
 
 def test_what_is_no_ranking(labels):
-    with pytest.raises(TypeError, match=r"^ranker of SelectMembers must be a ranking estimator\. Got 'ari'\. Give "):
+    with pytest.raises(
+        TypeError, match=r"^ranker of SelectMembers must be a ranking estimator, or None\. Got 'ari'\. Give "
+    ):
         SelectMembers("ari").fit(labels)

@@ -68,23 +68,25 @@ class Whole(Constraint):
 
 @dataclass(frozen=True)
 class Number(Constraint):
-    """A finite number ≥ ``least`` or > ``above``, and < ``below``."""
+    """A finite number ≥ ``least`` or > ``above``, and < ``below`` or ≤ ``most``."""
 
     least: float | None = None
     above: float | None = None
     below: float = math.inf
+    most: float = math.inf
 
     advice = "Give such a number."
 
     def rule(self) -> str:
         lower = f"≥ {self.least}" if self.above is None else f"> {self.above}"
-        return f"a number {lower}{'' if self.below == math.inf else f' and < {self.below}'}"
+        upper = [f" and {sign} {bound}" for sign, bound in (("<", self.below), ("≤", self.most)) if bound != math.inf]
+        return f"a number {lower}{''.join(upper)}"
 
     def fits(self, value: Any) -> bool:
         if not is_number(value):
             return False
         high_enough = (self.least is None or value >= self.least) and (self.above is None or value > self.above)
-        return bool(high_enough and value < self.below)
+        return bool(high_enough and value < self.below and value <= self.most)
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,23 @@ class Mapped(Constraint):
     def fits(self, value: Any) -> bool:
         return isinstance(value, Mapping)
 
+
+@dataclass(frozen=True)
+class Several(Constraint):
+    """A list of one or more values that fit a constraint."""
+
+    each: Constraint
+
+    advice = "Give such a list, or leave it out."
+
+    def rule(self) -> str:
+        return f"a list of one or more, each {self.each.rule()}"
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, Sequence) and len(value) > 0 and all(self.each.fits(one) for one in value)
+
+
+FRACTION = Number(above=0, most=1)
 
 Constraints = Mapping[str, Sequence[Constraint | None]]
 """By the name of a parameter what it may be; one of these suffices."""

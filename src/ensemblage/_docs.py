@@ -44,6 +44,10 @@ weights : array-like of shape (n_partitions,), optional
 _CONFIDENCE = """\
 confidence_ : ndarray of shape (n_objects,)
     Mean co-association of the object with the other members of its cluster, from 0 to 1."""
+_LABELS_CONFIDENCE = f"""\
+labels_ : ndarray of shape (n_objects,), int32
+    Clusters numbered by decreasing size; -1 for an object that no partition labels.
+{_CONFIDENCE}"""
 _FITTED = """\
 y : None
     Ignored.
@@ -204,10 +208,10 @@ max_bytes : int or str, default 2 GiB
     Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
     would take more is refused.""",
     "partition_weights": _PARTITION_WEIGHTS,
-    "labels_confidence": f"""\
-labels_ : ndarray of shape (n_objects,), int32
-    Clusters numbered by decreasing size; -1 for an object that no partition labels.
-{_CONFIDENCE}""",
+    "labels_confidence": _LABELS_CONFIDENCE,
+    "clusters": f"""\
+{_LABELS_CONFIDENCE}
+n_clusters_ : int""",
     "likeliest": f"""\
 labels_ : ndarray of shape (n_objects,), int32
     Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
@@ -236,7 +240,17 @@ ImportError
     "new_labels": """\
 X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
     A label not seen in ``fit`` counts as missing, with one warning.""",
+    "voted_clusters": """\
+n_clusters : int, optional
+    Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
+    lifetime in the hierarchy of the columns of ``aggregate_``, at least 2 and less than all of them; all of them where
+    they are 1 or 2, for nothing is in between.""",
     # Generators.
+    "greedy_raises": """\
+Raises
+------
+ValueError
+    If X has fewer distinct rows than clusters, or a parameter is out of its range.""",
     "features": _FEATURES,
     "on_error": _ON_ERROR,
     "progress": _PROGRESS,

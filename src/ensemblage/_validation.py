@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import os
 from collections.abc import Collection, Sequence
@@ -21,7 +20,6 @@ from ensemblage._constraints import (
     Whole,
     Words,
     bytes_of,
-    is_number,
     parameter_constraints,
     rule_text,
 )
@@ -60,13 +58,6 @@ def check_number(
     return float(value)
 
 
-def check_fraction(value: Any, subject: str) -> float:
-    """A number > 0 and ≤ 1."""
-    if not (is_number(value) and 0 < value <= 1):
-        raise ValueError(f"{subject} must be a number > 0 and ≤ 1. Got {shown(value)}. Give the part, as 0.8.")
-    return float(value)
-
-
 def check_flag(value: Any, subject: str) -> bool:
     """True or False."""
     check_value(value, subject, [Flag()])
@@ -76,13 +67,6 @@ def check_flag(value: Any, subject: str) -> bool:
 def check_progress(progress: Any, subject: str) -> None:
     """A function of what is done and of the total, or None."""
     check_value(progress, subject, [Function(), None])
-
-
-def check_flags(estimator: Any) -> None:
-    """Parameters of an estimator whose default is True or False are one of them."""
-    for name, parameter in inspect.signature(type(estimator)).parameters.items():
-        if isinstance(parameter.default, bool):
-            check_flag(getattr(estimator, name), f"{name} of {type(estimator).__name__}")
 
 
 def takes_labels(tags: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +88,9 @@ def ranked(comparison: Comparison, criteria: Sequence[str]) -> tuple[list[str], 
     columns = comparison.member_columns
     first = comparison.rankers[criteria[0]]
     numbers = [*criteria, *(["ari"] if "ari" in columns else [])]
-    texts: list[Callable[[int], str]] = [
-        lambda j: str(first.ranks_[j]),
-        lambda j: str(columns["member"][j]),
-        lambda j: str(columns["n_clusters"][j]),
-        *(lambda j, scores=columns[name]: _score(scores[j]) for name in numbers),
-    ]
-    rows = [[text(j) for text in texts] for j in first.order_.tolist()]
+    shown: list[Any] = [first.ranks_, columns["member"], columns["n_clusters"]]
+    shown += [[_score(score) for score in columns[name]] for name in numbers]
+    rows = [[str(column[j]) for column in shown] for j in first.order_.tolist()]
     return ["rank", "member", "clusters", *["with truth" if name == "ari" else name for name in numbers]], rows
 
 

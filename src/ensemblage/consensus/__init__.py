@@ -6,7 +6,7 @@ from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._choose_k import KChoice, KRow, choose_k
 from ensemblage.consensus._cspa import CSPA
-from ensemblage.consensus._evidence import EvidenceAccumulation
+from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus._hbgf import HBGF

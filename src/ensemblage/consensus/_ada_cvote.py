@@ -92,10 +92,7 @@ class CumulativeVoting(VotingConsensus):
 
     Parameters
     ----------
-    n_clusters : int, optional
-        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the reference's clusters, at least 2 and less than all of them; all of them where
-        they are 1 or 2, for nothing is in between.
+    {voted_clusters}
     order : {"entropy", "divergence", "given"}, default "entropy"
         Which partition votes next: the one with the largest entropy, the one whose votes have the least
         Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is

@@ -62,10 +62,7 @@ class BipartiteVoting(VotingConsensus):
 
     Parameters
     ----------
-    n_clusters : int, optional
-        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
-        lifetime in the hierarchy of the aggregate's clusters, at least 2 and less than all of them; all of them where
-        they are 1 or 2, for nothing is in between.
+    {voted_clusters}
     n_passes : int, default 10
         Random orders of the partitions to try.
     {js_alink}

@@ -17,8 +17,8 @@ from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
+from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.kernels._neighbours import find_neighbours
-from ensemblage.metrics._wat import association_threshold, threshold_constraints
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -32,7 +32,7 @@ BLOCK = 64
 
 
 @dataclass(eq=False, repr=False)
-class CSPA(ObjectGraph):
+class CSPA(ThresholdedConsensus, ObjectGraph):
     """Cut of the graph whose edges are the co-associations, into parts of like size.
 
     Parameters
@@ -67,8 +67,7 @@ class CSPA(ObjectGraph):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     n_edges_ : int
         Edges of the graph.
     threshold_ : float
@@ -106,7 +105,6 @@ class CSPA(ObjectGraph):
     _parameter_constraints: ClassVar[Constraints] = {
         **CUTTER_CONSTRAINTS,
         "n_neighbors": [Words(["auto"]), Whole(1), None],
-        "association_threshold": [*threshold_constraints(), None],
         "n_init": [Whole(1, 1000)],
         "max_bytes": [Bytes()],
     }
@@ -130,12 +128,8 @@ class CSPA(ObjectGraph):
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
-        given, threshold = self.association_threshold, 0.0
-        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if given is None else 0)
-        self.__dict__.pop("threshold_", None)  # of an earlier fit
-        if given is not None:
-            threshold = association_threshold(given, ensemble, rows.weights, self.random_state)
-            self.threshold_ = threshold
+        self._check_size(rows, k, fewest_entries(rows, n_neighbors) if self.association_threshold is None else 0)
+        threshold = self._threshold(rows, ensemble) or 0.0
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
         codes, counts = rows.codes[order], rows.counts[order]

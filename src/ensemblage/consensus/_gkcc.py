@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from inspect import signature
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Constraints
 from ensemblage.consensus._features import ensemble_of
-from ensemblage.consensus._kcc import UTILITY_CONSTRAINTS, KMeansConsensus
+from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
 from ensemblage.generation import GreedyPartitions
-from ensemblage.generation._greedy import GREEDY_CONSTRAINTS, check_greedy
+from ensemblage.generation._greedy import GreedyParameters, check_greedy
 
 
 @dataclass(eq=False, repr=False)
-class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
+class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, BaseEstimator):
     """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
 
     `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting
@@ -73,10 +72,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    Raises
-    ------
-    ValueError
-        If X has fewer distinct rows than clusters, or a parameter is out of its range.
+    {greedy_raises}
 
     Notes
     -----
@@ -101,19 +97,7 @@ class GreedyKMeansConsensus(ClusterMixin, BaseEstimator):
     (1,)
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {**GREEDY_CONSTRAINTS, **UTILITY_CONSTRAINTS}
-
-    n_clusters: int | None = None
     _: KW_ONLY
-    n_candidates: int | Literal["all"] = 59
-    augment: Literal["all", "last"] | None = "all"
-    partition_weight: float = 1.0
-    standardize: bool = False
-    utility: str = "category"
-    normalized: bool = False
-    exponent: float = 5.0
-    smoothing: float = float(np.finfo(np.float64).eps)
-    refine: str | None = None
     max_iter: int = 300
     n_jobs: int | None = None
     random_state: Any = None

@@ -52,8 +52,7 @@ class HBGF(ObjectGraph):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     {partitions_in}
 
     Raises

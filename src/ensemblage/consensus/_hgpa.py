@@ -44,8 +44,7 @@ class HGPA(ObjectGraph):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     {partitions_in}
 
     {row_clusters_raises}

@@ -13,7 +13,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
-from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import climb_density
@@ -77,17 +77,28 @@ UTILITIES: dict[str, type[CategoryUtility]] = {
 }
 
 
-UTILITY_CONSTRAINTS: Constraints = {
-    "utility": [Words(UTILITIES)],
-    "normalized": [Flag()],
-    "exponent": [Number(above=1)],
-    "smoothing": [Number(above=0, below=1)],
-    "refine": [Words(["density"]), None],
-}
+@dataclass(eq=False, repr=False)
+class UtilityParameters:
+    """What is maximised: those of `KMeansConsensus`, and of what makes one."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "utility": [Words(UTILITIES)],
+        "normalized": [Flag()],
+        "exponent": [Number(above=1)],
+        "smoothing": [Number(above=0, below=1)],
+        "refine": [Words(["density"]), None],
+    }
+
+    _: KW_ONLY
+    utility: str = "category"
+    normalized: bool = False
+    exponent: float = 5.0
+    smoothing: float = float(np.finfo(np.float64).eps)
+    refine: str | None = None
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(BaseKMeans[CategoryUtility]):
+class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUtility]):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -122,8 +133,7 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     objective_ : float
         Loss: the weighted sum of the distances of the labelled objects to their centroids; for "category" the k-means
         loss on H (Candel Eq. 16). Least is best.
@@ -174,23 +184,6 @@ class KMeansConsensus(BaseKMeans[CategoryUtility]):
     >>> round(ecc.objective_, 2), round(ecc.utility_, 2)  # bits: in all, and per object
     (5.51, 2.46)
     """
-
-    _parameter_constraints: ClassVar[Constraints] = UTILITY_CONSTRAINTS
-
-    n_clusters: int | None = None
-    _: KW_ONLY
-    utility: str = "category"
-    normalized: bool = False
-    exponent: float = 5.0
-    smoothing: float = float(np.finfo(np.float64).eps)
-    refine: str | None = None
-    init: Any = "k-means++"
-    n_init: int = 10
-    max_iter: int = 100
-    tol: float = 0.0
-    weights: Any = None
-    n_jobs: int | None = None
-    random_state: Any = None
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -29,6 +30,21 @@ from ensemblage.rows.threads import parallel_map
 U = TypeVar("U", bound=Utility)
 
 STARTS = Words(["k-means++", "random"])
+
+
+@dataclass(eq=False, repr=False)
+class StartParameters:
+    """Those of a method that starts k-means on all rows, several times."""
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int = 10
+    max_iter: int = 100
+    tol: float = 0.0
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
 
 class BaseKMeans(InductiveConsensus, Generic[U]):

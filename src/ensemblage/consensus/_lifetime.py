@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 
 def lifetimes(heights: ArrayLike, *, include_singletons: bool = False) -> dict[int, float]:
@@ -32,45 +34,14 @@ def lifetimes(heights: ArrayLike, *, include_singletons: bool = False) -> dict[i
     >>> lifetimes([1.0, 1.25, 4.0])
     {3: 0.25, 2: 2.75}
     """
-    ks, lives = _lives(heights, include_singletons)
-    return dict(zip(ks.tolist(), lives.tolist(), strict=True))
+    lives = np.diff(np.concatenate([[0.0] if include_singletons else [], np.asarray(heights, dtype=np.float64)]))
+    return dict(zip(range(len(lives) + 1, 1, -1), lives.tolist(), strict=True))
 
 
-def longest_lifetime(heights: ArrayLike, *, include_singletons: bool = False) -> int:
-    """Number of clusters with the longest lifetime; the larger one on ties.
+def longest_lifetime(lives: Mapping[int, float]) -> int:
+    """Number of clusters with the longest of these lifetimes; the larger one on ties.
 
-    Parameters
-    ----------
-    heights, include_singletons
-        As in `lifetimes`.
-
-    Raises
-    ------
-    ValueError
-        If no number of clusters has a lifetime: fewer than two merges (one, with ``include_singletons``).
-
-    Notes
-    -----
-    O(m) time and memory.
-
-    Examples
-    --------
-    >>> longest_lifetime([1.0, 1.25, 4.0])
+    >>> longest_lifetime({3: 0.25, 2: 2.75})
     2
     """
-    ks, lives = _lives(heights, include_singletons)
-    if not len(ks):
-        least, got = 2 + (not include_singletons), len(np.asarray(heights)) + 1
-        raise ValueError(
-            f"The number of clusters by the longest lifetime needs a hierarchy over at least {least} clusters. "
-            f"Got {got}. Give n_clusters, or partitions with more clusters."
-        )
-    return int(ks[np.argmax(lives)])
-
-
-def _lives(heights: ArrayLike, include_singletons: bool) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of clusters in decreasing order, and how long each lives."""
-    h = np.asarray(heights, dtype=np.float64)
-    if include_singletons:
-        return np.arange(len(h) + 1, 1, -1), np.diff(h, prepend=0.0)
-    return np.arange(len(h), 1, -1), np.diff(h)
+    return max(lives, key=lambda k: (lives[k], k))

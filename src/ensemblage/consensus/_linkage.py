@@ -44,7 +44,7 @@ class Merges(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RowSimilarity:
     """Distinct rows and what makes two of them similar."""
 
     rows: Rows
@@ -101,12 +101,12 @@ class Levels(NamedTuple):
     nothing is missing."""
 
 
-def single_linkage(evidence: Evidence) -> Merges:
+def single_linkage(similarity: RowSimilarity) -> Merges:
     """Minimum spanning tree. O(m² p) time and O(m p) memory for m rows."""
-    pairs, similarities = _tree_of_counts(evidence) if evidence.countable else _tree_of_similarities(evidence)
+    pairs, similarities = _tree_of_counts(similarity) if similarity.countable else _tree_of_similarities(similarity)
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities))
     pairs, similarities = pairs[order], similarities[order]
-    least = 0.0 if evidence.threshold is None else evidence.threshold + ROUNDING
+    least = 0.0 if similarity.threshold is None else similarity.threshold + ROUNDING
     # All clusters that are left have similarity 0 to each other: the first one takes the others in turn.
     n_joined = int(np.count_nonzero(similarities > least))
     clusters = np.empty(len(pairs) + 1, dtype=np.int64)
@@ -116,45 +116,45 @@ def single_linkage(evidence: Evidence) -> Merges:
     return Merges(pairs, 1 - similarities)
 
 
-def _tree_of_counts(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    m, p = evidence.rows.codes.shape
-    levels = evidence.levels()
+def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    m, p = similarity.rows.codes.shape
+    levels = similarity.levels()
     most, bits = len(levels.values) - 1, (m - 1).bit_length()
     # The largest key stands for "no edge yet".
     key = np.uint32 if (most + 1) << bits < 2**32 else np.uint64
     keys = np.full(m, np.iinfo(key).max, dtype=key)
     counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
-    columns, rank = evidence.rows.codes[:].T.copy(order="C"), most - levels.of_counts
+    columns, rank = similarity.rows.codes[:].T.copy(order="C"), most - levels.of_counts
     state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
-    run_in_slices(spanning_tree_of_counts, columns, evidence.missing(), rank, bits, *state, pairs, ranks)
+    run_in_slices(spanning_tree_of_counts, columns, similarity.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
 
 
-def _tree_of_similarities(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    m = len(evidence.rows)
+def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    m = len(similarity.rows)
     pairs, similarities = _merge_arrays(m, np.float64)
     state = (np.arange(m), np.zeros(m, dtype=np.int64), np.full(m, -1.0), np.zeros(2, dtype=np.int64))
-    codes = evidence.rows.codes[:]
-    run_in_slices(spanning_tree_of_similarities, codes, evidence.compared(), *state, pairs, similarities)
+    codes = similarity.rows.codes[:]
+    run_in_slices(spanning_tree_of_similarities, codes, similarity.compared(), *state, pairs, similarities)
     return pairs, similarities
 
 
-def average_linkage(evidence: Evidence) -> Merges:
+def average_linkage(similarity: RowSimilarity) -> Merges:
     """Group average from the label counts of the clusters (Candel Eqs. 4, 5 and 14); Σ joined / Σ labelled.
 
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
     to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
     """
     # The partitions with the most clusters first: their labels tell most about a pair.
-    rows, labels = evidence.rows, evidence.labels
+    rows, labels = similarity.rows, similarity.labels
     order = np.argsort(-rows.n_clusters, kind="stable")
     offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
     rows = replace(rows, codes=rows.codes.columns(order), offsets=offsets, weights=rows.weights[order])
-    evidence = replace(evidence, rows=rows, labels=labels._replace(starts=labels.starts[order]))
-    codes, counts = evidence.rows.codes[:], evidence.rows.counts
-    compared = evidence.compared()
-    clusters = Clusters.of(codes, counts, compared, by_equality=evidence.countable and evidence.complete)
+    similarity = replace(similarity, rows=rows, labels=labels._replace(starts=labels.starts[order]))
+    codes, counts = similarity.rows.codes[:], similarity.rows.counts
+    compared = similarity.compared()
+    clusters = Clusters.of(codes, counts, compared, by_equality=similarity.countable and similarity.complete)
     joined = np.empty(BLOCK, dtype=np.min_scalar_type(codes.shape[1]))
     pairs, similarities = _merge_arrays(len(codes), np.float64)
     state = (clusters, Chain.of(len(codes)), Nearest.of(len(codes)), joined)
@@ -162,35 +162,35 @@ def average_linkage(evidence: Evidence) -> Merges:
     return _in_order(pairs, similarities)
 
 
-def complete_linkage(evidence: Evidence, max_bytes: int | str) -> Merges:
+def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
     """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows."""
-    if not evidence.countable:
-        condensed = _condensed(evidence, np.float32, 1, max_bytes)
-        _fill_similarities(evidence, np.empty(0), condensed)
+    if not similarity.countable:
+        condensed = _condensed(similarity, np.float32, 1, max_bytes)
+        _fill_similarities(similarity, np.empty(0), condensed)
         return _chain(condensed, average=False)
-    levels = evidence.levels()
-    condensed = _condensed(evidence, np.min_scalar_type(len(levels.values)), 1, max_bytes)
-    _fill_levels(evidence, levels.of_counts, np.ones(len(evidence.rows), dtype=np.int64), condensed)
+    levels = similarity.levels()
+    condensed = _condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
+    _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
     return _chain(condensed, average=False, values=levels.values)
 
 
-def average_linkage_of_matrix(evidence: Evidence, max_bytes: int | str) -> Merges:
+def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
     """Group average where a threshold was applied pair by pair: Σ joined / Σ labelled, as without one.
 
     A pair up to the threshold adds nothing to the first sum. Where the weights are equal both sums are counts, so ties
     are ties; sums of other weights go in a fixed order, that of the partitions and of the merges. O(m² p) time, one
     condensed matrix for m rows, two where labels are missing.
     """
-    p, counts, complete = len(evidence.weights), evidence.rows.counts, evidence.complete
+    p, counts, complete = len(similarity.weights), similarity.rows.counts, similarity.complete
     n_matrices = 1 if complete else 2
-    if not evidence.countable:
-        condensed = _condensed(evidence, np.float64, n_matrices, max_bytes)
-        _fill_similarities(evidence, condensed.sizes, condensed)
+    if not similarity.countable:
+        condensed = _condensed(similarity, np.float64, n_matrices, max_bytes)
+        _fill_similarities(similarity, condensed.sizes, condensed)
         # The sum of the weights as the kernels make it, one after the other.
-        return _chain(condensed, average=True, scale=float(np.cumsum(evidence.weights)[-1]) if complete else 1.0)
+        return _chain(condensed, average=True, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
-    condensed = _condensed(evidence, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
-    _fill_levels(evidence, np.arange(p + 1)[:, None], counts, condensed)
+    condensed = _condensed(similarity, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
+    _fill_levels(similarity, np.arange(p + 1)[:, None], counts, condensed)
     return _chain(condensed, average=True, scale=p if complete else 1.0)
 
 
@@ -200,53 +200,53 @@ PER_OBJECT = 80
 """Bytes per object for the hierarchy of the objects and the results; the matrix is gone by then."""
 
 
-def _condensed(evidence: Evidence, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
+def _condensed(similarity: RowSimilarity, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
     """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
-    (m, p), codes = evidence.rows.codes.shape, evidence.rows.codes[:]
+    (m, p), codes = similarity.rows.codes.shape, similarity.rows.codes[:]
     entries = m * (m - 1) // 2
     of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
-    of_labels = 16 * int(evidence.rows.offsets[-1]) * min(thread_count(evidence.n_jobs), m)
+    of_labels = 16 * int(similarity.rows.offsets[-1]) * min(thread_count(similarity.n_jobs), m)
     of_pairs = n_matrices * entries * np.dtype(dtype).itemsize
-    needed = OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(evidence.rows.inverse))
+    needed = OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(similarity.rows.inverse))
     advice = (
         "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise max_bytes."
     )
     check_fits(needed, max_bytes, "EvidenceAccumulation", f"the similarities of {m:,} distinct label rows", advice)
     known = np.empty(entries if n_matrices == 2 else 0, dtype=dtype)
-    return Condensed(np.empty(entries, dtype=dtype), known, evidence.rows.counts.astype(np.float64))
+    return Condensed(np.empty(entries, dtype=dtype), known, similarity.rows.counts.astype(np.float64))
 
 
 def _fill_levels(
-    evidence: Evidence, level: NDArray[np.int64], members: NDArray[np.int64], condensed: Condensed
+    similarity: RowSimilarity, level: NDArray[np.int64], members: NDArray[np.int64], condensed: Condensed
 ) -> None:
     """``level`` of the counts of each pair, 0 up to the threshold."""
-    levels = evidence.levels()
-    level = np.where(levels.values[levels.of_counts] <= evidence.least, 0, level)
-    columns, missing = evidence.rows.codes[:].T.copy(order="C"), evidence.missing()
+    levels = similarity.levels()
+    level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, level)
+    columns, missing = similarity.rows.codes[:].T.copy(order="C"), similarity.missing()
 
     def fill(rows: slice) -> None:
         counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
         matrices = condensed.matrix, condensed.known
         fill_levels(columns, missing, level, members, rows.start, rows.stop, counters, *matrices)
 
-    _over_rows(evidence, fill)
+    _over_rows(similarity, fill)
 
 
-def _fill_similarities(evidence: Evidence, members: NDArray[np.float64], condensed: Condensed) -> None:
+def _fill_similarities(similarity: RowSimilarity, members: NDArray[np.float64], condensed: Condensed) -> None:
     """Sums over the pairs of ``members``, or similarities if there are none; 0 up to the threshold."""
-    codes, compared = evidence.rows.codes[:], tuple(evidence.compared())
+    codes, compared = similarity.rows.codes[:], tuple(similarity.compared())
 
     def fill(rows: slice) -> None:
         matrices = condensed.matrix, condensed.known
-        fill_similarities(codes, compared, rows.start, rows.stop, evidence.least, members, *matrices)
+        fill_similarities(codes, compared, rows.start, rows.stop, similarity.least, members, *matrices)
 
-    _over_rows(evidence, fill)
+    _over_rows(similarity, fill)
 
 
-def _over_rows(evidence: Evidence, fill: Callable[[slice], None]) -> None:
+def _over_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None:
     """Every row of a condensed matrix, a slice of a kernel at a time."""
-    m, p = evidence.rows.codes.shape
-    parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), evidence.n_jobs)
+    m, p = similarity.rows.codes.shape
+    parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), similarity.n_jobs)
 
 
 def _chain(

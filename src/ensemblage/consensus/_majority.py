@@ -35,8 +35,7 @@ class MajorityVoting(BaseConsensus):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     reference_ : int
         The partition that lends its labels: a column of the matrix that was given.
     {partitions_in}

@@ -54,8 +54,7 @@ class MCLA(GraphConsensus):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     meta_clusters_ : list of ndarray of shape (n_clusters_of_partition,), int64
         For each partition, the part (0 … ``n_clusters`` - 1) of each of its clusters, in the order of their labels;
         empty for a partition of weight 0.

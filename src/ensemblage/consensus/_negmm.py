@@ -179,7 +179,7 @@ class NegMM(BaseConsensus):
         thresholds = np.array([candidate.threshold for candidate in self.candidates_])
         indices = np.array([candidate.mm_index for candidate in self.candidates_])
         scores = np.where(np.isfinite(indices), indices, np.nan)
-        return (Candidates("threshold on the co-associations", thresholds, "MM index", scores),)
+        return (Candidates("threshold on the co-associations", thresholds, "MM index", scores, "graphs"),)
 
     def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
         if self.threshold == "search":

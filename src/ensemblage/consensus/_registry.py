@@ -12,7 +12,7 @@ from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._cspa import CSPA
-from ensemblage.consensus._evidence import EvidenceAccumulation
+from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._kmeans import BaseKMeans
+from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import single_precision
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.rows.blocks import SUM_ROWS
@@ -90,7 +90,7 @@ class AssociationUtility:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
+class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]):
     """Spectral ensemble clustering (SEC): normalised cuts of the co-association matrix, which is never built.
 
     Minimising the loss below is maximising Σ_C assoc(C, C) / assoc(C, all), the normalised association of the graph
@@ -109,8 +109,7 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     objective_ : float
         Loss of the weighted k-means: Σ w_i |h_i / w_i − m|².
     normalized_association_ : float
@@ -141,16 +140,6 @@ class SpectralEnsembleClustering(BaseKMeans[AssociationUtility]):
     >>> round(sec.normalized_association_, 3)
     1.769
     """
-
-    n_clusters: int | None = None
-    _: KW_ONLY
-    init: Any = "k-means++"
-    n_init: int = 10
-    max_iter: int = 100
-    tol: float = 0.0
-    weights: Any = None
-    n_jobs: int | None = None
-    random_state: Any = None
 
     def _make_utility(self, rows: Rows) -> AssociationUtility:
         return AssociationUtility.of(rows, self.n_jobs)

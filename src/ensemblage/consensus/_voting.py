@@ -52,7 +52,7 @@ class VotingConsensus(InductiveConsensus):
         self._aggregate, sums = self._aggregated(rows, order, k)
         self._extract(rows, sums)
         if k is None and self.lifetimes_:
-            k = longest_lifetime(self.linkage_matrix_[:, 2], include_singletons=self.include_singletons)
+            k = longest_lifetime(self.lifetimes_)
         # One or two clusters: there is nothing between them and a single one.
         return self._assign(rows, k or len(self.linkage_matrix_) + 1)
 

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SCHEMA = 1
+from ensemblage.consensus._lifetime import longest_lifetime
+
+SCHEMA = 2
 """Grows when a kind or a field is added; none is renamed or removed."""
 
 
@@ -35,7 +37,7 @@ class Evidence:
         >>> import numpy as np
         >>> from ensemblage.consensus.evidence import Trace
         >>> Trace("density", np.array([0.5, 0.75])).to_dict()
-        {'kind': 'Trace', 'schema': 1, 'quantity': 'density', 'values': [0.5, 0.75]}
+        {'kind': 'Trace', 'schema': 2, 'quantity': 'density', 'values': [0.5, 0.75]}
         """
         fields = {name: _plain(value) for name, value in vars(self).items()}
         return {"kind": type(self).__name__, "schema": SCHEMA, **fields}
@@ -121,6 +123,11 @@ class Lifetimes(Evidence):
     n_clusters: int | None
     """The number that was asked for; None if the longest lifetime was to find one."""
 
+    @property
+    def chosen(self) -> int:
+        """The number that was asked for, or that lives longest."""
+        return self.n_clusters or longest_lifetime(self.lifetimes)
+
 
 @dataclass(frozen=True, eq=False)
 class PairCounts(Evidence):
@@ -146,6 +153,8 @@ class Candidates(Evidence):
     score: str
     scores: NDArray[np.float64]
     """(c,) NaN where the consensus cannot be judged."""
+    made: str = "clusterings"
+    """What differs from value to value."""
 
 
 @dataclass(frozen=True, eq=False)

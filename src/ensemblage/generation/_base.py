@@ -6,7 +6,7 @@ import numbers
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +15,10 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._validation import check_choice, check_flags, check_progress
+from ensemblage._constraints import Constraints, Function, Jobs, Seed, Words
+from ensemblage._validation import check_parameters
 from ensemblage.generation._clusterers import (
     Labels,
-    check_clusterer,
     checked_labels,
     class_name,
     k_parameter,
@@ -160,6 +160,13 @@ class BasePartitions(LabelTransformer):
     made from. One whose partitions depend on each other overrides ``_partitions``.
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "on_error": [Words(["warn", "raise"])],
+        "n_jobs": [Jobs()],
+        "random_state": [Seed()],
+        "progress": [Function(), None],
+    }
+
     n_jobs: int | None
     on_error: str
     progress: Callable[[int, int], None] | None
@@ -202,11 +209,7 @@ class BasePartitions(LabelTransformer):
         return tags
 
     def _generate(self, X: Any) -> list[Partition]:
-        check_flags(self)
-        check_progress(self.progress, f"progress of {type(self).__name__}")
-        check_choice(self.on_error, f"on_error of {type(self).__name__}", ("warn", "raise"))
-        for clusterer in self._clusterers():
-            check_clusterer(type(self).__name__, clusterer)
+        check_parameters(self)
         X = self._prepare(self._validated(X, reset=True))
         with folded_warnings():
             partitions = self._without_failures(self._partitions(X))

@@ -10,19 +10,15 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
+from ensemblage._constraints import Estimator
 from ensemblage._random import task_seeds
-from ensemblage._validation import shown
 
 Labels = NDArray[np.int32]
 
 
-def check_clusterer(owner: str, estimator: Any) -> None:
-    """Raise TypeError unless ``estimator`` is a scikit-learn clusterer: an object with fit_predict and get_params."""
-    if isinstance(estimator, type) or not (hasattr(estimator, "fit_predict") and hasattr(estimator, "get_params")):
-        raise TypeError(
-            f"estimator of {owner} must be a scikit-learn clusterer (an object with fit_predict). Got "
-            f"{shown(estimator)}. Give for example KMeans(n_init=1)."
-        )
+CLUSTERER = Estimator(
+    "a scikit-learn clusterer (an object with fit_predict)", "fit_predict", "Give for example KMeans(n_init=1)."
+)
 
 
 def class_name(estimator: Any) -> str:

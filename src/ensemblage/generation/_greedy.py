@@ -22,22 +22,33 @@ from ensemblage.rows.threads import parallel_map
 
 logger = get_logger(__name__)
 
-GREEDY_CONSTRAINTS: Constraints = {
-    "n_clusters": [Whole(1)],
-    "n_candidates": [Whole(1), Words(["all"])],
-    "augment": [Words(["all", "last"]), None],
-    "partition_weight": [Number(least=0)],
-    "standardize": [Flag()],
-    "max_iter": [Whole(1, 2**31 - 1)],
-    "n_jobs": [Jobs()],
-    "random_state": [Seed()],
-    "progress": [Function(), None],
-}
-"""Those of `GreedyPartitions`, and of what makes one."""
+
+@dataclass(eq=False, repr=False)
+class GreedyParameters:
+    """Those of `GreedyPartitions`, and of what makes one."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1)],
+        "n_candidates": [Whole(1), Words(["all"])],
+        "augment": [Words(["all", "last"]), None],
+        "partition_weight": [Number(least=0)],
+        "standardize": [Flag()],
+        "max_iter": [Whole(1, 2**31 - 1)],
+        "n_jobs": [Jobs()],
+        "random_state": [Seed()],
+        "progress": [Function(), None],
+    }
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_candidates: int | Literal["all"] = 59
+    augment: Literal["all", "last"] | None = "all"
+    partition_weight: float = 1.0
+    standardize: bool = False
 
 
 @dataclass(eq=False, repr=False)
-class GreedyPartitions(LabelTransformer):
+class GreedyPartitions(GreedyParameters, LabelTransformer):
     """Partitions by greedy k-means, each stage of which also sees the partitions of the stages before.
 
     The first half of GKCC (Li & Liu, Algorithm 1). Clusters are added one by one: with the k − 1 best centres so far
@@ -92,10 +103,7 @@ class GreedyPartitions(LabelTransformer):
         Iterations of the k-means that won the last stage.
     {features_in}
 
-    Raises
-    ------
-    ValueError
-        If X has fewer distinct rows than clusters, or a parameter is out of its range.
+    {greedy_raises}
 
     Notes
     -----
@@ -126,14 +134,7 @@ class GreedyPartitions(LabelTransformer):
     array([2, 2, 3, 3])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = GREEDY_CONSTRAINTS
-
-    n_clusters: int | None = None
     _: KW_ONLY
-    n_candidates: int | Literal["all"] = 59
-    augment: Literal["all", "last"] | None = "all"
-    partition_weight: float = 1.0
-    standardize: bool = False
     max_iter: int = 300
     n_jobs: int | None = None
     random_state: Any = None

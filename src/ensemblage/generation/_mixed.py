@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import issparse
@@ -22,10 +22,10 @@ from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, get_tags
 
+from ensemblage._constraints import FRACTION, Constraints, Several, Whole, Words
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_fraction, check_whole, shown
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
-from ensemblage.generation._clusterers import Labels, k_parameter
+from ensemblage.generation._clusterers import CLUSTERER, Labels, k_parameter
 
 N_ALGORITHMS = 10
 MOST_SAMPLED = 500
@@ -95,6 +95,14 @@ class MixedPartitions(BasePartitions):
     ['kmeans_k3_0', 'minibatchkmeans_k3_1', 'dbscan_2', 'agglomerativeclustering_k3_3']
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), Words(["sqrt"]), None],
+        "estimators": [Several(CLUSTERER), None],
+        "min_samples": [Whole(1)],
+        "eps_quantile": [FRACTION],
+        "bandwidth_quantile": [FRACTION, None],
+    }
+
     n_clusters: int | Literal["sqrt"] | None = "sqrt"
     _: KW_ONLY
     estimators: Sequence[Any] | None = None
@@ -107,15 +115,7 @@ class MixedPartitions(BasePartitions):
     progress: Callable[[int, int], None] | None = None
 
     def _clusterers(self) -> list[Any]:
-        if self.estimators is None:
-            return _ten()
-        given = self.estimators
-        if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-            raise ValueError(
-                f"estimators of MixedPartitions must be a list of at least one clusterer. Got {shown(given)}. "
-                "Leave it out for ten of them."
-            )
-        return list(given)
+        return _ten() if self.estimators is None else list(self.estimators)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         # Each algorithm that takes no sparse matrix would fail on its own.
@@ -125,7 +125,6 @@ class MixedPartitions(BasePartitions):
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         k = self._k(n_rows)
-        self._check_radii()
         clusterers = self._clusterers()
         seeds = task_seeds(self.random_state, len(clusterers)).tolist()
         return [
@@ -158,22 +157,14 @@ class MixedPartitions(BasePartitions):
                     "Give a number or 'sqrt', or estimators with their own."
                 )
             return None
-        if isinstance(self.n_clusters, str):
-            check_choice(self.n_clusters, "n_clusters of MixedPartitions", ("sqrt",))
+        if self.n_clusters == "sqrt":
             return min(math.isqrt(n_rows), MOST_CLUSTERS)
-        k = check_whole(self.n_clusters, "n_clusters of MixedPartitions", 1)
-        if k > n_rows:
+        if self.n_clusters > n_rows:
             raise ValueError(
-                f"n_clusters of MixedPartitions must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k}. "
-                "Lower it or leave it at 'sqrt'."
+                f"n_clusters of MixedPartitions must be ≤ the {n_rows} rows of X (n_samples={n_rows}). "
+                f"Got {self.n_clusters}. Lower it or leave it at 'sqrt'."
             )
-        return k
-
-    def _check_radii(self) -> None:
-        check_whole(self.min_samples, "min_samples of MixedPartitions", 1)
-        check_fraction(self.eps_quantile, "eps_quantile of MixedPartitions")
-        if self.bandwidth_quantile is not None:
-            check_fraction(self.bandwidth_quantile, "bandwidth_quantile of MixedPartitions")
+        return int(self.n_clusters)
 
 
 def _ten() -> list[Any]:

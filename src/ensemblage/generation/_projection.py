@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sklearn.pipeline import make_pipeline
 from sklearn.random_projection import GaussianRandomProjection
 
-from ensemblage._validation import check_fraction, check_whole
+from ensemblage._constraints import FRACTION, Constraints, Whole
+from ensemblage._index import is_integer
 from ensemblage.generation._base import Recipe
 from ensemblage.generation._random_k import RandomKPartitions
 
@@ -55,6 +56,8 @@ class ProjectionPartitions(RandomKPartitions):
     (178, 20)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {"n_components": [Whole(1), FRACTION]}
+
     _: KW_ONLY
     n_components: int | float = 0.5
     metric: Literal["euclidean", "cosine"] = field(default="euclidean", init=False)
@@ -64,16 +67,14 @@ class ProjectionPartitions(RandomKPartitions):
         return [_projected(recipe, n_components) for recipe in super()._recipes(n_rows, n_features)]
 
     def _n_dimensions(self, n_features: int) -> int:
-        if isinstance(self.n_components, float):
-            check_fraction(self.n_components, f"n_components of {type(self).__name__}")
+        if not is_integer(self.n_components):
             return max(1, round(self.n_components * n_features))
-        n_components = check_whole(self.n_components, f"n_components of {type(self).__name__}", 1)
-        if n_components > n_features:
+        if self.n_components > n_features:
             raise ValueError(
-                f"n_components of ProjectionPartitions must be ≤ the {n_features} features of X. Got {n_components}. "
-                "Ask for fewer, or for a part of them, as 0.5."
+                f"n_components of ProjectionPartitions must be ≤ the {n_features} features of X. "
+                f"Got {self.n_components}. Ask for fewer, or for a part of them, as 0.5."
             )
-        return n_components
+        return int(self.n_components)
 
 
 def _projected(recipe: Recipe, n_components: int) -> Recipe:

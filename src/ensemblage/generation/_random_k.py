@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.cluster import KMeans
 
-from ensemblage._constraints import MOST_TASKS
+from ensemblage._constraints import MOST_TASKS, Constraints, Whole, Words
 from ensemblage._random import random_source, task_seeds
-from ensemblage._validation import check_choice, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
-from ensemblage.generation._clusterers import k_parameter
+from ensemblage.generation._clusterers import CLUSTERER, k_parameter
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
 
@@ -66,6 +65,15 @@ class RandomKPartitions(BasePartitions):
     ['kmeans_k7_0', 'kmeans_k2_1', 'kmeans_k5_2', 'kmeans_k5_3', 'kmeans_k9_4']
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_partitions": [Whole(1, MOST_TASKS)],
+        "k_min": [Whole(1), Words(["sqrt"])],
+        "k_max": [Whole(1), Words(["sqrt"])],
+        "k_cap": [Whole(1)],
+        "estimator": [CLUSTERER, None],
+        "metric": [Words(["euclidean", "cosine"])],
+    }
+
     n_partitions: int = 50
     _: KW_ONLY
     k_min: int | Literal["sqrt"] = 2
@@ -81,27 +89,23 @@ class RandomKPartitions(BasePartitions):
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:
             return [self.estimator]
-        return [SphericalKMeans() if self._is_cosine() else KMeans(n_init=1)]
+        return [SphericalKMeans() if self.metric == "cosine" else KMeans(n_init=1)]
 
     def _prepare(self, X: Any) -> Any:
-        return unit_rows(X, type(self).__name__) if self._is_cosine() else X
-
-    def _is_cosine(self) -> bool:
-        return check_choice(self.metric, f"metric of {type(self).__name__}", ("euclidean", "cosine")) == "cosine"
+        return unit_rows(X, type(self).__name__) if self.metric == "cosine" else X
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        n_partitions = check_whole(self.n_partitions, f"n_partitions of {type(self).__name__}", 1, MOST_TASKS)
         (clusterer,) = self._clusterers()
         self._check_clusterer(clusterer)
         k_min, k_max = self._k_range(n_rows)
         source = random_source(self.random_state)
-        ks = source.randint(k_min, k_max + 1, size=n_partitions, dtype=np.int64).tolist()
-        seeds = task_seeds(source, n_partitions).tolist()
+        ks = source.randint(k_min, k_max + 1, size=self.n_partitions, dtype=np.int64).tolist()
+        seeds = task_seeds(source, self.n_partitions).tolist()
         return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
 
     def _check_clusterer(self, clusterer: Any) -> None:
         name = type(self).__name__
-        if self._is_cosine() and self.estimator is not None:
+        if self.metric == "cosine" and self.estimator is not None:
             raise ValueError(
                 f"metric of {name} is that of its default clusterer. Got {self.metric!r} and {clusterer!r}. "
                 "Leave one of them out."
@@ -113,7 +117,9 @@ class RandomKPartitions(BasePartitions):
             )
 
     def _k_range(self, n_rows: int) -> tuple[int, int]:
-        k_min, k_max, name = self._k("k_min", n_rows), self._k("k_max", n_rows), type(self).__name__
+        root = min(math.isqrt(n_rows), int(self.k_cap))
+        k_min, k_max = (root if k == "sqrt" else int(k) for k in (self.k_min, self.k_max))
+        name = type(self).__name__
         if k_max > n_rows:
             raise ValueError(
                 f"k_max of {name} must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k_max}. "
@@ -126,10 +132,3 @@ class RandomKPartitions(BasePartitions):
                 "Lower k_min or give a larger k_max."
             )
         return k_min, k_max
-
-    def _k(self, name: str, n_rows: int) -> int:
-        k, owner = getattr(self, name), type(self).__name__
-        if isinstance(k, str):
-            check_choice(k, f"{name} of {owner}", ("sqrt",))
-            return min(math.isqrt(n_rows), check_whole(self.k_cap, f"k_cap of {owner}", 1))
-        return check_whole(k, f"{name} of {owner}", 1)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from ensemblage._constraints import MOST_TASKS
+from ensemblage._constraints import FRACTION, MOST_TASKS, Constraints, Flag, Whole
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_fraction, check_whole
 from ensemblage.generation._base import BasePartitions, Recipe, Sample, make_recipe
-from ensemblage.generation._clusterers import k_parameter
+from ensemblage.generation._clusterers import CLUSTERER, k_parameter
 
 
 @dataclass(eq=False, repr=False)
@@ -79,6 +78,15 @@ class ResampledPartitions(BasePartitions):
     ((150, 20), 30)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_partitions": [Whole(1, MOST_TASKS)],
+        "n_clusters": [Whole(1), None],
+        "fraction": [FRACTION],
+        "bootstrap": [Flag()],
+        "feature_fraction": [FRACTION],
+        "estimator": [CLUSTERER, None],
+    }
+
     n_partitions: int = 50
     _: KW_ONLY
     n_clusters: int | None = None
@@ -105,20 +113,15 @@ class ResampledPartitions(BasePartitions):
         return [KMeans(n_init=1) if self.estimator is None else self.estimator]
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        name = type(self).__name__
-        n_partitions = check_whole(self.n_partitions, f"n_partitions of {name}", 1, MOST_TASKS)
-        check_fraction(self.fraction, f"fraction of {name}")
-        check_fraction(self.feature_fraction, f"feature_fraction of {name}")
         (clusterer,) = self._clusterers()
         self._check_n_clusters(clusterer, n_rows)
-        seeds = task_seeds(self.random_state, n_partitions).tolist()
+        seeds = task_seeds(self.random_state, self.n_partitions).tolist()
         return [make_recipe(i, clusterer, self.n_clusters, seed) for i, seed in enumerate(seeds)]
 
     def _check_n_clusters(self, clusterer: Any, n_rows: int) -> None:
         if self.n_clusters is None:
             return
-        name, n_drawn = type(self).__name__, _part(self.fraction, n_rows)
-        n_clusters = check_whole(self.n_clusters, f"n_clusters of {name}", 1)
+        name, n_clusters, n_drawn = type(self).__name__, self.n_clusters, _part(self.fraction, n_rows)
         if n_clusters > n_drawn:
             raise ValueError(
                 f"n_clusters of {name} must be ≤ the {n_drawn} rows it draws. Got {n_clusters} for "

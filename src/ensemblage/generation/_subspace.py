@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._validation import check_fraction
-from ensemblage.generation._base import Recipe, Sample
+from ensemblage._constraints import FRACTION, Constraints
+from ensemblage.generation._base import Sample
 from ensemblage.generation._random_k import RandomKPartitions
 
 
@@ -55,6 +55,8 @@ class SubspacePartitions(RandomKPartitions):
     [6, 6, 6]
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {"feature_fraction": [FRACTION]}
+
     _: KW_ONLY
     feature_fraction: float = 0.5
     metric: Literal["euclidean", "cosine"] = field(default="euclidean", init=False)
@@ -63,10 +65,6 @@ class SubspacePartitions(RandomKPartitions):
     def estimators_features_(self) -> list[NDArray[np.intp]]:
         """Features of each partition, drawn again from its seed."""
         return [sample.columns for sample in self._samples()]
-
-    def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
-        check_fraction(self.feature_fraction, f"feature_fraction of {type(self).__name__}")
-        return super()._recipes(n_rows, n_features)
 
     def _sample(self, seed: int, n_rows: int, n_features: int) -> Sample:
         n_drawn = max(1, round(self.feature_fraction * n_features))

@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from ensemblage._lock import only_user
-from ensemblage._validation import check_choice, check_flag, check_path, check_progress
+from ensemblage._validation import check_flag, check_parameters, check_path, check_progress
 from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
-from ensemblage.generation._clusterers import check_clusterer
 from ensemblage.generation._run import folded_warnings, run_all
 
 WITHOUT_EFFECT = ("n_jobs", "on_error", "progress")
@@ -133,9 +132,7 @@ def _checked(generator: Any) -> BasePartitions:
             f"random_state of {name} must be a whole number for write_partitions, which may have to go on another day. "
             f"Got {seed!r}. Give one, as random_state=0."
         )
-    check_choice(generator.on_error, f"on_error of {type(generator).__name__}", ("warn", "raise"))
-    for clusterer in generator._clusterers():
-        check_clusterer(name, clusterer)
+    check_parameters(generator)
     unfitted: BasePartitions = clone(generator)
     return unfitted
 

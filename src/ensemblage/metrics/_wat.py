@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,29 +42,26 @@ class Mixture(NamedTuple):
     variances: NDArray[np.float64]
 
 
+class _Options(TypedDict, total=False):
+    weights: ArrayLike | None
+    include_diagonal: bool
+    max_pairs: int
+    random_state: Any
+
+
 @overload
 def weak_association_threshold(
     labels: ArrayLike | Any,
     method: str = "kmeans",
     *,
-    weights: ArrayLike | None = None,
-    include_diagonal: bool = False,
-    max_pairs: int = 2 * 10**10,
     return_error: Literal[False] = False,
-    random_state: Any = None,
+    **options: Unpack[_Options],
 ) -> float: ...
 
 
 @overload
 def weak_association_threshold(
-    labels: ArrayLike | Any,
-    method: str = "kmeans",
-    *,
-    weights: ArrayLike | None = None,
-    include_diagonal: bool = False,
-    max_pairs: int = 2 * 10**10,
-    return_error: Literal[True],
-    random_state: Any = None,
+    labels: ArrayLike | Any, method: str = "kmeans", *, return_error: Literal[True], **options: Unpack[_Options]
 ) -> tuple[float, float]: ...
 
 

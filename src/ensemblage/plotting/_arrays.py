@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._validation import MOST_OBJECTS, Shape, check_numbers, check_whole, shown
+from ensemblage._constraints import Whole
+from ensemblage._validation import MOST_OBJECTS, Shape, check_numbers, check_value, shown
 
 
 def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.int64]:
@@ -44,5 +45,4 @@ def check_mapping(values: Any, subject: str) -> None:
 
 def check_chosen(n_clusters: Any) -> None:
     """The number of clusters to mark, or None."""
-    if n_clusters is not None:
-        check_whole(n_clusters, "n_clusters to mark, if not None,", 1, MOST_OBJECTS)
+    check_value(n_clusters, "n_clusters to mark", [Whole(1, MOST_OBJECTS), None])

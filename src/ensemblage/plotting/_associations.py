@@ -53,10 +53,8 @@ def association_histogram(
         ax.axvline(value, color=PALETTE[i % len(PALETTE)], linestyle=style, label=f"{printable(name)}: {value:.3g}")
     if thresholds:
         ax.legend(frameon=False)
-    ax.set(xlabel="association", ylabel="pairs of objects", xlim=(0, edges[-1]))
     ax.yaxis.set_major_formatter("{x:,.0f}")
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="association", ylabel="pairs of objects", xlim=(0, edges[-1]))
 
 
 def _bins(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -103,6 +101,4 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: Axes | No
     if not finite.all():
         top = ax.get_xaxis_transform()
         ax.plot(x[~finite], np.full(np.count_nonzero(~finite), 0.98), "|", color=UNLABELLED_COLOR, transform=top)
-    ax.set(xlabel="threshold", ylabel="MM index")
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="threshold", ylabel="MM index")

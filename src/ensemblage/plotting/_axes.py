@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensemblage._validation import check_whole, shown
 
 from ._colors import PALETTE
@@ -41,10 +44,20 @@ def curve(ax: Axes, x: Any, y: Any) -> None:
     ax.plot(x, y, color=PALETTE[0], marker="o", markersize=3.5, linewidth=1.2)
 
 
-def without_frame(ax: Axes) -> None:
-    """Leave only the axes that carry numbers."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+def heat_map(ax: Axes, shares: NDArray[np.float64], extent: Any, label: str, cmap: Any) -> None:
+    """Shares as colours from 0 to 1, NaN grey, and a bar that explains them."""
+    from matplotlib import colormaps
+
+    colors = colormaps.get_cmap(cmap).with_extremes(bad="0.8")
+    image = ax.imshow(shares, cmap=colors, vmin=0, vmax=1, extent=extent, interpolation="none", aspect="auto")
+    ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03)
+
+
+def without_frame(ax: Axes, **properties: Any) -> Axes:
+    """The ax with these properties, and only the axes that carry numbers."""
+    ax.set(**properties)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def printable(name: object, width: int = 24) -> str:

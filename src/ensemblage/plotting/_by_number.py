@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage._validation import check_fraction, check_numbers
+from ensemblage._constraints import FRACTION
+from ensemblage._validation import check_numbers, check_value
 
 from ._arrays import check_chosen, check_mapping, whole_numbers
 from ._axes import Axes, axes_or_new, curve, label_ticks, without_frame
@@ -44,9 +45,7 @@ def consensus_cdfs(
         width = 3 if k == n_clusters else 1.2
         ax.step(values, cdf, where="post", label=f"k = {k}", color=PALETTE[i % len(PALETTE)], linewidth=width)
     ax.legend(frameon=False, fontsize="small")
-    ax.set(xlabel="consensus", ylabel="share of the pairs", xlim=(0, 1), ylim=(0, 1.02))
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="consensus", ylabel="share of the pairs", xlim=(0, 1), ylim=(0, 1.02))
 
 
 def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
@@ -110,9 +109,7 @@ def _by_number(ax: Axes | None, curves: Mapping[str, Mapping[int, float]], title
     if len(curves) > 1:
         ax.legend(frameon=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set(xlabel="number of clusters", ylabel=title)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="number of clusters", ylabel=title)
 
 
 def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
@@ -139,9 +136,7 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
     colors = [PALETTE[0] if k == n_clusters else UNLABELLED_COLOR for k in ks]
     ax.bar(range(len(ks)), [lives[k] for k in ks], width=0.8, color=colors)
     label_ticks(ax, "x", range(len(ks)), ks)
-    ax.set(xlabel="number of clusters", ylabel="lifetime")
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="number of clusters", ylabel="lifetime")
 
 
 def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -168,7 +163,7 @@ def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | Non
     2
     """
     ax = axes_or_new(ax)
-    check_fraction(share, "share of estimated_clusters")
+    check_value(share, "share of estimated_clusters", [FRACTION])
     found = whole_numbers(counts, "counts of estimated_clusters", ("runs",), least=1)
     ks, runs = np.unique(found, return_counts=True)
     order = np.lexsort((ks, -runs))
@@ -205,7 +200,5 @@ def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
     left = check_numbers(losses, "losses of split_losses", ("k",), least=1)
     shares = 100 * left / left[0] if left[0] > 0 else np.zeros(len(left))
     curve(ax, np.arange(1, len(left) + 1), shares)
-    ax.set(xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))
     ax.locator_params(axis="x", integer=True)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))

@@ -48,11 +48,9 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = No
         rest = ax.bar(len(counts) + 0.3, unlabelled, width=0.8, color=UNLABELLED_COLOR)
         ax.bar_label(rest, labels=[f"{unlabelled:,} unlabelled"], padding=4, rotation=90)
     label_ticks(ax, "x", clusters.tolist(), clusters.tolist(), most=20)
-    ax.set(xlabel="cluster", ylabel="objects")
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.margins(x=0.02, y=0.1)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="cluster", ylabel="objects")
 
 
 def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
@@ -142,10 +140,8 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     clusters = [q["cluster"] for q in quantiles]
     label_ticks(ax, "x", clusters, clusters, most=20)
     top = max([value for q in quantiles for value in q["values"] or [q["q95"] or 0.0]], default=0.0)
-    ax.set(xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
     ax.set_xlim(-0.6, max(len(clusters), 1) - 0.4)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
 
 
 def _draw_boxes(ax: Axes, boxes: Sequence[dict[str, Any]]) -> None:

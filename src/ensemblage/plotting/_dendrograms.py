@@ -142,6 +142,5 @@ def _draw_tree(ax: Axes, merges: NDArray[np.float64], cluster_of: NDArray[np.int
     for x, y in zip(tree["icoord"], tree["dcoord"], strict=True):
         below = np.unique(cluster_of[leaves][int(x[0] // 10) : int(x[-1] // 10) + 1])
         ax.plot(x, y, color=cluster_colors(below[0]) if len(below) == 1 else "0.35", linewidth=1.2)
-    ax.set(ylabel=height, xlim=(0, 10 * len(leaves)), ylim=(0, None))
-    without_frame(ax)
+    without_frame(ax, ylabel=height, xlim=(0, 10 * len(leaves)), ylim=(0, None))
     return leaves

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._validation import check_number, check_numbers, shown
 
 from ._arrays import check_length, check_sizes, whole_numbers
-from ._axes import Axes, axes_or_new, cluster_name, label_ticks
+from ._axes import Axes, axes_or_new, cluster_name, heat_map, label_ticks
 from ._colors import cluster_colors
 
 _PIXELS = 600
@@ -117,10 +117,7 @@ def consensus_matrix(
     >>> consensus_matrix([[1, 0.5], [0.5, 1]], [0, 1]).get_xlabel()
     'objects, ordered by cluster'
     """
-    from matplotlib import colormaps
-
     ax = axes_or_new(ax, 4.8, 4.1)
-    colors = colormaps.get_cmap(cmap).with_extremes(bad="0.8")
     shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
     labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
     widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")
@@ -128,17 +125,8 @@ def consensus_matrix(
     labels, ends = labels[order], np.cumsum(widths[order])
     total = float(ends[-1])
     shown = order[_rows_of_pixels(ends)]
-    image = ax.imshow(
-        shares[np.ix_(shown, shown)],
-        cmap=colors,
-        vmin=0,
-        vmax=1,
-        extent=(0, total, total, 0),
-        interpolation="none",
-        aspect="auto",
-    )
+    heat_map(ax, shares[np.ix_(shown, shown)], (0, total, total, 0), label, cmap)
     _mark_clusters(ax, labels, ends)
-    ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03)
     ax.set(xlabel="objects, ordered by cluster", ylabel="cluster")
     return ax
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._validation import check_numbers, check_whole
 
 from ._arrays import check_sizes, whole_numbers
-from ._axes import Axes, axes_or_new, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, heat_map, label_ticks, without_frame
 from ._colors import cluster_colors
 
 _PIXELS = 600
@@ -39,7 +39,6 @@ def membership(
     >>> membership([[0.9, 0.1], [0.4, 0.6]], [0, 1]).get_xlabel()
     'cluster'
     """
-    from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax, 4.2, 4.1)
@@ -50,18 +49,9 @@ def membership(
     n_pixels = min(_PIXELS, len(order)) if sizes is None else _PIXELS
     shown = order[np.searchsorted(ends[:-1], (np.arange(n_pixels) + 0.5) / n_pixels * ends[-1], side="right")]
     k = rows.shape[1]
-    image = ax.imshow(
-        rows[shown],
-        cmap=colormaps["Blues"].with_extremes(bad="0.8"),
-        vmin=0,
-        vmax=1,
-        extent=(-0.5, k - 0.5, float(ends[-1]), 0),
-        interpolation="none",
-        aspect="auto",
-    )
+    heat_map(ax, rows[shown], (-0.5, k - 0.5, float(ends[-1]), 0), "membership", "Blues")
     last = np.flatnonzero(np.diff(labels[order]))
     ax.hlines(ends[last], -0.5, k - 0.5, color="0.5", linewidth=0.5)
-    ax.figure.colorbar(image, ax=ax, label="membership", fraction=0.05, pad=0.03)
     label_ticks(ax, "x", range(k), range(k))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="cluster", ylabel="objects, ordered by cluster")
@@ -101,9 +91,9 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
         ax.bar(np.arange(len(order)), shares[order, c], bottom=below, width=1.0, color=color)
         below += shares[order, c]
     _name_clusters(ax, labels[order].tolist())
-    ax.set(xlabel="objects, ordered by cluster", ylabel="consensus with each cluster", xlim=(-0.5, len(order) - 0.5))
-    without_frame(ax)
-    return ax
+    return without_frame(
+        ax, xlabel="objects, ordered by cluster", ylabel="consensus with each cluster", xlim=(-0.5, len(order) - 0.5)
+    )
 
 
 def _with_clusters(

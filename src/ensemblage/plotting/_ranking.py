@@ -72,8 +72,7 @@ def ranking_scores(
         ax.set(xlabel="rank (1 = best)", ylabel=label)
         ax.grid(axis="y", color="0.9")
     ax.set_axisbelow(True)
-    without_frame(ax)
-    return ax
+    return without_frame(ax)
 
 
 def _draw_named(ax: Axes, scores: NDArray[np.float64], spread: NDArray[np.float64], names: Sequence[object]) -> None:

@@ -63,8 +63,7 @@ def _(record: records.Dendrogram, ax: Axes | None) -> Axes:
 
 @_draw.register(records.Lifetimes)
 def _(record: records.Lifetimes, ax: Axes | None) -> Axes:
-    k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
-    return lifetimes(record.lifetimes, n_clusters=k, ax=ax)
+    return lifetimes(record.lifetimes, n_clusters=record.chosen, ax=ax)
 
 
 @_draw.register(records.PairCounts)
@@ -92,10 +91,8 @@ def _(record: records.Splits, ax: Axes | None) -> Axes:
 def _(record: records.Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
     curve(ax, np.arange(len(record.values)), record.values)
-    ax.set(xlabel="pass", ylabel=record.quantity)
     ax.locator_params(axis="x", integer=True)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="pass", ylabel=record.quantity)
 
 
 @_draw.register(records.Memberships)
@@ -108,6 +105,6 @@ def _(record: records.Cut, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, 6.4, 1.4)
     ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
     ax.barh([0], [record.value], color=PALETTE[0])
-    ax.set(xlabel=f"{record.criterion} (at most {record.bound:.3g})", yticks=[], xlim=(0, record.bound))
-    without_frame(ax)
-    return ax
+    return without_frame(
+        ax, xlabel=f"{record.criterion} (at most {record.bound:.3g})", yticks=[], xlim=(0, record.bound)
+    )

@@ -55,8 +55,7 @@ def scatter(
     )
     _name_clusters(ax, xy, labels)
     _explain(ax, None if confidence is None else top, bool((labels < 0).any()))
-    without_frame(ax)
-    return ax
+    return without_frame(ax)
 
 
 def _name_clusters(ax: Axes, xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
@@ -126,5 +125,4 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = 
         ax.scatter(xy[~known, 0], xy[~known, 1], s=size / 3, color=UNLABELLED_COLOR, **style)
     drawn = ax.scatter(xy[order, 0], xy[order, 1], s=size, c=values[order], cmap="viridis_r", vmin=0, vmax=1, **style)
     ax.figure.colorbar(drawn, ax=ax, label="entropy of the membership (1 = undecided)", fraction=0.05, pad=0.03)
-    without_frame(ax)
-    return ax
+    return without_frame(ax)

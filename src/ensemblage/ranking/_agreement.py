@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage.metrics._agreement import agreement_matrix, mean_agreement
+from ensemblage.metrics._agreement import AVERAGES, MEASURES, agreement_matrix, mean_agreement
 from ensemblage.ranking._base import BaseRanker
 
 
@@ -60,15 +61,16 @@ class AverageAgreement(BaseRanker):
     array([1, 1, 3])
     """
 
+    greater_is_better = True
+    _parameter_constraints: ClassVar[Constraints] = {
+        "measure": [Words(MEASURES)],
+        "average_method": [Words(AVERAGES)],
+    }
+
     measure: str = "ari"
     _: KW_ONLY
     average_method: str = "arithmetic"
     n_jobs: int | None = None
-
-    @property
-    def greater_is_better(self) -> bool:
-        """True: the member that agrees most is the best."""
-        return True
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         p = ensemble.shape[1]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ensemblage._constraints import Constraints, Jobs
 from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import takes_labels
-from ensemblage.ranking._constraints import Constraints
+from ensemblage._validation import check_parameters, takes_labels
+from ensemblage.ranking._constraints import Constraints as PairConstraints
 
 
 class BaseRanker(BaseEstimator):
@@ -22,6 +23,7 @@ class BaseRanker(BaseEstimator):
     Violated constraints make its scores worse, unless it says that they have another unit.
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {"n_jobs": [Jobs()]}
     _adds_violations = True
     scores_: NDArray[np.float64]
     violations_: NDArray[np.float64]
@@ -67,9 +69,10 @@ class BaseRanker(BaseEstimator):
         ``violations_`` holds the share of the constraints that each member violates, of those on pairs that it labels
         (Ohl & Lindsten, Eq. 5); it makes the score that much worse.
         """
+        check_parameters(self)
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
-        self._constraints = Constraints.of(len(ensemble), must_link, cannot_link, known_labels)
+        self._constraints = PairConstraints.of(len(ensemble), must_link, cannot_link, known_labels)
         self.names_in_ = np.array(ensemble.names, dtype=object)
         self.violations_ = self._constraints.violations(ensemble)
         self.scores_ = self._score(ensemble, features) + self._penalties()

@@ -157,15 +157,11 @@ def _named(rankers: Any, with_features: bool) -> dict[str, BaseRanker]:
         raise TypeError(
             f"Rankers to compare must be names or rankers, one or more. Got {shown(rankers)}. Give {_EXAMPLE}."
         )
-    if isinstance(rankers, Mapping):
-        return {str(name): make_ranker(r) if isinstance(r, str) else clone(r) for name, r in rankers.items()}
-    named: dict[str, BaseRanker] = {}
-    for ranker in each:
-        name = ranker if isinstance(ranker, str) else _name_of(ranker)
-        if name in named:
-            raise ValueError(f"Rankers to compare must have different names. Got {name} twice. Give a dict of rankers.")
-        named[name] = make_ranker(ranker) if isinstance(ranker, str) else clone(ranker)
-    return named
+    given = rankers if isinstance(rankers, Mapping) else [r if isinstance(r, str) else _name_of(r) for r in each]
+    names = [str(name) for name in given]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"Rankers to compare must have different names. Got {twice[0]} twice. Give a dict of rankers.")
+    return {name: make_ranker(r) if isinstance(r, str) else clone(r) for name, r in zip(names, each, strict=True)}
 
 
 _EXAMPLE = '["discotec", AverageAgreement()]'

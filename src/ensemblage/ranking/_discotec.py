@@ -6,14 +6,14 @@ import warnings
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from math import frexp
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._constraints import Constraints, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import check_choice, check_whole
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
     Judged,
@@ -186,6 +186,14 @@ class Discotec(BaseRanker):
     array([0, 1, 2, 3])
     """
 
+    greater_is_better = False
+    _parameter_constraints: ClassVar[Constraints] = {
+        "distance": [Words(DISTANCES)],
+        "max_pairs": [Whole(0)],
+        "n_sampled_pairs": [Whole(2, MOST_SAMPLED)],
+        "random_state": [Seed()],
+    }
+
     distance: str = "binary"
     _: KW_ONLY
     max_pairs: int = 10_000_000_000
@@ -193,15 +201,7 @@ class Discotec(BaseRanker):
     n_jobs: int | None = None
     random_state: Any = None
 
-    @property
-    def greater_is_better(self) -> bool:
-        """False: the member closest to the consensus is the best."""
-        return False
-
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
-        check_choice(self.distance, "distance of Discotec", DISTANCES)
-        check_whole(self.max_pairs, "max_pairs of Discotec", 0)
-        check_whole(self.n_sampled_pairs, "n_sampled_pairs of Discotec", 2, MOST_SAMPLED)
         p = ensemble.shape[1]
         if p < 3:
             warnings.warn(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import check_choice
 from ensemblage.counting._distances import distance_sums
 from ensemblage.metrics._internal._geometry import PairSums
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, VARIANTS, check_features, geometry_of
@@ -63,6 +63,7 @@ class InternalIndex(BaseRanker):
     array([4.   , 0.111])
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {"index": [Words(INTERNAL_INDICES)], "variant": [Words(VARIANTS)]}
     _adds_violations = False
 
     index: str = "silhouette"
@@ -76,8 +77,7 @@ class InternalIndex(BaseRanker):
         return INTERNAL_INDICES[self.index].better(self.variant)
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
-        info = INTERNAL_INDICES[check_choice(self.index, "index of InternalIndex", INTERNAL_INDICES)]
-        check_choice(self.variant, "variant of InternalIndex", VARIANTS)
+        info = INTERNAL_INDICES[self.index]
         X = _checked_features(features, len(ensemble))
         known: list[dict[str, Any]] = [{} for _ in range(ensemble.shape[1])]
         if info.quadratic:

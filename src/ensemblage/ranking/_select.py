@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ensemblage._constraints import FRACTION, Constraints, Estimator, Whole
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import is_integer
-from ensemblage._validation import check_fraction, check_whole, shown, takes_labels
-from ensemblage.ranking._base import BaseRanker
+from ensemblage._validation import check_parameters, takes_labels
 from ensemblage.ranking._discotec import Discotec
 
 
@@ -66,6 +66,14 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     array([0, 0, 1, 1], dtype=int32)
     """
 
+    _parameter_constraints: ClassVar[Constraints] = {
+        "ranker": [
+            Estimator("a ranking estimator", "_score", "Give Discotec(), AverageAgreement() or InternalIndex()."),
+            None,
+        ],
+        "n_members": [Whole(1), FRACTION],
+    }
+
     ranker: Any = None
     n_members: Any = 0.5
 
@@ -81,24 +89,15 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
         {self}
         """
-        if self.ranker is not None and not isinstance(self.ranker, BaseRanker):
-            raise TypeError(
-                f"ranker of SelectMembers must be a ranking estimator. Got {shown(self.ranker)}. Give Discotec(), "
-                "AverageAgreement() or InternalIndex()."
-            )
+        check_parameters(self)
         ensemble = as_ensemble(X)
-        n_members = self._how_many(ensemble.shape[1])
         validate_data(self, X, skip_check_array=True)
         ranker = Discotec(random_state=0) if self.ranker is None else clone(self.ranker)
         self.ranker_ = ranker.fit(ensemble, **fit_params)
-        self.selected_ = np.sort(self.ranker_.order_[:n_members])
+        p, n_members = ensemble.shape[1], self.n_members
+        n_kept = min(n_members, p) if is_integer(n_members) else max(1, round(n_members * p))
+        self.selected_ = np.sort(self.ranker_.order_[:n_kept])
         return self
-
-    def _how_many(self, n_partitions: int) -> int:
-        if is_integer(self.n_members):
-            return min(check_whole(self.n_members, "n_members of SelectMembers", 1), n_partitions)
-        share = check_fraction(self.n_members, "n_members of SelectMembers, if it is no whole number,")
-        return max(1, round(share * n_partitions))
 
     def transform(self, X: Any) -> Any:
         """The columns that are kept.

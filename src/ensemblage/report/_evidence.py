@@ -1,7 +1,7 @@
 """What the page says of a record of evidence, by its kind: sentences, figures and tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
@@ -33,25 +33,14 @@ MOST_BRANCHES = 200
 MOST_SPLITS = 200
 
 
-@dataclass
-class Part:
-    """What the page says of a record, and in which section."""
-
-    section: str
-    sentences: list[str] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-
-
 def evidence_sections(summary: Summary) -> list[Section]:
     """The sections on what the method found on its way: parts of the same section stand together."""
     sections: dict[str, Section] = {}
     for record in map(evidence_from_dict, summary["evidence"]):
         part = part_of(record, summary)
-        section = sections.setdefault(part.section, Section(part.section, [], [], []))
-        section.sentences = [*section.sentences, *part.sentences]
-        section.pictures = [*section.pictures, *part.pictures]
-        section.tables = [*section.tables, *part.tables]
+        known = sections.get(part.title, Section(part.title))
+        both = ([*getattr(known, of), *getattr(part, of)] for of in ("sentences", "pictures", "tables"))
+        sections[part.title] = Section(part.title, *both)
     return [section for section in sections.values() if section.sentences or section.pictures]
 
 
@@ -68,8 +57,8 @@ def drawable(record: Evidence) -> Evidence | None:
 
 
 @singledispatch
-def part_of(record: Evidence, summary: Summary) -> Part:
-    """Sentences, figures and tables on a record."""
+def part_of(record: Evidence, summary: Summary) -> Section:
+    """What the page says of a record, and in which section."""
     raise TypeError(type(record).__name__)
 
 
@@ -80,9 +69,9 @@ def in_words(record: Evidence) -> list[str]:
 
 
 @part_of.register
-def _(record: Lifetimes, summary: Summary) -> Part:
+def _(record: Lifetimes, summary: Summary) -> Section:
     choice = summary["choice"]
-    k = record.n_clusters or max(record.lifetimes, key=lambda k: record.lifetimes[k])
+    k = record.chosen
     were = "was" if k == 1 else "were"
     chosen = "The longest was taken" if record.n_clusters is None else f"{counted(k, 'cluster')} {were} asked for"
     sentence = (
@@ -101,7 +90,7 @@ def _(record: Lifetimes, summary: Summary) -> Part:
     longest = choice["lifetimes"][0][1]
     rows = [[f"{k}", number(life), percent(life / longest if longest > 0 else None)] for k, life in choice["lifetimes"]]
     table = Table("The alternatives", ["Clusters", "Lifetime", "Of the longest"], rows, shown=6, text=())
-    return Part("How many clusters?", [how_clear(choice, len(summary["clusters"]))], pictures, [table])
+    return Section("How many clusters?", [how_clear(choice, len(summary["clusters"]))], pictures, [table])
 
 
 _MEETINGS = {
@@ -112,7 +101,7 @@ _MEETINGS = {
 
 
 @part_of.register
-def _(record: Dendrogram, summary: Summary) -> Part:
+def _(record: Dendrogram, summary: Summary) -> Section:
     band = "The grey band is the lifetime of the number of clusters drawn."
     if record.leaves == "object":
         branches = counted(len(record.sizes), "branch").replace("branchs", "branches")
@@ -127,11 +116,11 @@ def _(record: Dendrogram, summary: Summary) -> Part:
             f"{record.distance} of their objects: low where the votes give them the same objects."
         )
         title, name = "Which clusters are the same", "merges"
-    return Part("The evidence", [], [picture(title, plotting.evidence(record), name, sentence, band)])
+    return Section("The evidence", [], [picture(title, plotting.evidence(record), name, sentence, band)])
 
 
 @part_of.register
-def _(record: PairCounts, summary: Summary) -> Part:
+def _(record: PairCounts, summary: Summary) -> Section:
     named = {"kmeans": "two means", "gmm": "two Gaussians"}
     record = replace(record, parted_at={named.get(name, name): at for name, at in record.parted_at.items()})
     pictures = []
@@ -145,7 +134,7 @@ def _(record: PairCounts, summary: Summary) -> Part:
         axes = plotting.thresholded_matrices(shares, matrix["clusters"], record.threshold, sizes=matrix["sizes"])
         sentence = "The pairs of the consensus matrix, before and after weak associations were taken away."
         pictures.append(picture("Without weak associations", axes[0], "thresholded", sentence))
-    return Part("The evidence", [], pictures)
+    return Section("The evidence", [], pictures)
 
 
 @in_words.register
@@ -160,14 +149,14 @@ def _(record: PairCounts) -> list[str]:
 
 
 @part_of.register
-def _(record: Candidates, summary: Summary) -> Part:
+def _(record: Candidates, summary: Summary) -> Section:
     pictures = []
     known = np.isfinite(record.scores)
     if len(record.values) > 1 and known.any():
         ticks = "Ticks at the upper edge: a cluster that is too small to be judged or falls apart."
         ax, said = plotting.evidence(record), [] if known.all() else [ticks]
         pictures.append(picture("The values that were tried", ax, "candidates", *said))
-    return Part("How the clusters were made", in_words(record), pictures)
+    return Section("How the clusters were made", in_words(record), pictures)
 
 
 @in_words.register
@@ -181,11 +170,12 @@ def _(record: Candidates) -> list[str]:
     found = f"{number(record.values[best])} ({record.score} {number(record.scores[best])})"
     if n == 1:
         return [f"The {what} was {found}."]
-    return [f"{counted(n, 'value')} for the {what} gave different graphs. The best was {found}; the less, the better."]
+    tried = f"{counted(n, 'value')} for the {what} gave different {record.made}."
+    return [f"{tried} The best was {found}; the less, the better."]
 
 
 @part_of.register
-def _(record: Splits, summary: Summary) -> Part:
+def _(record: Splits, summary: Summary) -> Section:
     rows = [
         [str(t + 2), str(int(size)), number(loss), number(after), number(gain, 4)]
         for t, (size, loss, after, gain) in enumerate(
@@ -201,7 +191,7 @@ def _(record: Splits, summary: Summary) -> Part:
     title, ax = "What each split took away", plotting.evidence(record)
     table = Table("The splits", columns, rows, note, shown=10, text=())
     curve = picture(title, ax, "split_losses", sentence, *in_words(record))
-    return Part("How the clusters were made", [], [curve], [table])
+    return Section("How the clusters were made", [], [curve], [table])
 
 
 @in_words.register
@@ -209,11 +199,6 @@ def _(record: Splits) -> list[str]:
     losses = record.losses
     left = percent(losses[-1] / losses[0] if losses[0] > 0 else 0.0)
     return [f"{counted(len(losses), 'cluster')} leave {left} of the k-means loss."]
-
-
-@part_of.register
-def _(record: Trace, summary: Summary) -> Part:
-    return Part("How the clusters were made", in_words(record))
 
 
 @in_words.register
@@ -226,7 +211,7 @@ def _(record: Trace) -> list[str]:
 
 
 @part_of.register
-def _(record: Memberships, summary: Summary) -> Part:
+def _(record: Memberships, summary: Summary) -> Section:
     sentence = (
         "Each row is an object; the darker a cell, the larger the share of votes for that cluster. Rows with two grey "
         "cells are objects between clusters."
@@ -236,7 +221,7 @@ def _(record: Memberships, summary: Summary) -> Part:
     points = summary["figures"]["points"]
     if points and points.get("entropy"):
         pictures.append(_entropies(points))
-    return Part("How soft are the clusters?", in_words(record), pictures)
+    return Section("How soft are the clusters?", in_words(record), pictures)
 
 
 @in_words.register
@@ -262,8 +247,8 @@ def _entropies(points: Mapping[str, Any]) -> Picture:
 
 
 @part_of.register
-def _(record: Cut, summary: Summary) -> Part:
-    return Part("How the clusters were made", in_words(record))
+def _(record: Trace | Cut, summary: Summary) -> Section:
+    return Section("How the clusters were made", in_words(record))
 
 
 @in_words.register
@@ -301,7 +286,7 @@ def of_first_schema(summary: Summary) -> dict[str, Any]:
         found.append(Trace("density", np.array(figures["climb"])))
     if figures.get("search"):
         thresholds, scores = np.array(figures["search"], dtype=np.float64).T
-        found.append(Candidates("threshold on the co-associations", thresholds, "MM index", scores))
+        found.append(Candidates("threshold on the co-associations", thresholds, "MM index", scores, "graphs"))
     if votes and figures["points"]:
         figures = {**figures, "points": {**figures["points"], "entropy": votes["entropy"]}}
     return {**summary, "figures": figures, "evidence": [record.to_dict() for record in found]}

@@ -1,6 +1,6 @@
 """How many clusters are stable: Monti's consensus clustering on the page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -65,47 +65,36 @@ def stability_section(summary: Summary) -> Section | None:
     found = summary.get("stability")
     if not found:
         return None
-    pictures = [_ambiguity(found), _distributions(found), _growth(found)]
-    pictures += [_objects(found["items"])] if found["items"] else []
-    return Section("How many clusters are stable?", [in_a_line(found)], pictures, [_table(found)])
+    return Section("How many clusters are stable?", [in_a_line(found)], list(_pictures(found)), [_table(found)])
 
 
-def _ambiguity(found: Mapping[str, Any]) -> Picture:
-    of = {name: {row["k"]: row[name] for row in found["table"]} for name in ("pac", "reference_pac")}
-    reference = None if None in of["reference_pac"].values() else of["reference_pac"]
+def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
+    best, items = found["best"], found["items"]
+    pac, reference, growth = (
+        {row["k"]: row[name] for row in found["table"]} for name in ("pac", "reference_pac", "delta_area")
+    )
+    ax = plotting.stability_curves(pac, None if None in reference.values() else reference, n_clusters=best)
     sentence = (
         "Parts of the objects were clustered again and again. A pair is ambiguous if it is sometimes together and "
         "sometimes apart. The share of such pairs falls with the number of clusters even without any: what counts "
         "is how far it lies below the line of data without clusters."
     )
-    ax = plotting.stability_curves(of["pac"], reference, n_clusters=found["best"])
-    return picture("Ambiguous pairs", ax, "ambiguity", sentence)
-
-
-def _distributions(found: Mapping[str, Any]) -> Picture:
-    curves = {int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}
+    yield picture("Ambiguous pairs", ax, "ambiguity", sentence)
+    ax = plotting.consensus_cdfs({int(k): (values, cdf) for k, (values, cdf) in found["cdfs"].items()}, n_clusters=best)
     sentence = "Share of the pairs that are together at most so often. A stable number has a curve flat in the middle."
-    ax = plotting.consensus_cdfs(curves, n_clusters=found["best"])
-    return picture("How often pairs are together", ax, "cdfs", sentence)
-
-
-def _growth(found: Mapping[str, Any]) -> Picture:
-    growth = {row["k"]: row["delta_area"] for row in found["table"]}
+    yield picture("How often pairs are together", ax, "cdfs", sentence)
     sentence = (
         "Growth of the area under these curves from one number to the next (the first: the area). It ends after the "
         "true number; its largest value means nothing."
     )
-    ax = plotting.delta_areas(growth, n_clusters=found["best"])
-    return picture("What one cluster more adds", ax, "growth", sentence)
-
-
-def _objects(items: Mapping[str, Any]) -> Picture:
-    ax = plotting.item_consensus_bars(np.array(items["percent"]) / 100, items["clusters"], most=_MOST_ITEMS)
-    sentence = (
-        "A bar per object (an even choice of them): how often it is together with the members of each cluster. Bars of "
-        "one colour are sure."
-    )
-    return picture("How stable each object's place is", ax, "items", sentence)
+    yield picture("What one cluster more adds", plotting.delta_areas(growth, n_clusters=best), "growth", sentence)
+    if items:
+        ax = plotting.item_consensus_bars(np.array(items["percent"]) / 100, items["clusters"], most=_MOST_ITEMS)
+        sentence = (
+            "A bar per object (an even choice of them): how often it is together with the members of each cluster. "
+            "Bars of one colour are sure."
+        )
+        yield picture("How stable each object's place is", ax, "items", sentence)
 
 
 def _table(found: Mapping[str, Any]) -> Table:

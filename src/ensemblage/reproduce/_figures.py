@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import label_ticks, new_axes, without_frame
 
@@ -36,8 +38,7 @@ def boxes(title: str, values: Mapping[str, Sequence[float]], ylabel: str, senten
     label_ticks(ax, "x", range(1, len(names) + 1), names)
     if sum(map(len, names)) > 30:
         ax.tick_params(axis="x", labelrotation=30)
-    ax.set(ylabel=ylabel)
-    without_frame(ax)
+    without_frame(ax, ylabel=ylabel)
     rows = [{"name": n, "run": i, "value": v} for n in names for i, v in enumerate(values[n])]
     return Panel(title, ax, rows, sentence)
 
@@ -48,16 +49,14 @@ def lines(title: str, curves: Mapping[str, Mapping[float, Any]], labels: tuple[s
     rows = []
     for i, (name, points) in enumerate(curves.items()):
         x = sorted(points)
-        mean = [points[at].mean for at in x]
-        sd = [0.0 if points[at].n < 2 else points[at].sd for at in x]
+        mean = np.array([points[at].mean for at in x])
+        sd = np.array([0.0 if points[at].n < 2 else points[at].sd for at in x])
         color = PALETTE[i % len(PALETTE)]
         ax.plot(x, mean, "o-", color=color, markersize=4, linewidth=1.5, label=name)
-        below, above = [m - s for m, s in zip(mean, sd, strict=True)], [m + s for m, s in zip(mean, sd, strict=True)]
-        ax.fill_between(x, below, above, color=color, alpha=0.12, linewidth=0)
+        ax.fill_between(x, mean - sd, mean + sd, color=color, alpha=0.12, linewidth=0)
         rows += [{"name": name, "x": at, "mean": points[at].mean, "sd": points[at].sd, "n": points[at].n} for at in x]
-    ax.set(xlabel=labels[0], ylabel=labels[1])
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax)
+    without_frame(ax, xlabel=labels[0], ylabel=labels[1])
     return Panel(title, ax, rows, sentence)
 
 
@@ -73,8 +72,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], ylabel: str, sen
     label_ticks(ax, "x", range(len(groups)), list(groups), most=40)
     ax.tick_params(axis="x", labelrotation=60 if len(groups) > 4 else 0)
     ax.axhline(0, color="#57606a", linewidth=0.8)
-    ax.set(ylabel=ylabel)
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax)
+    without_frame(ax, ylabel=ylabel)
     rows = [{"group": g, "name": n, "value": v} for g, values in groups.items() for n, v in values.items()]
     return Panel(title, ax, rows, sentence)

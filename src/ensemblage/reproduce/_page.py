@@ -156,12 +156,10 @@ def _wide(cells: Sequence[Cell], digits: int) -> Table:
 def _cell(cell: Cell | None, digits: int) -> ShownCell:
     if cell is None:
         return ""
-    published = published_text(cell, digits) or "–"
-    if not cell.verdict:
-        return Markup('{}<br><span style="color: #57606a">{}</span>').format(ours_text(cell, digits), published)
-    return Markup(
-        '{}<br><span style="color: #57606a"><span class="swatch" title="{}" style="background: {}"></span>{}</span>'
-    ).format(ours_text(cell, digits), cell.verdict, COLORS[cell.verdict], published)
+    swatch = Markup('<span class="swatch" title="{}" style="background: {}"></span>')
+    judged = swatch.format(cell.verdict, COLORS[cell.verdict]) if cell.verdict else ""
+    below = Markup('<span style="color: #57606a">{}{}</span>').format(judged, published_text(cell, digits) or "–")
+    return Markup("{}<br>{}").format(ours_text(cell, digits), below)
 
 
 def _figure_section(paper: Paper, figure: Shown, panels: Sequence[Panel]) -> Section:

@@ -89,10 +89,8 @@ def plot(cells: Sequence[Cell]) -> Axes | None:
     ax.plot(ends, ends, color="#8c8c8c", linewidth=1, zorder=0)
     for i, column in enumerate(ordered(c.column for c in shown)):
         _plot_column(ax, [c for c in shown if c.column == column], column, PALETTE[i % len(PALETTE)])
-    ax.set(xlabel="published", ylabel="ours", xlim=ends, ylim=ends)
     ax.legend(frameon=False, fontsize=8, ncols=1 if len(ordered(c.column for c in shown)) < 10 else 2)
-    without_frame(ax)
-    return ax
+    return without_frame(ax, xlabel="published", ylabel="ours", xlim=ends, ylim=ends)
 
 
 def _plot_column(ax: Any, cells: Sequence[Cell], column: str, color: str) -> None:

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ensemblage.plotting._axes import label_ticks, new_axes, without_frame
-from ensemblage.plotting._colors import PALETTE
+import numpy as np
+
+from ensemblage.plotting import estimated_clusters
 from ensemblage.reproduce.papers import Cell, Panel, Results, boxes, lines, number, published
 from ensemblage.reproduce.papers.ayad import protocol
 
@@ -45,20 +46,10 @@ def _boxes(results: Results, experiment: str, name: str, methods: Sequence[str])
 
 def pareto(title: str, ks: Sequence[int]) -> Panel:
     """How often each k was found, most frequent first, with the cumulative share (the first 95 %)."""
-    ax = new_axes(4.8, 3.6)
-    rows, total = [], 0
-    for k, count in sorted(Counter(ks).items(), key=lambda item: (-item[1], item[0])):
-        if total >= 0.95 * len(ks):
-            break
-        total += count
-        rows.append({"k": k, "runs": count, "cumulative": total / len(ks)})
-    places = range(len(rows))
-    ax.bar(places, [row["runs"] for row in rows], color=PALETTE[0])
-    label_ticks(ax, "x", places, [row["k"] for row in rows])
-    ax.plot(places, [len(ks) * row["cumulative"] for row in rows], "o-", color=PALETTE[1], markersize=4)
-    ax.set(xlabel="estimated k", ylabel="runs (line: cumulative)", ylim=(0, 1.05 * len(ks)))
-    without_frame(ax)
-    return Panel(title, ax, rows)
+    counts, ax = sorted(Counter(ks).items(), key=lambda item: (-item[1], item[0])), estimated_clusters(ks)
+    covered = (np.cumsum([runs for _, runs in counts]) / len(ks)).tolist()
+    rows = [{"k": k, "runs": runs, "cumulative": share} for (k, runs), share in zip(counts, covered, strict=True)]
+    return Panel(title, ax, rows[: len(ax.patches)])
 
 
 def given_panels(figure: str, results: Results) -> list[Panel]:

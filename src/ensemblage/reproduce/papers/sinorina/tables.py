@@ -88,9 +88,8 @@ def draw_histogram(title: str, heights: Sequence[float], thresholds: Mapping[str
     ax.bar(edges[:-1], heights, width=1 / protocol.N_BINS, align="edge", color="#b4bcc4")
     for i, (name, tau) in enumerate(thresholds.items()):
         ax.axvline(tau, color=PALETTE[i], linestyle=("-", "--", ":")[i % 3], label=f"{name}: {tau:.2f}")
-    ax.set(xlabel="association", ylabel="pairs", xlim=(0, 1))
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax)
+    without_frame(ax, xlabel="association", ylabel="pairs", xlim=(0, 1))
     rows = [{"from": float(a), "pairs": h} for a, h in zip(edges[:-1], heights, strict=True)]
     return Panel(title, ax, [*rows, *({"threshold": name, "from": tau} for name, tau in thresholds.items())])
 

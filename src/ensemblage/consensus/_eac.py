@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from ensemblage._constraints import Bytes, Constraints, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.consensus import evidence as records
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
-from ensemblage.consensus._lifetime import lifetimes
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._linkage import (
-    Evidence,
+    RowSimilarity,
     average_linkage,
     average_linkage_of_matrix,
     complete_linkage,
@@ -24,8 +23,10 @@ from ensemblage.consensus._linkage import (
     linkage_matrix,
     single_linkage,
 )
+from ensemblage.consensus._threshold import ThresholdedConsensus
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
 from ensemblage.metrics._coassociation import association_counts
-from ensemblage.metrics._wat import SPLITS, association_threshold, histogram_of, threshold_constraints
+from ensemblage.metrics._wat import SPLITS, histogram_of
 
 NO_WARD = (
     "which takes co-associations for Euclidean distances. Use KMeansConsensus for least squares on the binary matrix."
@@ -33,7 +34,7 @@ NO_WARD = (
 
 
 @dataclass(eq=False, repr=False)
-class EvidenceAccumulation(BaseConsensus):
+class EvidenceAccumulation(ThresholdedConsensus):
     """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
 
     Parameters
@@ -63,8 +64,7 @@ class EvidenceAccumulation(BaseConsensus):
 
     Attributes
     ----------
-    {labels_confidence}
-    n_clusters_ : int
+    {clusters}
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
         objects that no partition labels last, at height 1.
@@ -127,7 +127,6 @@ class EvidenceAccumulation(BaseConsensus):
     _parameter_constraints: ClassVar[Constraints] = {
         "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
         "similarity": [Words(SIMILARITIES)],
-        "association_threshold": [*threshold_constraints(), None],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
     }
@@ -147,26 +146,25 @@ class EvidenceAccumulation(BaseConsensus):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
-        evidence = Evidence(rows, no_similarity(rows), self._threshold(rows, ensemble), self.n_jobs)
+        similar = RowSimilarity(rows, no_similarity(rows), self._threshold(rows, ensemble), self.n_jobs)
         if self.similarity != "coassociation":
             d = int(rows.n_clusters.sum())
             needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
             advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
             check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
-            evidence = replace(evidence, labels=SIMILARITIES[self.similarity](rows))
+            similar = replace(similar, labels=SIMILARITIES[self.similarity](rows))
         if self.linkage == "single":
-            merges = single_linkage(evidence)
-        elif self.linkage == "average" and evidence.threshold is None:
-            merges = average_linkage(evidence)
+            merges = single_linkage(similar)
+        elif self.linkage == "average" and similar.threshold is None:
+            merges = average_linkage(similar)
         else:
             by_matrix = average_linkage_of_matrix if self.linkage == "average" else complete_linkage
-            merges = by_matrix(evidence, self.max_bytes)
+            merges = by_matrix(similar, self.max_bytes)
         self.linkage_matrix_ = linkage_matrix(merges, rows)
         # Where rows have several objects, k = number of rows is no clustering into singletons.
         lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        # The number that lives longest, the larger one on ties.
-        longest = len(rows) if len(rows) < 3 else max(lives, key=lambda k: lives[k])
+        longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
         return cut(merges, k or longest)
 
     def _check_parameters(self) -> None:
@@ -178,28 +176,19 @@ class EvidenceAccumulation(BaseConsensus):
                 "number."
             )
 
-    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
-        self.__dict__.pop("threshold_", None)  # of an earlier fit
-        if self.association_threshold is None:
-            return None
-        self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
-        return self.threshold_
-
-    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[records.Evidence, ...]:
-        found: list[records.Evidence] = []
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
         threshold = None if self.association_threshold is None else self.threshold_
         if len(self.linkage_matrix_):
             sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
-            found.append(
-                records.Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity")
-            )
+            found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
         if self.lifetimes_:
-            found.append(records.Lifetimes(self.lifetimes_, self.n_clusters))
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
         plain = self.similarity == "coassociation" and (self.weights is None or np.ptp(self.weights) == 0)
         if plain and len(self.labels_) > 1:
             found.append(pair_counts(ensemble, threshold))
         elif threshold is not None:
-            found.append(records.PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
+            found.append(PairCounts(np.empty(0, dtype=np.int64), {}, threshold, 0))
         return tuple(found)
 
 
@@ -207,7 +196,7 @@ MOST_COUNTED = 4_096
 """Objects whose pairs are counted for `PairCounts`: a random sample of more."""
 
 
-def pair_counts(ensemble: Ensemble, threshold: float | None) -> records.PairCounts:
+def pair_counts(ensemble: Ensemble, threshold: float | None) -> PairCounts:
     """Pairs of objects by the nearest multiple of 1 / p, and where they fall into two groups."""
     n = len(ensemble)
     if n > MOST_COUNTED:
@@ -220,4 +209,4 @@ def pair_counts(ensemble: Ensemble, threshold: float | None) -> records.PairCoun
         counts = np.zeros(p + 1, dtype=np.int64)
         np.add.at(counts, np.minimum(places, p), table)
     parted_at = {name: float(split(histogram_of(table))) for name, split in SPLITS.items()}
-    return records.PairCounts(counts, parted_at, threshold, len(ensemble))
+    return PairCounts(counts, parted_at, threshold, len(ensemble))

@@ -1,0 +1,28 @@
+"""Weak associations taken away: a parameter of the methods that compare pairs of objects."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ensemblage._constraints import Constraints
+from ensemblage._ensemble import Ensemble
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.metrics._wat import association_threshold, threshold_constraints
+
+
+class ThresholdedConsensus(BaseConsensus):
+    """A method with ``association_threshold``; a fitted one has ``threshold_`` if that was given."""
+
+    _parameter_constraints: ClassVar[Constraints] = {"association_threshold": [*threshold_constraints(), None]}
+
+    association_threshold: str | float | None
+    random_state: Any
+    threshold_: float
+
+    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
+        """Associations up to it count as 0; None: none does."""
+        self.__dict__.pop("threshold_", None)  # of an earlier fit
+        if self.association_threshold is None:
+            return None
+        self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
+        return self.threshold_

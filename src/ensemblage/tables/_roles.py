@@ -176,7 +176,9 @@ def _role_of_numbers(column: Column) -> Role:
         return Role("constant")
     if not (np.isfinite(filled).all() and (filled == np.floor(filled)).all()):
         return Role("number")
-    named = [bool(pattern.fullmatch(column.name.strip())) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME)]
+    name = column.name.strip()
+    named = [bool(pattern.fullmatch(name)) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME)]
+    named[2] = named[2] or bool(CLASSES_NAME.fullmatch(name))
     if not any(named) and not column.is_text:
         return Role("number")
     if not any(named):

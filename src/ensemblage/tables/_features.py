@@ -71,7 +71,7 @@ def features_of(
     X = np.column_stack([column.numbers for column in numeric if column.numbers is not None])
     rows, X = _complete(X, numeric, table, impute, notes)
     _check_rows(rows, table)
-    varying = X.max(axis=0) > X.min(axis=0)
+    varying = (X[0] != X).any(axis=0)
     used = [numeric[j] for j in np.flatnonzero(varying)]
     notes += _left_out("constant", [numeric[j] for j in np.flatnonzero(~varying)])
     _check_any(used, table, "numbers that vary")

@@ -114,7 +114,7 @@ def read_text(
         body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
     elif b'"' in body and re.search(mark + b' +"', body):
         body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
-    if not body.strip():
+    if not body[:4096].strip() and not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     return lambda typed: _split(body, layout, name, content, typed), layout
 

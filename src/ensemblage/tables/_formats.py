@@ -168,7 +168,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
             return _arrow_rows(body, layout, block_size, numbers)
         except pa.ArrowInvalid as error:
             reason = str(error)
-            if "conversion error" in reason:  # a cell below the first is no number
+            if numbers and "conversion error" in reason:  # a cell below the first ones is no number
                 return _split(body, layout, name, content, False)
             if "block size" not in reason:
                 break

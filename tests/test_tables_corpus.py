@@ -483,3 +483,8 @@ def test_labels_stay_text_where_they_look_like_numbers():
     E = members_of(read_table(text.encode(), name="t.csv")).ensemble
     assert E.categories[0].tolist() == ["0.50", "1.5", "1.50", "2.50"]
     assert E.n_missing == 1
+
+
+def test_text_that_is_no_unicode_is_refused():
+    with pytest.raises(ValueError, match="cannot be split into cells"):
+        read_table(b"a,b\n1,x\n2,+2AA-\n", name="t.csv", encoding="utf-7")

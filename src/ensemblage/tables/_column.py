@@ -83,7 +83,7 @@ class Column:
         if self.read_again is not None and self.decimal != ".":
             return parse_numbers(self.text, self.decimal)
         values = pc.cast(self.values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return Numbers(np.array(values, dtype=np.float64), np.zeros(len(values), dtype=bool), True)
+        return Numbers(np.asarray(values, dtype=np.float64), np.zeros(len(values), dtype=bool), True)
 
     @property
     def numbers(self) -> NDArray[np.float64] | None:

@@ -114,7 +114,7 @@ def read_text(
         body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
     elif b'"' in body and re.search(mark + b' +"', body):
         body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
-    if not body.strip():
+    if not body[:4096].strip() and not body.strip():
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     return lambda typed: _split(body, layout, name, content, typed), layout
 
@@ -168,7 +168,7 @@ def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) 
             return _arrow_rows(body, layout, block_size, numbers)
         except pa.ArrowInvalid as error:
             reason = str(error)
-            if "conversion error" in reason:  # a cell below the first is no number
+            if numbers and "conversion error" in reason:  # a cell below the first ones is no number
                 return _split(body, layout, name, content, False)
             if "block size" not in reason:
                 break

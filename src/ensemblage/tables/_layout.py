@@ -79,12 +79,12 @@ def find_layout(lines: list[str], name: str, delimiter: str | None = None, has_h
     skipped = 1 if said else 0
     lines = lines[skipped:]
     delimiter = delimiter or (said[1] if said else None) or _delimiter(lines, name)
-    rows = list(itertools.islice(split_rows(lines, delimiter, name), SAMPLE_ROWS))
+    rows = list(itertools.islice(split_rows(lines, delimiter, name, skipped=skipped), SAMPLE_ROWS))
     return layout_of_rows(rows, name, delimiter, has_header, skipped)
 
 
 def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool | None, skipped: int = 0) -> Layout:
-    """The header of rows whose numbers are those of lines after the first ``skipped``."""
+    """The header of rows; the first ``skipped`` lines of the file are no rows."""
     if not rows:
         raise ValueError(f"{name} must hold a table. It holds nothing but blank lines. Save the table again.")
     n_lines, first = rows[0]
@@ -95,14 +95,14 @@ def layout_of_rows(rows: list[Row], name: str, delimiter: str, has_header: bool 
     if has_header is None:
         has_header = short or not _is_data(first, body)
     if not has_header:
-        names, n_lines, short = [f"column_{j}" for j in range(1, len(first) + 1)], 0, False
+        names, n_lines, short = [f"column_{j}" for j in range(1, len(first) + 1)], skipped, False
         body = [first, *body]
     else:
         names = [""] * short + first
     columns = _columns(body, len(names))
     numbers = tuple(j for j, column in enumerate(columns) if _are_plain_numbers(column))
     fractions = tuple(j for j in numbers if any(re.search(r"\.\d*[1-9]", cell) for cell in columns[j]))
-    return Layout(delimiter, names, skipped + n_lines, has_header, short, numbers, fractions)
+    return Layout(delimiter, names, n_lines, has_header, short, numbers, fractions)
 
 
 def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:

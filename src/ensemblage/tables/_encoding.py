@@ -399,7 +399,7 @@ def _check_numbers(column: Column, table: Table) -> None:
 
 def check_sizes(X: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
     """Refuse numbers whose squares overflow."""
-    largest = np.fmax.reduce(np.abs(X)).astype(np.float64)
+    largest = np.maximum(np.fmax.reduce(X), -np.fmin.reduce(X)).astype(np.float64)
     if (largest > LARGEST).any():
         j = int(np.argmax(largest))
         raise ValueError(

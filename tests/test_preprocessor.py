@@ -450,6 +450,8 @@ def test_options_of_the_shell(tmp_path):
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert [member.get("weight", 1) for member in summary["members"]] == [1] * 10 + [15.0] * 3
     assert "categories as members" in summary["settings"]["notes"]
+    again = ["run", path, "-k", 2, "--categories", "member", "--partitions", 10, "-o", tmp_path / "out"]
+    assert CliRunner().invoke(main, list(map(str, again))).exit_code == 2  # another weight: another analysis
     assert {c["use"] for c in summary["columns"]} >= {"id of the rows", "used: member of the ensemble of 3 categories"}
     roles = ["--role", "city=drop", "--role", "risk=ordered:high<medium<low"]
     shell_labels(tmp_path, path, "-k", 2, *roles)

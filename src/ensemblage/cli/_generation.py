@@ -58,11 +58,12 @@ class Generation:
 
     def identity(self) -> dict[str, Any]:
         """All that the ensemble depends on beside the data."""
+        chosen: dict[str, Any] = {} if self.member_weight == 1 else {"member-weight": self.member_weight}
         if self.generator == GREEDY:
-            return {"generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
+            return {**chosen, "generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
         if self.generator == MIXED:
-            return {"generator": MIXED, "mixed_k": self.k, "seed": self.seed}
-        chosen = {} if self.generator == "random-k" else {"generator": self.generator}
+            return {**chosen, "generator": MIXED, "mixed_k": self.k, "seed": self.seed}
+        chosen |= {} if self.generator == "random-k" else {"generator": self.generator}
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
 
     def independent(self, estimator: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -276,7 +277,7 @@ def _change(use: str, name: str) -> str:
     """How the user changes what was done."""
     left = use.removeprefix("left out, ")
     role = "drop" if left == use else OTHER_ROLE.get(left.partition(",")[0])
-    return f" (else: --role {name}={role})" if role else ""
+    return f" (else: --role {shlex.quote(f'{name}={role}')})" if role else ""
 
 
 def listed(names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -95,7 +96,8 @@ class Encoded:
         return {"number": "used", "days": "used: number of days", "parts": "used: year, month, weekday"}[self.kind]
 
 
-class Cells(NamedTuple):
+@dataclass(frozen=True)
+class Cells:
     """The used columns as numbers, before missing values are filled and scales changed."""
 
     X: NDArray[np.float64]
@@ -104,6 +106,11 @@ class Cells(NamedTuple):
     """(c,) for messages"""
     of: list[int]
     """(c,) the place of each one's column among those encoded."""
+
+    @cached_property
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(c,) least and largest values that are there, NaN if there is none."""
+        return np.fmin.reduce(self.X, initial=np.nan), np.fmax.reduce(self.X, initial=np.nan)
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,7 @@ class Encoding:
             return np.empty((len(table), 0))
         cells = _cells(self.columns, table)
         _check_complete(cells, self.columns, table, self.options.impute)
-        check_sizes(cells.X, cells.names)
+        check_sizes(*cells.bounds, cells.names)
         return np.ascontiguousarray(self.transformer.transform(cells.X))
 
     def members(self, table: Table) -> dict[str, NDArray[np.int32]]:
@@ -168,7 +175,7 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
     transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts)
-    check_sizes(cells.X, cells.names)
+    check_sizes(*cells.bounds, cells.names)
     X = np.ascontiguousarray(transformer.fit_transform(cells.X))
     if options.standardize:
         notes.append("features have mean 0 and standard deviation 1")
@@ -219,7 +226,7 @@ def _varying(columns: Sequence[Encoded], table: Table) -> tuple[Cells, list[Enco
     cells = _cells(columns, table)
     constant: set[str] = set()
     if cells.X.size:
-        low, high = np.fmin.reduce(cells.X), np.fmax.reduce(cells.X)
+        low, high = cells.bounds
         features = [column for column in columns if column.kind != "member"]
         varies: dict[str, bool] = {}
         for j, is_varying in zip(cells.of, (high > low).tolist(), strict=True):
@@ -318,7 +325,10 @@ def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> 
         places = [j for j, kind in enumerate(kinds) if BLOCKS[kind] == block]
         if places and options.impute is not None:
             scaler = make_pipeline(_imputer("most-frequent" if block == "categories" else options.impute), scaler)
-        steps += [(block, scaler, places)] if places else []
+        if places:
+            # A slice is not copied.
+            together = places == list(range(places[0], places[-1] + 1))
+            steps.append((block, scaler, slice(places[0], places[-1] + 1) if together else places))
     return ColumnTransformer(steps, transformer_weights={"parts": 1 / np.sqrt(n_parts)}, sparse_threshold=0)
 
 
@@ -398,9 +408,9 @@ def _check_numbers(column: Column, table: Table) -> None:
         )
 
 
-def check_sizes(X: NDArray[np.floating[Any]], names: Sequence[str]) -> None:
-    """Refuse numbers whose squares overflow."""
-    largest = np.maximum(np.fmax.reduce(X), -np.fmin.reduce(X)).astype(np.float64)
+def check_sizes(low: NDArray[Any], high: NDArray[Any], names: Sequence[str]) -> None:
+    """Refuse numbers whose squares overflow: the least and largest of each column decide."""
+    largest = np.maximum(high, -low).astype(np.float64)
     if (largest > LARGEST).any():
         j = int(np.argmax(largest))
         raise ValueError(

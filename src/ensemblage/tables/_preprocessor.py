@@ -305,7 +305,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             return self.transformer_.transform(X)
         self.transformer_ = transformer_of(["number"] * len(kept), Options(self.standardize, self.impute))
         X = X[:, self._varying]
-        check_sizes(X, self._names)
+        check_sizes(np.fmin.reduce(X), np.fmax.reduce(X), self._names)
         return np.ascontiguousarray(self.transformer_.fit_transform(X))
 
     def _validated(self, X: Any, reset: bool) -> Any:

@@ -170,6 +170,9 @@ def _role_of_numbers(column: Column) -> Role:
     values = column.numbers
     if values is None:
         return Role("number")
+    first = values[:FEW_ROWS]
+    if (first != first[0]).any() and (first != np.floor(first)).any() and not np.isnan(first).any():
+        return Role("number")  # a fraction, and it varies
     missing = np.isnan(values)
     filled = values[~missing] if missing.any() else values
     if len(filled) == len(values) > 1 and filled.min() == filled.max():

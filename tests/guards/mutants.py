@@ -29,7 +29,7 @@ RESULTS = Path(__file__).with_name("mutants.jsonl")
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
 PACKAGES = ("rows", "labels", "tables", "counting", "consensus", "ranking", "metrics", "generation")
 SEED = 17
-FASTER = ["-p", "no:cacheprovider", "-p", "no:xdist", "-x", "-q", "--no-header", "--tb=line"]
+FASTER = ["-p", "no:cacheprovider", "-p", "no:xdist", "-x", "-q", "--no-header", "--tb=line", "--hypothesis-seed=0"]
 
 NEAREST: dict[str, list[str]] = {
     "rows/": ["golden", "rows", "stored", "ensemble", "threads"],

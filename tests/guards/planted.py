@@ -154,9 +154,12 @@ def main() -> None:
         told = next((line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
         sys.stdout.write(f"{answers[bug.name]:9s} {seconds:5.1f}s {bug.name} {told[:110]}\n")
         sys.stdout.flush()
-    if not given.words and not given.nearest:
-        RECORD.parent.mkdir(exist_ok=True)
-        RECORD.write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        if not given.nearest:
+            RECORD.parent.mkdir(exist_ok=True)
+            known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+            known |= answers
+            kept = {bug.name: known[bug.name] for bug in BUGS if bug.name in known}
+            RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,125 @@
+"""What the sessions in `guards/` found to be unguarded, and that the sessions themselves still work."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategies import random_labels
+
+sys.path.insert(0, str(Path(__file__).parent / "guards"))
+
+import mutants
+import planted
+
+from ensemblage import BipartiteVoting, Ensemble, KMeansConsensus, RandomKPartitions, metrics
+from ensemblage._jit import jit
+from ensemblage.kernels import _distances
+from ensemblage.rows import threads
+from ensemblage.rows.threads import parallel_map, thread_count
+
+
+@pytest.mark.skipif("ensemblage-" in str(mutants.ROOT), reason="a bug is planted")
+@pytest.mark.parametrize("bug", planted.BUGS, ids=lambda bug: bug.name)
+def test_every_known_bug_can_still_be_planted(bug):
+    compile(bug.planted(), bug.module, "exec")
+
+
+def test_a_mutant_differs_from_its_module_in_one_place():
+    found = mutants.sample_of("counting", 5)
+    assert len({mutant.key for mutant in found}) == 5
+    assert found == mutants.sample_of("counting", 30)[:5]
+    sources = {mutants.source_of(mutant) for mutant in found}
+    assert len(sources) == 5
+    for source in sources:
+        compile(source, "mutant", "exec")
+
+
+def test_a_kernel_has_its_name_before_two_threads_send_it():
+    """numba names a kernel when it is first pickled, and fails an assertion where two threads do that at once."""
+
+    @jit
+    def kernel(x):
+        return x + 1
+
+    for made in (kernel, *(f for f in vars(_distances).values() if hasattr(f, "py_func"))):
+        assert made._MemoMixin__uuid is not None
+
+
+# ---- Threads ----
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 5), (-1, 5), (-2, 4), (-5, 1), (-9, 1), (1, 1), (7, 7)])
+def test_number_of_threads(monkeypatch, n_jobs, expected):
+    monkeypatch.setattr(threads, "available_cores", lambda: 5)
+    assert thread_count(n_jobs) == expected
+
+
+def test_limit_of_the_environment(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    for text, expected in (("", 6), ("2", 2), ("9", 6), ("0", 1), ("many", 6)):
+        monkeypatch.setenv("OMP_NUM_THREADS", text)
+        assert threads.available_cores() == expected
+
+
+@pytest.mark.parametrize("who", ["the caller", "a helper"])
+def test_an_error_stops_the_other_threads(who):
+    """At their next task; none of the many that are left is begun."""
+    begun, lock, caller = [], threading.Lock(), threading.current_thread()
+    both = threading.Barrier(2)
+
+    def task(i):
+        if i < 2:
+            both.wait(30)  # one each
+        mine = threading.current_thread() is caller
+        if i < 2 and mine == (who == "the caller"):
+            raise KeyError("the first error")
+        with lock:
+            begun.append(i)
+        time.sleep(0.05)
+
+    with pytest.raises(KeyError, match="the first error"):
+        parallel_map(task, range(200), 2)
+    assert len(begun) <= 3
+
+
+# ---- Weights and counts ----
+
+
+def test_the_passes_of_bvote_are_compared_with_weights():
+    """Of several orders the one with the least weighted error wins: its error is a mean over partitions with weights."""
+    labels, w = random_labels(60, 6, 4, seed=3), np.array([9, 1, 1, 1, 1, 1.0])
+    model = BipartiteVoting(3, weights=w, random_state=0).fit(labels)
+    assert model.objective_ == pytest.approx(np.average(model.losses_.mse, weights=w))
+    assert model.objective_ != pytest.approx(np.mean(model.losses_.mse), rel=1e-6)
+
+
+def test_random_starts_follow_the_numbers_of_objects():
+    """A row of almost all objects is a start of almost every run."""
+    rows = np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])
+    labels = np.repeat(rows, [996, 1, 1, 1, 1], axis=0)
+    for init in ("random", "k-means++"):
+        starts = []
+        for seed in range(30):
+            model = KMeansConsensus(1, init=init, n_init=1, max_iter=1, random_state=seed).fit(labels)
+            starts.append(model._centroids.centroids[0])
+        of_largest = sum(np.array_equal(np.flatnonzero(start), np.flatnonzero(starts[0])) for start in starts)
+        assert of_largest >= 28, init
+
+
+def test_confidence_counts_partitions_with_their_weights():
+    labels = np.array([[0, 0], [0, 1], [0, 0], [1, 1]])
+    model = KMeansConsensus(2, weights=[3, 1], random_state=0).fit(labels)
+    assert model.labels_.tolist() == [0, 0, 0, 1]
+    assert model.confidence_.tolist() == [(3 + 4) / 8, 3 / 4, (3 + 4) / 8, 0]
+
+
+def test_generators_use_their_seed():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    first, again, other = (RandomKPartitions(4, random_state=s).fit_transform(X) for s in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert metrics.ensemble_ari(Ensemble(first), first[:, 0]) <= 1

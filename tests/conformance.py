@@ -151,7 +151,6 @@ def weights_count(name: str, setting: Setting) -> str | None:
     return None
 
 
-
 def confidence_by_pairs(labels: np.ndarray, clusters: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """The confidence as the README says it: of the pairs with the other members, the share that is joined."""
     w = np.ones(labels.shape[1]) if weights is None else weights
@@ -674,7 +673,7 @@ def generation_of_frames(name: str, setting: Setting) -> str | None:
 
 @column("refit, pickle", of=OF_GENERATORS)
 def generation_again(name: str, setting: Setting) -> str | None:
-    generator, labels = generated(name, FEATURES[:40, :3])
+    generator, _ = generated(name, FEATURES[:40, :3])
     fresh, expected = generated(name)
     assert_array_equal(generator.fit_transform(FEATURES), expected)
     assert generator.n_features_in_ == 6
@@ -707,7 +706,9 @@ def command_generate(name: str, setting: Setting) -> str | None:
     k = ("-k", 3) if name in GIVEN else ()
     partitions = ("--partitions", 5) if name not in GIVEN else ()
     for out in outs:
-        succeed("generate", WINE, "--generator", COMMANDS[name], *k, *partitions, "--drop-column", "cultivar", "-o", out)
+        succeed(
+            "generate", WINE, "--generator", COMMANDS[name], *k, *partitions, "--drop-column", "cultivar", "-o", out
+        )
     first, second, third = (Ensemble.load(out) for out in outs)
     assert_array_equal(np.asarray(first), np.asarray(second))
     assert first.shape == third.shape

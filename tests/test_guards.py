@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from strategies import random_labels
 
@@ -15,11 +16,23 @@ sys.path.insert(0, str(Path(__file__).parent / "guards"))
 import mutants
 import planted
 
-from ensemblage import BipartiteVoting, Ensemble, KMeansConsensus, RandomKPartitions, metrics
+from ensemblage import (
+    BipartiteVoting,
+    Ensemble,
+    KMeansConsensus,
+    RandomKPartitions,
+    SelectMembers,
+    metrics,
+    plotting,
+    read_table,
+)
 from ensemblage._jit import jit
 from ensemblage.kernels import _distances
+from ensemblage.ranking._compare import _correlation
 from ensemblage.rows import threads
 from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.tables._features import features_of
+from ensemblage.tables._labels import label_values
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutants.ROOT), reason="a bug is planted")
@@ -90,7 +103,7 @@ def test_an_error_stops_the_other_threads(who):
 
 
 def test_the_passes_of_bvote_are_compared_with_weights():
-    """Of several orders the one with the least weighted error wins: its error is a mean over partitions with weights."""
+    """Of several orders the one with the least mean error wins, and that mean has the weights of the partitions."""
     labels, w = random_labels(60, 6, 4, seed=3), np.array([9, 1, 1, 1, 1, 1.0])
     model = BipartiteVoting(3, weights=w, random_state=0).fit(labels)
     assert model.objective_ == pytest.approx(np.average(model.losses_.mse, weights=w))
@@ -123,3 +136,70 @@ def test_generators_use_their_seed():
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     assert metrics.ensemble_ari(Ensemble(first), first[:, 0]) <= 1
+
+
+# ---- Tables ----
+
+
+def written(folder, text):
+    path = folder / "t.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_role_must_be_one_there_is(tmp_path):
+    path = written(tmp_path, "a,b\n1,2\n3,4\n5,7\n")
+    with pytest.raises(ValueError, match=r"--role must be one of .* Got 'x' for 'a'\."):
+        features_of(read_table(path, roles={"a": "x"}))
+
+
+def test_only_unusual_separators_are_told(tmp_path):
+    assert not [n for n in read_table(written(tmp_path, "a,b\n1,2\n3,4\n")).notes if "separated" in n]
+    assert "cells are separated by semicolons" in read_table(written(tmp_path, "a;b\n1;2\n3;4\n")).notes
+
+
+def test_the_first_missing_feature_is_told(tmp_path):
+    table = read_table(written(tmp_path, "a,b\n1,2\n3,\n5,6\n,8\n9,10\n"))
+    with pytest.raises(ValueError, match=r"Got 2, the first in line 3, column 'b'"):
+        features_of(table)
+
+
+@pytest.mark.parametrize(("impute", "expected"), [("median", 2.0), ("mean", 4.0)])
+def test_what_fills_a_gap(tmp_path, impute, expected):
+    """Of 1, 2 and 9 the median is no mean."""
+    table = read_table(written(tmp_path, "a,b\n1,5\n2,6\n9,8\n,9\n"))
+    assert features_of(table, impute=impute, standardize=False).X[3, 0] == expected
+
+
+@pytest.mark.parametrize("number", [2**62, 2**63 - 1, -(2**63)])
+def test_labels_up_to_64_bits_are_whole_numbers(number):
+    assert label_values([str(number), "1"]) == [number, 1]
+    assert label_values([str(2**63), "1"]) == [str(2**63), "1"]
+
+
+# ---- Ranking ----
+
+
+def test_two_partitions_have_a_correlation():
+    correlate = lambda x, y: np.corrcoef(x, y)[0, 1]  # noqa: E731
+    assert _correlation(correlate, np.array([1.0, 2.0, np.nan]), np.array([0.1, 0.3, 0.2])) == pytest.approx(1)
+    assert np.isnan(_correlation(correlate, np.array([1.0, np.nan]), np.array([0.1, 0.3])))
+
+
+def test_selection_of_lists_and_of_frames_with_other_indices():
+    labels = random_labels(30, 5, 3)
+    selection = SelectMembers(n_members=2).fit(labels)
+    expected = labels[:, selection.selected_]
+    assert np.array_equal(selection.transform(labels.tolist()), expected)
+    assert np.array_equal(selection.transform(pd.DataFrame(labels, index=range(30, 0, -1))), expected)
+
+
+def test_a_data_type_and_a_colormap_that_there_are_not():
+    with pytest.raises(TypeError, match=r"dtype of one_hot must be a data type of NumPy\. Got 'x'\. Give one"):
+        Ensemble([[0, 1], [1, 1]]).one_hot(dtype="x")
+    for draw in (
+        lambda: plotting.consensus_matrix(np.eye(2), [0, 1], cmap=3),
+        lambda: plotting.agreement(np.eye(2), cmap=3),
+    ):
+        with pytest.raises(ValueError, match=r"cmap of .* must be a Colormap .* Got 3\. Give one"):
+            draw()

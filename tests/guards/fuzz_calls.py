@@ -14,7 +14,18 @@ import pyarrow as pa
 from fuzz import Failure, sentence_of
 
 from ensemblage import METHODS, Ensemble, make_consensus
-from ensemblage._constraints import Bytes, Flag, Function, Jobs, Number, Seed, Values, Whole, Words, parameter_constraints
+from ensemblage._constraints import (
+    Bytes,
+    Flag,
+    Function,
+    Jobs,
+    Number,
+    Seed,
+    Values,
+    Whole,
+    Words,
+    parameter_constraints,
+)
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 NAMES = [name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])]
@@ -63,7 +74,9 @@ def in_a_guise(labels: np.ndarray, draw: Random, folder: Path) -> tuple[str, Any
     if guise == "int32F":
         return guise, np.asfortranarray(labels.astype(np.int32))
     if guise == "uint":
-        return guise, (labels + 1).astype(draw.choice([np.uint8, np.uint16, np.uint64])) if labels.max() < 250 else labels
+        return guise, (labels + 1).astype(
+            draw.choice([np.uint8, np.uint16, np.uint64])
+        ) if labels.max() < 250 else labels
     if guise == "float":
         return guise, np.where(labels < 0, np.nan, labels).astype(draw.choice([np.float32, np.float64]))
     if guise == "list":

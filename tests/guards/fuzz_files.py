@@ -20,8 +20,10 @@ from ensemblage import Ensemble, read_table
 from ensemblage.cli import main
 
 WINE = (Path(__file__).parents[2] / "examples" / "wine.csv").read_bytes()
-TOKENS = [b",", b";", b"\t", b'"', b"'", b"\n", b"\r\n", b"\0", b"\xff", b"nan", b"inf", b"1e999", b"-", b"1_000", b"1,5",
-          b"\xef\xbb\xbf", b"=cmd", b"9" * 400, b"<b>", b"\xe2\x88\x92", b"True", b"id", b"{}", b"[", b"null"]  # fmt: skip
+TOKENS = [
+    b",", b";", b"\t", b'"', b"'", b"\n", b"\r\n", b"\0", b"\xff", b"nan", b"inf", b"1e999", b"-", b"1_000", b"1,5",
+    b"\xef\xbb\xbf", b"=cmd", b"9" * 400, b"<b>", b"\xe2\x88\x92", b"True", b"id", b"{}", b"[", b"null",
+]  # fmt: skip
 
 
 @cache

@@ -1,4 +1,4 @@
-"""``ensemblage run`` stopped at a random moment, again and again, until it ends: nothing is lost, the labels are the same."""
+"""``ensemblage run`` stopped at a random moment, again and again, until it ends: nothing is lost."""
 
 from __future__ import annotations
 

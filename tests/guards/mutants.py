@@ -40,7 +40,10 @@ NEAREST: dict[str, list[str]] = {
     "labels/": ["ensemble", "stored", "ensemble_files"],
     "tables/": ["tables", "tables_corpus"],
     "counting/": ["golden", "contingency", "lanes", "voting"],
-    "counting/_pair": ["golden", "contingency", "threshold", "discotec"],
+    "counting/_contingency": ["golden", "contingency", "graph", "voting"],
+    "counting/_distances": ["internal_indices", "ranking"],
+    "counting/_pair_sums": ["golden", "contingency", "discotec"],
+    "counting/_pairs": ["golden", "contingency", "threshold", "metrics"],
     "consensus/": ["golden", "weights", "parameters_count"],
     "consensus/_base": ["golden", "weights", "predict", "sample_weight"],
     "consensus/_content": ["golden", "voting"],
@@ -302,7 +305,7 @@ class Workshop:
                 shutil.copy2(ROOT / name, target)
 
     def run(self, tests: list[str], limit: float, cache: Path | None = None) -> tuple[str, float, str]:
-        """"passed", "failed" or "too long", the seconds, and the last lines of the tests."""
+        """ "passed", "failed" or "too long", the seconds, and the last lines of the tests."""
         env = os.environ | {
             "PYTHONPATH": str(self.copy / "src"),
             "NUMBA_CACHE_DIR": str(cache or self.warm),

@@ -35,6 +35,7 @@ class Bug(NamedTuple):
         return source.replace(self.old, self.new)
 
 
+# fmt: off
 BUGS = [
     Bug("bVote matches without weights", "consensus/_bvote.py", "rows.weights[j] * tables.table(i, j)",
         "tables.table(i, j)"),
@@ -43,19 +44,21 @@ BUGS = [
         "np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions])",
         "np.average(losses.mse[order.partitions])"),
     Bug("BipartiteVoting ignores random_state", "consensus/_bvote.py", "task_seeds(self.random_state, self.n_passes)",
-        "task_seeds(0, self.n_passes)"),
+        "task_seeds(0, self.n_passes)", "parameters_count"),
     Bug("k-means ignores random_state", "consensus/_kmeans.py", "task_seeds(self.random_state, self.n_init)",
-        "task_seeds(0, self.n_init)"),
-    Bug("H-KM ignores random_state", "consensus/_bisecting.py", "task_seeds(self.random_state, 1)", "task_seeds(0, 1)"),
-    Bug("HGPA ignores random_state", "consensus/_hgpa.py", "task_seeds(self.random_state, 1)", "task_seeds(0, 1)"),
+        "task_seeds(0, self.n_init)", "parameters_count"),
+    Bug("H-KM ignores random_state", "consensus/_bisecting.py", "task_seeds(self.random_state, 1)", "task_seeds(0, 1)",
+        "parameters_count"),
+    Bug("HGPA ignores random_state", "consensus/_hgpa.py", "task_seeds(self.random_state, 1)", "task_seeds(0, 1)",
+        "parameters_count"),
     Bug("every cut ignores random_state", "consensus/_partition_graph.py", "task_seeds(estimator.random_state, 1)",
-        "task_seeds(0, 1)"),
+        "task_seeds(0, 1)", "parameters_count"),
     Bug("random_state is the same for every task", "_random.py", "random_source(random_state).randint(",
         "random_source(0).randint(", "seeds parameters_count generation"),
     Bug("RandomKPartitions ignores random_state", "generation/_random_k.py", "random_source(self.random_state)",
         "random_source(0)"),
     Bug("MCLA's ties ignore random_state", "consensus/_mcla.py", "np.random.RandomState(seed).uniform(size=len(rows))",
-        "np.random.RandomState(0).uniform(size=len(rows))"),
+        "np.random.RandomState(0).uniform(size=len(rows))", "graph golden parameters_count"),
     Bug("confidence_ without weights", "consensus/_base.py",
         "rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights, self.n_jobs",
         "rows.codes, rows.counts, clusters, profile, rows.offsets, None, self.n_jobs"),
@@ -104,7 +107,8 @@ BUGS = [
     Bug("mean imputed as median", "tables/_features.py",
         'np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)', "np.nanmedian(X, axis=0)",
         "tables tables_corpus"),
-    Bug("1_000 is a number of a table", "tables/_numbers.py", r'POINT_NUMBER = rf"^{SIGN}(?:\d+\.?\d*|\.\d+){EXPONENT}$"',
+    Bug("1_000 is a number of a table", "tables/_numbers.py",
+        r'POINT_NUMBER = rf"^{SIGN}(?:\d+\.?\d*|\.\d+){EXPONENT}$"',
         r'POINT_NUMBER = rf"^{SIGN}(?:\d[\d_]*\.?\d*|\.\d+){EXPONENT}$"', "tables tables_corpus"),
     Bug("1_000 is a number of an option", "cli/_values.py", 'if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63',
         'if re.fullmatch(r"-?[0-9_]{1,19}", text) else 2**63', "cli_refused cli"),
@@ -118,48 +122,53 @@ BUGS = [
     Bug("parallel_map's caller does not stop the others", "rows/threads.py",
         "    except BaseException:\n        stopped = True\n        raise\n    finally:",
         "    except BaseException:\n        raise\n    finally:"),
-    Bug("parallel_map does not look whether it is stopped", "rows/threads.py", "                    check_stopped()\n", ""),
-    Bug("parallel_map hides the error of a helper", "rows/threads.py", "            helper.result()", "            pass"),
+    Bug("parallel_map does not look whether it is stopped", "rows/threads.py",
+        "                    check_stopped()\n", ""),
+    Bug("parallel_map hides the error of a helper", "rows/threads.py",
+        "            helper.result()", "            pass"),
     Bug("the header rule: every first row is a header", "tables/_layout.py",
         "has_header = short or not _is_data(first, body)", "has_header = True"),
     Bug("the header rule: text that comes again is a name", "tables/_layout.py", "else cell in column",
         "else False"),
-    Bug("the header rule: numbers above text", "tables/_layout.py", "if all(map(is_number, column)) else cell in column",
+    Bug("the header rule: numbers above text", "tables/_layout.py",
+        "if all(map(is_number, column)) else cell in column",
         "if any(map(is_number, column)) else cell in column"),
-    Bug("the header rule: a data frame's 0, 1, 2", "tables/_layout.py", "        return False  # a data frame's default",
+    Bug("the header rule: a data frame's 0, 1, 2", "tables/_layout.py",
+        "        return False  # a data frame's default",
         "        return True  # a data frame's default"),
     Bug("the header rule: an empty first cell", "tables/_layout.py", "    if not first[0]:\n        return False",
         "    if not first[0]:\n        return True"),
-    Bug("Ada-cVote relabels without weights", "consensus/_ada_cvote.py", "float(rows.weights[j]), NW, N1", "1.0, NW, N1"),
+    Bug("Ada-cVote relabels without weights", "consensus/_ada_cvote.py",
+        "float(rows.weights[j]), NW, N1", "1.0, NW, N1"),
     Bug("Ada-cVote votes without weights", "consensus/_ada_cvote.py",
         "W *= np.repeat(rows.weights, np.diff(rows.offsets))[:, None]", "W *= 1.0"),
-]  # fmt: skip
+]
+# fmt: on
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="only bugs whose name holds one of these words")
-    parser.add_argument("--nearest", action="store_true", help="without the guards that were written for these")
+    parser.add_argument("--again", action="store_true", help="those too that were noticed by an earlier session")
     given = parser.parse_args()
     workshop, answers = Workshop("planted"), {}
     for bug in BUGS:
+        known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
         if given.words and not any(word in bug.name for word in given.words):
             continue
-        tests = [f"tests/test_{name}.py" for name in [*bug.tests.split(), "guards"] if bug.tests]
-        tests = tests or nearest_tests(bug.module)
-        if given.nearest:
-            tests = [name for name in tests if "guards" not in name]
+        if known.get(bug.name) == "killed" and not given.again:
+            continue
+        tests = [f"tests/test_{name}.py" for name in bug.tests.split()] or nearest_tests(bug.module)
+        tests = list(dict.fromkeys(["tests/test_guards.py", *tests]))
         outcome, seconds, text = workshop.run_mutant(bug.module, bug.planted(), tests, 600)
         answers[bug.name] = {"passed": "survived", "no tests": "survived"}.get(outcome, "killed")
         told = next((line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
         sys.stdout.write(f"{answers[bug.name]:9s} {seconds:5.1f}s {bug.name} {told[:110]}\n")
         sys.stdout.flush()
-        if not given.nearest:
-            RECORD.parent.mkdir(exist_ok=True)
-            known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-            known |= answers
-            kept = {bug.name: known[bug.name] for bug in BUGS if bug.name in known}
-            RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        known[bug.name] = answers[bug.name]
+        RECORD.parent.mkdir(exist_ok=True)
+        kept = {bug.name: known[bug.name] for bug in BUGS if bug.name in known}
+        RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

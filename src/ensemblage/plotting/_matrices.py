@@ -58,7 +58,7 @@ def agreement(
     p = len(values)
     check_length(names, p, "names of agreement")
     strip_values = None if consensus is None else check_numbers(consensus, "consensus of agreement", (p,))
-    style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
+    style = {"cmap": _color_map(cmap, "agreement"), "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
     image = ax.imshow(values, extent=(0, p, p, 0), **style)
     strip = max(1.0, p / 18)
     if strip_values is not None:
@@ -69,6 +69,19 @@ def agreement(
     below = bool((values < 0).any())
     ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03, extend="min" if below else "neither")
     return ax
+
+
+def _color_map(cmap: Any, owner: str) -> Any:
+    """The colormap of that name, or the colormap itself."""
+    from matplotlib import colormaps
+
+    try:
+        return colormaps.get_cmap(cmap)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cmap of {owner} must be a Colormap of matplotlib or the name of one. Got {shown(cmap)}. Give one, such "
+            "as 'Blues'."
+        ) from None
 
 
 def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at: float | None) -> None:
@@ -117,10 +130,8 @@ def consensus_matrix(
     >>> consensus_matrix([[1, 0.5], [0.5, 1]], [0, 1]).get_xlabel()
     'objects, ordered by cluster'
     """
-    from matplotlib import colormaps
-
     ax = axes_or_new(ax, 4.8, 4.1)
-    colors = colormaps.get_cmap(cmap).with_extremes(bad="0.8")
+    colors = _color_map(cmap, "consensus_matrix").with_extremes(bad="0.8")
     shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
     labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
     widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")

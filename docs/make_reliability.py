@@ -25,7 +25,8 @@ What the sessions beside the tests have found; written by `python docs/make_reli
 `tests/guards/`. Every number is of a session that ran; a session goes on where the last one stopped.
 
 """
-CONFORMANCE = """Every method, ranker and generator of the registries by every named check: `python tests/conformance.py`
+CONFORMANCE = """Every method, ranker and generator of the registries by every named check:
+`python tests/conformance.py`
 (`nox -s conformance`) prints the table, with the reason of each refusal. The same checks run as tests."""
 MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error, run against the tests nearest to
 its module.

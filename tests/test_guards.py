@@ -27,6 +27,9 @@ from ensemblage import (
     read_table,
 )
 from ensemblage._jit import jit
+from ensemblage.counting import _pairs
+from ensemblage.counting._contingency import table_cells
+from ensemblage.counting._pair_sums import Codes
 from ensemblage.kernels import _distances
 from ensemblage.ranking._compare import _correlation
 from ensemblage.rows import threads
@@ -203,3 +206,40 @@ def test_a_data_type_and_a_colormap_that_there_are_not():
     ):
         with pytest.raises(ValueError, match=r"cmap of .* must be a Colormap .* Got 3\. Give one"):
             draw()
+
+
+# ---- Counting ----
+
+
+def test_cells_of_the_tables_of_all_pairs():
+    """With the missing entry: 3 × 4 + 3 × 6 + 4 × 6."""
+    assert table_cells(np.array([2, 3, 5])) == 54
+
+
+def test_squares_of_label_counts_by_any_way(monkeypatch, tmp_path, missing):
+    """At once, cluster after cluster, and for rows on disk some clusters at a time."""
+    labels, rng = random_labels(120, 4, 5, missing), np.random.default_rng(0)
+    clusters = np.append(np.arange(9), rng.integers(9, size=111)).astype(np.int32)
+    sizes = np.bincount(clusters)
+    np.save(tmp_path / "labels.npy", labels)
+    here, stored = Ensemble(labels), Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
+    expected = np.zeros((2, 9, 4), dtype=np.int64)
+    for c in range(9):
+        for j, z in enumerate(labels[clusters == c].T):
+            counts = np.bincount(z[z >= 0], minlength=1)
+            expected[:, c, j] = (counts**2).sum(), counts.sum()
+    for small, large in ((2**20, 2**23), (0, 2**23), (0, 50), (0, 1)):
+        monkeypatch.setattr(_pairs, "SMALL_TABLE", small)
+        monkeypatch.setattr(_pairs, "LARGE_TABLE", large)
+        for rows in (here.rows, stored.rows):
+            found = _pairs.label_count_squares(rows, clusters, sizes, here.offsets)
+            assert np.array_equal(found, expected)
+            assert all(part.dtype == np.int64 for part in found)
+
+
+@pytest.mark.parametrize("k", [253, 254, 255, 256])
+def test_two_missing_entries_are_no_equal_labels(k):
+    """Where the codes fill a byte, too."""
+    codes = np.array([[k], [k], [0], [k - 1], [k - 1]]).astype(np.min_scalar_type(k))
+    by_row, by_column = Codes.of(codes, np.array([k]))[:2]
+    assert (by_row == by_column).sum() == 1 + 2 * 2

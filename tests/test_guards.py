@@ -5,10 +5,12 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from strategies import random_labels
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
@@ -27,6 +29,7 @@ from ensemblage import (
     read_table,
 )
 from ensemblage._jit import jit
+from ensemblage.consensus import _partition_graph
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
@@ -243,3 +246,16 @@ def test_two_missing_entries_are_no_equal_labels(k):
     codes = np.array([[k], [k], [0], [k - 1], [k - 1]]).astype(np.min_scalar_type(k))
     by_row, by_column = Codes.of(codes, np.array([k]))[:2]
     assert (by_row == by_column).sum() == 1 + 2 * 2
+
+
+@pytest.mark.parametrize(("imbalance", "expected"), [(None, [0, 0, 1, 1]), (0.9, [0, 0, 0, 1]), (0.4, [0, 0, 1, 1])])
+def test_of_several_cuts_those_count_that_the_imbalance_allows(monkeypatch, imbalance, expected):
+    """The second one cuts less, and its largest part is half as large again as the mean."""
+    answers = iter([(10, [0, 0, 1, 1]), (1, [0, 0, 0, 1])])
+    metis = SimpleNamespace(
+        CSRAdjacency=lambda *_: None, Options=lambda **_: None, part_graph=lambda *_, **__: next(answers)
+    )
+    monkeypatch.setattr(_partition_graph, "needed", lambda *_: metis)
+    cutter = _partition_graph.Cutter("a test", "metis", True, imbalance, 0, n_init=2)
+    graph = csr_array(np.ones((4, 4)) - np.eye(4))
+    assert cutter.by_metis(graph, np.ones(4, dtype=np.int64), 2).tolist() == expected

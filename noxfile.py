@@ -66,6 +66,37 @@ def bounds(session: nox.Session) -> None:
     session.run("pytest", "-q", "-n", "auto", *KERNEL_TESTS, *session.posargs, env=env)
 
 
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """The conformance table: every method, ranker and generator by every check; a word is a row."""
+    session.install("-e", ".[test]")
+    session.run("python", "tests/conformance.py", *session.posargs)
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Small errors, each against the tests nearest to it: `nox -s mutants -- counting --sample 25 --minutes 20`."""
+    session.install("-e", ".[test]")
+    session.run("python", "tests/guards/mutants.py", *session.posargs)
+    session.run("python", "docs/make_reliability.py")
+
+
+@nox.session
+def planted(session: nox.Session) -> None:
+    """The bugs that tests once let pass, each planted again; words choose some by their names."""
+    session.install("-e", ".[test]")
+    session.run("python", "tests/guards/planted.py", *session.posargs)
+    session.run("python", "docs/make_reliability.py")
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Random calls, arguments, files, kills and folders: `nox -s fuzz -- --minutes 10`."""
+    session.install("-e", ".[test]")
+    session.run("python", "tests/guards/fuzz.py", *session.posargs, success_codes=[0, 1])
+    session.run("python", "docs/make_reliability.py")
+
+
 def lowest_versions() -> list[str]:
     """``name==version`` for every ``name>=version`` of the dependencies and of the tests'."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]

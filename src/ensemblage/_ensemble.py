@@ -251,6 +251,12 @@ class Ensemble:
         scipy.sparse.csr_array of shape (n_objects, n_clusters.sum())
             12 bytes per labelled entry: methods of ensemblage never build it.
         """
+        try:
+            np.dtype(dtype)
+        except TypeError:
+            raise TypeError(
+                f"dtype of one_hot must be a data type of NumPy. Got {shown(dtype)}. Give one, such as np.float32."
+            ) from None
         return one_hot(self.coded, dtype)
 
     def encode(self, labels: ArrayLike | Any) -> Any:

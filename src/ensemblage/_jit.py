@@ -24,6 +24,9 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     except RuntimeError:
         return numba.njit(**options)(function)  # type: ignore[no-any-return]
     _name_files_apart(compiled)
+    # numba names a kernel when it is first pickled. Two threads that send it to a Dask worker at once would both do so,
+    # and the second would fail an assertion.
+    getattr(compiled, "_uuid", None)
     return compiled
 
 

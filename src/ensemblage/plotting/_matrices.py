@@ -58,7 +58,7 @@ def agreement(
     p = len(values)
     check_length(names, p, "names of agreement")
     strip_values = None if consensus is None else check_numbers(consensus, "consensus of agreement", (p,))
-    style = {"cmap": cmap, "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
+    style = {"cmap": _color_map(cmap, "agreement"), "vmin": 0, "vmax": 1, "interpolation": "none", "aspect": "auto"}
     image = ax.imshow(values, extent=(0, p, p, 0), **style)
     strip = max(1.0, p / 18)
     if strip_values is not None:
@@ -69,6 +69,19 @@ def agreement(
     below = bool((values < 0).any())
     ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03, extend="min" if below else "neither")
     return ax
+
+
+def _color_map(cmap: Any, owner: str) -> Any:
+    """The colormap of that name, or the colormap itself."""
+    from matplotlib import colormaps
+
+    try:
+        return colormaps.get_cmap(cmap)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cmap of {owner} must be a Colormap of matplotlib or the name of one. Got {shown(cmap)}. Give one, such "
+            "as 'Blues'."
+        ) from None
 
 
 def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at: float | None) -> None:
@@ -118,6 +131,7 @@ def consensus_matrix(
     'objects, ordered by cluster'
     """
     ax = axes_or_new(ax, 4.8, 4.1)
+    colors = _color_map(cmap, "consensus_matrix")
     shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)
     labels = whole_numbers(clusters, "clusters of consensus_matrix", (len(shares),))
     widths = check_sizes(sizes, len(shares), "sizes of consensus_matrix")
@@ -125,7 +139,7 @@ def consensus_matrix(
     labels, ends = labels[order], np.cumsum(widths[order])
     total = float(ends[-1])
     shown = order[_rows_of_pixels(ends)]
-    heat_map(ax, shares[np.ix_(shown, shown)], (0, total, total, 0), label, cmap)
+    heat_map(ax, shares[np.ix_(shown, shown)], (0, total, total, 0), label, colors)
     _mark_clusters(ax, labels, ends)
     ax.set(xlabel="objects, ordered by cluster", ylabel="cluster")
     return ax

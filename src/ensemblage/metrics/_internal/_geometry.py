@@ -36,8 +36,10 @@ class Geometry:
         distances: SortedDistances | None = None,
     ) -> None:
         """``z`` holds clusters 0 to K - 1, none of them empty; ``pairs`` and ``distances`` if they are known."""
-        self.X, self.z = X, z
-        self.sizes = np.bincount(z)
+        # By the first object of each: no sum over the clusters depends on the names of the labels.
+        _, first, sizes = np.unique(z, return_index=True, return_counts=True)
+        order = np.argsort(first)
+        self.X, self.z, self.sizes = X, np.argsort(order)[z], sizes[order]
         self._pairs, self._distances = pairs, distances
 
     @property

@@ -1,0 +1,198 @@
+"""A label matrix in some guise, a method, legal parameters: the fit is sound, or refused in a sentence."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from fuzz import Failure, sentence_of
+
+from ensemblage import METHODS, Ensemble, make_consensus
+from ensemblage._constraints import (
+    Bytes,
+    Flag,
+    Function,
+    Jobs,
+    Number,
+    Seed,
+    Values,
+    Whole,
+    Words,
+    parameter_constraints,
+)
+
+NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
+NAMES = [name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])]
+
+
+def matrix(draw: Random) -> np.ndarray:
+    """(n, p) labels from 0 on, -1 = missing; from nothing but ties to nothing alike."""
+    rng = np.random.default_rng(draw.getrandbits(32))
+    n, p = draw.choice([1, 2, 3, 5, 20, 60, 130, 300]), draw.choice([1, 2, 3, 6, 9, 17])
+    k = draw.choice([1, 2, 3, 5, 12, 40, n])
+    shape = draw.choice(["noise", "planted", "one row", "all apart", "nested", "one odd"])
+    if shape == "noise":
+        labels = rng.integers(k, size=(n, p))
+    elif shape == "planted":
+        truth = rng.integers(k, size=n)
+        labels = np.column_stack([rng.permutation(k)[truth] for _ in range(p)])
+        moved = rng.random((n, p)) < draw.choice([0.01, 0.2])
+        labels[moved] = rng.integers(k, size=np.count_nonzero(moved))
+    elif shape == "one row":
+        labels = np.zeros((n, p), dtype=int)
+    elif shape == "all apart":
+        labels = np.tile(np.arange(n)[:, None], (1, p))
+    elif shape == "nested":
+        labels = np.arange(n)[:, None] // np.arange(1, p + 1)
+    else:
+        labels = np.zeros((n, p), dtype=int)
+        labels[rng.integers(n), rng.integers(p)] = 1
+    missing = draw.choice([0, 0, 0.1, 0.6, 0.95])
+    labels = np.where(rng.random((n, p)) < missing, -1, labels)
+    if draw.random() < 0.2:
+        labels[rng.integers(n)] = -1
+    if draw.random() < 0.9:
+        labels[0, (labels < 0).all(axis=0)] = 0
+    return labels
+
+
+def in_a_guise(labels: np.ndarray, draw: Random, folder: Path) -> tuple[str, Any]:
+    """The same labels as somebody may have them."""
+    guise = draw.choice(["int64", "int8", "int32F", "uint", "float", "list", "text", "object", "pandas", "polars",
+                         "categorical", "arrow", "ensemble", "strided", "far apart", "disk", "bool"])  # fmt: skip
+    columns = {f"p{j}": z for j, z in enumerate(labels.T)}
+    gaps = {name: [None if v < 0 else int(v) for v in z] for name, z in columns.items()}
+    text = {name: [None if v < 0 else f"c{v}" for v in z] for name, z in columns.items()}
+    if guise == "int8":
+        return guise, labels.astype(np.int8) if labels.max() < 127 else labels
+    if guise == "int32F":
+        return guise, np.asfortranarray(labels.astype(np.int32))
+    if guise == "uint":
+        return guise, (labels + 1).astype(
+            draw.choice([np.uint8, np.uint16, np.uint64])
+        ) if labels.max() < 250 else labels
+    if guise == "float":
+        return guise, np.where(labels < 0, np.nan, labels).astype(draw.choice([np.float32, np.float64]))
+    if guise == "list":
+        return guise, labels.tolist()
+    if guise == "text":
+        return guise, np.array([f"c{v}" for v in labels.ravel()]).reshape(labels.shape)
+    if guise == "object":
+        return guise, np.array([None if v < 0 else int(v) for v in labels.ravel()], dtype=object).reshape(labels.shape)
+    if guise == "pandas":
+        return guise, pd.DataFrame(draw.choice([columns, gaps, text]))
+    if guise == "polars":
+        return guise, pl.DataFrame(draw.choice([columns, gaps, text]))
+    if guise == "categorical":
+        return guise, pd.DataFrame(text).astype("category")
+    if guise == "arrow":
+        return guise, pa.table(draw.choice([gaps, text]))
+    if guise == "ensemble":
+        return guise, Ensemble(labels)
+    if guise == "strided":
+        return guise, np.repeat(labels, 2, axis=0)[::2][::-1]
+    if guise == "far apart":
+        return guise, np.where(labels < 0, -1, labels.astype(np.int64) * 10**15 + 3)
+    if guise == "disk":
+        np.save(folder / "labels.npy", labels)
+        return guise, Ensemble.open(folder / "labels.npy", scratch=folder)
+    if guise == "bool":
+        return guise, labels > 0
+    return guise, labels
+
+
+def legal(constraint: Any, draw: Random, name: str, n: int, p: int) -> Any:
+    """A value that a constraint allows, extreme ones included."""
+    if constraint is None or isinstance(constraint, Function):
+        return None
+    if isinstance(constraint, Words):
+        return draw.choice(sorted(constraint.choices))
+    if isinstance(constraint, Flag):
+        return draw.choice([True, False, np.True_])
+    if isinstance(constraint, Bytes):
+        return draw.choice(["2GB", "1TB", 10**30, 1, 20_000, "500KB", 2e9])
+    if isinstance(constraint, Seed):
+        return draw.choice([0, 1, 2**32 - 1, None, np.int64(5), np.random.RandomState(3)])
+    if isinstance(constraint, Jobs):
+        return draw.choice([None, 1, 2, 3, -1, -2, -(10**9), 1000])
+    if isinstance(constraint, Values):
+        if name == "init":
+            return [draw.randrange(3) for _ in range(draw.choice([n, n, n, n + 1]))]
+        exponent = draw.choice([0, 0, 0, 150, 300, -300])
+        weights = [draw.choice([1, 1, 1, 0, 0.5, 3.7, draw.random()]) * 10.0**exponent for _ in range(p)]
+        return draw.choice([weights, np.array(weights), tuple(weights), pd.Series(weights)])
+    if isinstance(constraint, Number):
+        low = constraint.least if constraint.above is None else np.nextafter(constraint.above, np.inf)
+        high = 1e300 if constraint.below == np.inf else float(np.nextafter(constraint.below, -np.inf))
+        return draw.choice([low, high, draw.uniform(low or 0, min(high, 2)), min(1, high)])
+    if isinstance(constraint, Whole):
+        slow = name in ("n_init", "n_passes", "n_candidates")
+        most = constraint.most or 2**62
+        least = constraint.least
+        return draw.choice([least, least + 1, min(3, most) if most >= 3 else least, *([] if slow else [most, 7])])
+    raise NotImplementedError(constraint)
+
+
+def case(draw: Random, folder: Path) -> str:
+    labels = matrix(draw)
+    n, p = labels.shape
+    try:
+        guise, given = in_a_guise(labels, draw, folder)
+    except ValueError as error:  # a partition that labels nothing
+        return sentence_of(error)
+    name = draw.choice(NAMES)
+    k = draw.choice([1, 2, 2, 2, 3, 3, 4, 7, n, n + 1, None, None])
+    model = make_consensus(name, k)
+    constraints = parameter_constraints(type(model))
+    chosen: dict[str, Any] = {}
+    for parameter, kinds in constraints.items():
+        if parameter in METHODS[name].parameters or parameter == "n_clusters" or draw.random() < 0.6:
+            continue
+        chosen[parameter] = legal(draw.choice(list(kinds)), draw, parameter, n, p)
+    sample_weight = None
+    if draw.random() < 0.15:
+        sample_weight = [draw.choice([0, 1, 1, 2, 5, 10**6]) for _ in range(n)]
+    if sample_weight is not None and name.startswith("negmm"):
+        chosen.pop("n_neighbors", None)  # known: its time and memory grow with the objects' weights, up to n_neighbors
+    told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None}"
+    try:
+        model = model.set_params(**chosen)
+        model.fit(given, sample_weight=sample_weight)
+    except (ValueError, TypeError, ImportError) as error:
+        try:
+            return sentence_of(error)
+        except Failure as failure:
+            raise Failure(f"{told}: {failure}") from error
+    except Exception as error:
+        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
+    try:
+        sound(model, n, k)
+        moved = getattr(model, "refine", None) is not None  # single rows leave the nearest centre
+        cut_short = isinstance(chosen.get("init"), list) or chosen.get("max_iter") == 1
+        if hasattr(model, "predict") and sample_weight is None and guise != "disk" and not (moved or cut_short):
+            assert np.array_equal(model.predict(given), model.labels_), "predict"
+        if draw.random() < 0.05:
+            model.evidence(given)
+    except Exception as error:
+        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
+    return "result"
+
+
+def sound(model: Any, n: int, k: int | None) -> None:
+    z, confidence = model.labels_, model.confidence_
+    assert z.shape == confidence.shape == (n,), "shape"
+    assert z.dtype == np.int32, "dtype"
+    sizes = np.bincount(z[z >= 0])
+    assert z.min() >= -1, "labels"
+    assert k is None or len(sizes) <= k, "more clusters than asked for"
+    known = confidence[~np.isnan(confidence)]
+    assert ((known >= 0) & (known <= 1)).all(), f"confidence from {known.min()} to {known.max()}"
+    for name, value in vars(model).items():
+        if name.endswith("_") and isinstance(value, float) and name not in ("objective_", "utility_"):
+            assert not np.isnan(value), name

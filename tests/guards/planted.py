@@ -1,0 +1,175 @@
+"""Bugs that the tests once let pass, each planted again: ``python tests/guards/planted.py`` says which are noticed.
+
+One that lives shows what the tests do not guard. `tests/test_guards.py` holds that each can still be planted; whoever
+rewrites the code that it stands in moves it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from mutants import ROOT, Workshop, nearest_tests
+
+RECORD = Path(__file__).parent / "records" / "planted.json"
+
+
+class Bug(NamedTuple):
+    """Text of a module and what is put in its place."""
+
+    name: str
+    module: str
+    old: str
+    new: str
+    tests: str = ""
+    """Files of tests, if not those nearest to the module."""
+
+    def planted(self) -> str:
+        """The module with the bug."""
+        source = (ROOT / "src" / "ensemblage" / self.module).read_text(encoding="utf-8")
+        if source.count(self.old) != 1:
+            raise ValueError(f"{self.module} must hold {self.old!r} once. Got it {source.count(self.old)} times.")
+        return source.replace(self.old, self.new)
+
+
+# fmt: off
+BUGS = [
+    Bug("bVote matches without weights", "consensus/_bvote.py", "rows.weights[j] * tables.table(i, j)",
+        "tables.table(i, j)"),
+    Bug("bVote votes without weights", "consensus/_bvote.py", "column[i]] = rows.weights[i]", "column[i]] = 1.0"),
+    Bug("bVote's objective without weights", "consensus/_bvote.py",
+        "np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions])",
+        "np.average(losses.mse[order.partitions])"),
+    Bug("BipartiteVoting ignores random_state", "consensus/_bvote.py", "task_seeds(self.random_state, self.n_passes)",
+        "task_seeds(0, self.n_passes)", "parameters_count"),
+    Bug("k-means ignores random_state", "consensus/_kmeans.py", "task_seeds(self.random_state, self.n_init)",
+        "task_seeds(0, self.n_init)", "parameters_count"),
+    Bug("H-KM ignores random_state", "consensus/_bisecting.py", "task_seeds(self.random_state, 1)", "task_seeds(0, 1)",
+        "parameters_count"),
+    Bug("HGPA ignores random_state", "consensus/_hgpa.py", "task_seeds(self.random_state, 1)", "task_seeds(0, 1)",
+        "parameters_count"),
+    Bug("every cut ignores random_state", "consensus/_partition_graph.py", "task_seeds(estimator.random_state, 1)",
+        "task_seeds(0, 1)", "parameters_count"),
+    Bug("random_state is the same for every task", "_random.py", "random_source(random_state).randint(",
+        "random_source(0).randint(", "seeds parameters_count generation"),
+    Bug("RandomKPartitions ignores random_state", "generation/_random_k.py", "random_source(self.random_state)",
+        "random_source(0)"),
+    Bug("MCLA's ties ignore random_state", "consensus/_mcla.py", "np.random.RandomState(seed).uniform(size=len(rows))",
+        "np.random.RandomState(0).uniform(size=len(rows))", "graph golden parameters_count"),
+    Bug("confidence_ without weights", "consensus/_base.py",
+        "rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights, self.n_jobs",
+        "rows.codes, rows.counts, clusters, profile, rows.offsets, None, self.n_jobs"),
+    Bug("MCLA's sum for its mean", "kernels/_groups.py", "share[g] /= capacity[g]", "share[g] /= 1.0", "graph golden"),
+    Bug("MCLA without weights", "consensus/_mcla.py", "np.repeat(rows.weights, np.diff(offsets))",
+        "np.ones(offsets[-1])"),
+    Bug("CSPA counts twins once in edges", "consensus/_cspa.py",
+        "graph.data[part] *= objects * counts[graph.indices[part]]", "pass"),
+    Bug("CSPA counts twins once in sizes", "consensus/_cspa.py", "cutter.cut(graph, counts, k, itself)",
+        "cutter.cut(graph, np.ones_like(counts), k, itself)"),
+    Bug("HGPA ignores edge_weights", "consensus/_hgpa.py", 'if self.edge_weights == "size":', "if False:"),
+    Bug("HGPA's edges without weights", "consensus/_hgpa.py", "edge_weights = np.repeat(rows.weights, rows.n_clusters)",
+        "edge_weights = np.ones(int(rows.n_clusters.sum()))"),
+    Bug("HGPA counts twins once", "consensus/_hgpa.py", "edges, rows.counts, whole)",
+        "edges, np.ones_like(rows.counts), whole)"),
+    Bug("METIS without imbalance", "consensus/_partition_graph.py",
+        'options = {} if self.imbalance is None else {"ufactor": max(1, round(1000 * min(self.imbalance, n_parts)))}',
+        "options = {}"),
+    Bug("METIS's tolerance without imbalance", "consensus/_partition_graph.py",
+        "tolerance = TOLERANCE if self.imbalance is None else self.imbalance", "tolerance = TOLERANCE"),
+    Bug("Candel's H-KM rule: gain without sizes", "consensus/_bisecting.py",
+        "after = sum(half.size * half.density for half in bisection.halves)",
+        "after = sum(half.density for half in bisection.halves) * part.size / 2"),
+    Bug("Candel's H-KM rule: the largest gain last", "consensus/_bisecting.py",
+        "key=lambda i: -gain_of(", "key=lambda i: gain_of("),
+    Bug("Candel's H-KM rule: gain is loss", "consensus/_bisecting.py", 'if self.split_rule == "gain":\n                '
+        "splittable.sort", 'if False:\n                splittable.sort'),
+    Bug("H-KM without n: ⌈√n⌉", "consensus/_bisecting.py", "isqrt(int(rows.counts.sum()))",
+        "isqrt(int(rows.counts.sum()) - 1) + 1"),
+    Bug("Li's NMI with an arithmetic mean", "reproduce/papers/li/protocol.py", 'average_method="geometric"',
+        'average_method="arithmetic"', "papers reproduce"),
+    Bug("Sinorina's NMI with an arithmetic mean", "reproduce/papers/sinorina/protocol.py",
+        'labels, average_method="geometric"', 'labels, average_method="arithmetic"', "papers reproduce"),
+    Bug("Sinorina's mean NMI with an arithmetic mean", "reproduce/papers/sinorina/protocol.py",
+        '"nmi", "geometric").mean()', '"nmi", "arithmetic").mean()', "papers reproduce"),
+    Bug("KCC's random start ignores counts", "consensus/_lloyd.py", "share = rows.counts / rows.counts.sum()",
+        "share = np.full(len(rows), 1 / len(rows))"),
+    Bug("k-means++'s first seed ignores counts", "consensus/_lloyd.py",
+        "np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side=\"right\")",
+        "np.searchsorted(np.arange(1, len(rows) + 1), random.uniform() * len(rows), side=\"right\")"),
+    Bug("k-means++'s next seeds ignore counts", "consensus/_lloyd.py", "potential = near * rows.counts[part]",
+        "potential = near * 1"),
+    Bug("median imputed as mean", "tables/_features.py",
+        'np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)', "np.nanmean(X, axis=0)",
+        "tables tables_corpus"),
+    Bug("mean imputed as median", "tables/_features.py",
+        'np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)', "np.nanmedian(X, axis=0)",
+        "tables tables_corpus"),
+    Bug("1_000 is a number of a table", "tables/_numbers.py",
+        r'POINT_NUMBER = rf"^{SIGN}(?:\d+\.?\d*|\.\d+){EXPONENT}$"',
+        r'POINT_NUMBER = rf"^{SIGN}(?:\d[\d_]*\.?\d*|\.\d+){EXPONENT}$"', "tables tables_corpus"),
+    Bug("1_000 is a number of an option", "cli/_values.py", 'if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63',
+        'if re.fullmatch(r"-?[0-9_]{1,19}", text) else 2**63', "cli_refused cli"),
+    Bug("n_jobs=-1 is one thread", "rows/threads.py", "max(1, available_cores() + 1 + int(n_jobs))", "1"),
+    Bug("n_jobs=-1 is all but one", "rows/threads.py", "available_cores() + 1 + int(n_jobs)",
+        "available_cores() + int(n_jobs)"),
+    Bug("n_jobs=-1 is too many", "rows/threads.py", "max(1, available_cores() + 1 + int(n_jobs))", "abs(n_jobs)"),
+    Bug("parallel_map does not stop the others", "rows/threads.py",
+        "        except BaseException:\n            stopped = True\n            raise\n\n    helpers",
+        "        except BaseException:\n            raise\n\n    helpers"),
+    Bug("parallel_map's caller does not stop the others", "rows/threads.py",
+        "    except BaseException:\n        stopped = True\n        raise\n    finally:",
+        "    except BaseException:\n        raise\n    finally:"),
+    Bug("parallel_map does not look whether it is stopped", "rows/threads.py",
+        "                    check_stopped()\n", ""),
+    Bug("parallel_map hides the error of a helper", "rows/threads.py",
+        "            helper.result()", "            pass"),
+    Bug("the header rule: every first row is a header", "tables/_layout.py",
+        "has_header = short or not _is_data(first, body)", "has_header = True"),
+    Bug("the header rule: text that comes again is a name", "tables/_layout.py", "else cell in column",
+        "else False"),
+    Bug("the header rule: numbers above text", "tables/_layout.py",
+        "if all(map(is_number, column)) else cell in column",
+        "if any(map(is_number, column)) else cell in column"),
+    Bug("the header rule: a data frame's 0, 1, 2", "tables/_layout.py",
+        "        return False  # a data frame's default",
+        "        return True  # a data frame's default"),
+    Bug("the header rule: an empty first cell", "tables/_layout.py", "    if not first[0]:\n        return False",
+        "    if not first[0]:\n        return True"),
+    Bug("Ada-cVote relabels without weights", "consensus/_ada_cvote.py",
+        "float(rows.weights[j]), NW, N1", "1.0, NW, N1"),
+    Bug("Ada-cVote votes without weights", "consensus/_ada_cvote.py",
+        "W *= np.repeat(rows.weights, np.diff(rows.offsets))[:, None]", "W *= 1.0"),
+]
+# fmt: on
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*", help="only bugs whose name holds one of these words")
+    parser.add_argument("--again", action="store_true", help="those too that were noticed by an earlier session")
+    given = parser.parse_args()
+    workshop, answers = Workshop("planted"), {}
+    for bug in BUGS:
+        known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+        if given.words and not any(word in bug.name for word in given.words):
+            continue
+        if known.get(bug.name) == "killed" and not given.again:
+            continue
+        tests = [f"tests/test_{name}.py" for name in bug.tests.split()] or nearest_tests(bug.module)
+        tests = list(dict.fromkeys(["tests/test_guards.py", *tests]))
+        outcome, seconds, text = workshop.run_mutant(bug.module, bug.planted(), tests, 600)
+        answers[bug.name] = {"passed": "survived", "no tests": "survived"}.get(outcome, "killed")
+        told = next((line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
+        sys.stdout.write(f"{answers[bug.name]:9s} {seconds:5.1f}s {bug.name} {told[:110]}\n")
+        sys.stdout.flush()
+        known[bug.name] = answers[bug.name]
+        RECORD.parent.mkdir(exist_ok=True)
+        kept = {bug.name: known[bug.name] for bug in BUGS if bug.name in known}
+        RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""What the sessions in `guards/` found to be unguarded, and that the sessions themselves still work."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from strategies import random_labels
+
+sys.path.insert(0, str(Path(__file__).parent / "guards"))
+
+import mutants
+import planted
+
+from ensemblage import (
+    BipartiteVoting,
+    Ensemble,
+    KMeansConsensus,
+    RandomKPartitions,
+    SelectMembers,
+    metrics,
+    plotting,
+    read_table,
+)
+from ensemblage._jit import jit
+from ensemblage.consensus import _partition_graph
+from ensemblage.counting import _pairs
+from ensemblage.counting._contingency import table_cells
+from ensemblage.counting._pair_sums import Codes
+from ensemblage.kernels import _distances
+from ensemblage.ranking._compare import _correlation
+from ensemblage.rows import threads
+from ensemblage.rows.threads import parallel_map, thread_count
+from ensemblage.tables._features import features_of
+from ensemblage.tables._labels import label_values
+
+
+@pytest.mark.skipif("ensemblage-" in str(mutants.ROOT), reason="a bug is planted")
+@pytest.mark.parametrize("bug", planted.BUGS, ids=lambda bug: bug.name)
+def test_every_known_bug_can_still_be_planted(bug):
+    compile(bug.planted(), bug.module, "exec")
+
+
+def test_a_mutant_differs_from_its_module_in_one_place():
+    found = mutants.sample_of("counting", 5)
+    assert len({mutant.key for mutant in found}) == 5
+    assert found == mutants.sample_of("counting", 30)[:5]
+    sources = {mutants.source_of(mutant) for mutant in found}
+    assert len(sources) == 5
+    for source in sources:
+        compile(source, "mutant", "exec")
+
+
+def test_a_kernel_has_its_name_before_two_threads_send_it():
+    """numba names a kernel when it is first pickled, and fails an assertion where two threads do that at once."""
+
+    @jit
+    def kernel(x):
+        return x + 1
+
+    for made in (kernel, *(f for f in vars(_distances).values() if hasattr(f, "py_func"))):
+        assert made._MemoMixin__uuid is not None
+
+
+# ---- Threads ----
+
+
+@pytest.mark.parametrize(("n_jobs", "expected"), [(None, 5), (-1, 5), (-2, 4), (-5, 1), (-9, 1), (1, 1), (7, 7)])
+def test_number_of_threads(monkeypatch, n_jobs, expected):
+    monkeypatch.setattr(threads, "available_cores", lambda: 5)
+    assert thread_count(n_jobs) == expected
+
+
+def test_limit_of_the_environment(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    for text, expected in (("", 6), ("2", 2), ("9", 6), ("0", 1), ("many", 6)):
+        monkeypatch.setenv("OMP_NUM_THREADS", text)
+        assert threads.available_cores() == expected
+
+
+@pytest.mark.parametrize("who", ["the caller", "a helper"])
+def test_an_error_stops_the_other_threads(who):
+    """At their next task; none of the many that are left is begun."""
+    begun, lock, caller = [], threading.Lock(), threading.current_thread()
+    both = threading.Barrier(2)
+
+    def task(i):
+        if i < 2:
+            both.wait(30)  # one each
+        mine = threading.current_thread() is caller
+        if i < 2 and mine == (who == "the caller"):
+            raise KeyError("the first error")
+        with lock:
+            begun.append(i)
+        time.sleep(0.05)
+
+    with pytest.raises(KeyError, match="the first error"):
+        parallel_map(task, range(200), 2)
+    assert len(begun) <= 3
+
+
+# ---- Weights and counts ----
+
+
+def test_the_passes_of_bvote_are_compared_with_weights():
+    """Of several orders the one with the least mean error wins, and that mean has the weights of the partitions."""
+    labels, w = random_labels(60, 6, 4, seed=3), np.array([9, 1, 1, 1, 1, 1.0])
+    model = BipartiteVoting(3, weights=w, random_state=0).fit(labels)
+    assert model.objective_ == pytest.approx(np.average(model.losses_.mse, weights=w))
+    assert model.objective_ != pytest.approx(np.mean(model.losses_.mse), rel=1e-6)
+
+
+def test_random_starts_follow_the_numbers_of_objects():
+    """A row of almost all objects is a start of almost every run."""
+    rows = np.array([[0, 0], [1, 1], [2, 2], [3, 3], [4, 4]])
+    labels = np.repeat(rows, [996, 1, 1, 1, 1], axis=0)
+    for init in ("random", "k-means++"):
+        starts = []
+        for seed in range(30):
+            model = KMeansConsensus(1, init=init, n_init=1, max_iter=1, random_state=seed).fit(labels)
+            starts.append(model._centroids.centroids[0])
+        of_largest = sum(np.array_equal(np.flatnonzero(start), np.flatnonzero(starts[0])) for start in starts)
+        assert of_largest >= 28, init
+
+
+def test_confidence_counts_partitions_with_their_weights():
+    labels = np.array([[0, 0], [0, 1], [0, 0], [1, 1]])
+    model = KMeansConsensus(2, weights=[3, 1], random_state=0).fit(labels)
+    assert model.labels_.tolist() == [0, 0, 0, 1]
+    assert model.confidence_.tolist() == [(3 + 4) / 8, 3 / 4, (3 + 4) / 8, 0]
+
+
+def test_generators_use_their_seed():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    first, again, other = (RandomKPartitions(4, random_state=s).fit_transform(X) for s in (0, 0, 1))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert metrics.ensemble_ari(Ensemble(first), first[:, 0]) <= 1
+
+
+# ---- Tables ----
+
+
+def written(folder, text):
+    path = folder / "t.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_role_must_be_one_there_is(tmp_path):
+    path = written(tmp_path, "a,b\n1,2\n3,4\n5,7\n")
+    with pytest.raises(ValueError, match=r"--role must be one of .* Got 'x' for 'a'\."):
+        features_of(read_table(path, roles={"a": "x"}))
+
+
+def test_only_unusual_separators_are_told(tmp_path):
+    assert not [n for n in read_table(written(tmp_path, "a,b\n1,2\n3,4\n")).notes if "separated" in n]
+    assert "cells are separated by semicolons" in read_table(written(tmp_path, "a;b\n1;2\n3;4\n")).notes
+
+
+def test_the_first_missing_feature_is_told(tmp_path):
+    table = read_table(written(tmp_path, "a,b\n1,2\n3,\n5,6\n,8\n9,10\n"))
+    with pytest.raises(ValueError, match=r"Got 2, the first in line 3, column 'b'"):
+        features_of(table)
+
+
+@pytest.mark.parametrize(("impute", "expected"), [("median", 2.0), ("mean", 4.0)])
+def test_what_fills_a_gap(tmp_path, impute, expected):
+    """Of 1, 2 and 9 the median is no mean."""
+    table = read_table(written(tmp_path, "a,b\n1,5\n2,6\n9,8\n,9\n"))
+    assert features_of(table, impute=impute, standardize=False).X[3, 0] == expected
+
+
+@pytest.mark.parametrize("number", [2**62, 2**63 - 1, -(2**63)])
+def test_labels_up_to_64_bits_are_whole_numbers(number):
+    assert label_values([str(number), "1"]) == [number, 1]
+    assert label_values([str(2**63), "1"]) == [str(2**63), "1"]
+
+
+# ---- Ranking ----
+
+
+def test_two_partitions_have_a_correlation():
+    correlate = lambda x, y: np.corrcoef(x, y)[0, 1]  # noqa: E731
+    assert _correlation(correlate, np.array([1.0, 2.0, np.nan]), np.array([0.1, 0.3, 0.2])) == pytest.approx(1)
+    assert np.isnan(_correlation(correlate, np.array([1.0, np.nan]), np.array([0.1, 0.3])))
+
+
+def test_selection_of_lists_and_of_frames_with_other_indices():
+    labels = random_labels(30, 5, 3)
+    selection = SelectMembers(n_members=2).fit(labels)
+    expected = labels[:, selection.selected_]
+    assert np.array_equal(selection.transform(labels.tolist()), expected)
+    assert np.array_equal(selection.transform(pd.DataFrame(labels, index=range(30, 0, -1))), expected)
+
+
+def test_a_data_type_and_a_colormap_that_there_are_not():
+    with pytest.raises(TypeError, match=r"dtype of one_hot must be a data type of NumPy\. Got 'x'\. Give one"):
+        Ensemble([[0, 1], [1, 1]]).one_hot(dtype="x")
+    for draw in (
+        lambda: plotting.consensus_matrix(np.eye(2), [0, 1], cmap=3),
+        lambda: plotting.agreement(np.eye(2), cmap=3),
+    ):
+        with pytest.raises(ValueError, match=r"cmap of .* must be a Colormap .* Got 3\. Give one"):
+            draw()
+
+
+# ---- Counting ----
+
+
+def test_cells_of_the_tables_of_all_pairs():
+    """With the missing entry: 3 × 4 + 3 × 6 + 4 × 6."""
+    assert table_cells(np.array([2, 3, 5])) == 54
+
+
+def test_squares_of_label_counts_by_any_way(monkeypatch, tmp_path, missing):
+    """At once, cluster after cluster, and for rows on disk some clusters at a time."""
+    labels, rng = random_labels(120, 4, 5, missing), np.random.default_rng(0)
+    clusters = np.append(np.arange(9), rng.integers(9, size=111)).astype(np.int32)
+    sizes = np.bincount(clusters)
+    np.save(tmp_path / "labels.npy", labels)
+    here, stored = Ensemble(labels), Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
+    expected = np.zeros((2, 9, 4), dtype=np.int64)
+    for c in range(9):
+        for j, z in enumerate(labels[clusters == c].T):
+            counts = np.bincount(z[z >= 0], minlength=1)
+            expected[:, c, j] = (counts**2).sum(), counts.sum()
+    for small, large in ((2**20, 2**23), (0, 2**23), (0, 50), (0, 1)):
+        monkeypatch.setattr(_pairs, "SMALL_TABLE", small)
+        monkeypatch.setattr(_pairs, "LARGE_TABLE", large)
+        for rows in (here.rows, stored.rows):
+            found = _pairs.label_count_squares(rows, clusters, sizes, here.offsets)
+            assert np.array_equal(found, expected)
+            assert all(part.dtype == np.int64 for part in found)
+
+
+@pytest.mark.parametrize("k", [253, 254, 255, 256])
+def test_two_missing_entries_are_no_equal_labels(k):
+    """Where the codes fill a byte, too."""
+    codes = np.array([[k], [k], [0], [k - 1], [k - 1]]).astype(np.min_scalar_type(k))
+    by_row, by_column = Codes.of(codes, np.array([k]))[:2]
+    assert (by_row == by_column).sum() == 1 + 2 * 2
+
+
+@pytest.mark.parametrize(("imbalance", "expected"), [(None, [0, 0, 1, 1]), (0.9, [0, 0, 0, 1]), (0.4, [0, 0, 1, 1])])
+def test_of_several_cuts_those_count_that_the_imbalance_allows(monkeypatch, imbalance, expected):
+    """The second one cuts less, and its largest part is half as large again as the mean."""
+    answers = iter([(10, [0, 0, 1, 1]), (1, [0, 0, 0, 1])])
+    metis = SimpleNamespace(
+        CSRAdjacency=lambda *_: None, Options=lambda **_: None, part_graph=lambda *_, **__: next(answers)
+    )
+    monkeypatch.setattr(_partition_graph, "needed", lambda *_: metis)
+    cutter = _partition_graph.Cutter("a test", "metis", True, imbalance, 0, n_init=2)
+    graph = csr_array(np.ones((4, 4)) - np.eye(4))
+    assert cutter.by_metis(graph, np.ones(4, dtype=np.int64), 2).tolist() == expected

@@ -54,6 +54,16 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def test_compiling_is_told_once(tmp_path, ensemble):
+    env = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+    command = [*ENSEMBLAGE, "combine", ensemble, "-k", "3", "-o", tmp_path / "out", "--overwrite", "--seed"]
+    first, second = (
+        subprocess.run([*map(str, command), seed], env=env, capture_output=True, text=True, check=True) for seed in "01"
+    )
+    assert first.stderr.count("compiling, once") == 1
+    assert "compiling" not in second.stderr
+
+
 @pytest.fixture
 def ensemble(tmp_path):
     labels = np.column_stack([np.arange(30) // 10, np.arange(30) // 8, np.arange(30) % 4])

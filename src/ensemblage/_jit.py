@@ -1,7 +1,8 @@
 """The only place that calls numba's compiler."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from secrets import randbits
 from typing import Any, ParamSpec, TypeVar
 
@@ -28,6 +29,25 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     # and the second would fail an assertion.
     getattr(compiled, "_uuid", None)
     return compiled
+
+
+@contextmanager
+def told_of_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` once, when a kernel is compiled here that the cache on the disk does not have."""
+    from numba.core import event
+
+    class Told(event.Listener):
+        def on_start(self, event: Any) -> None:
+            if not told:
+                told.append(True)
+                tell()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    told: list[bool] = []
+    with event.install_listener("numba:compile", Told()):
+        yield
 
 
 def _name_files_apart(compiled: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, make_consensus, report
+from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
@@ -138,7 +139,8 @@ def _analysed(
     content = source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
-    with output_folder(output, identity, overwrite) as folder, _interruptible(folder):
+    said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
+    with said, output_folder(output, identity, overwrite) as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             return folder.summary

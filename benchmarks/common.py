@@ -81,13 +81,28 @@ def in_fresh_process(script: str, *arguments: str) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 
-def table(title: str, rows: list[dict[str, object]]) -> None:
+def versions() -> str:
+    """What was measured, with what, on which processor."""
     names = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "numba"))
+    python = f"ensemblage {ensemblage.__version__}, Python {platform.python_version()}"
+    return f"{python}, {names}; {processor()}, {cores()} cores"
+
+
+def processor() -> str:
+    """Its name, and whether it has AVX2 and AVX-512."""
+    path = Path("/proc/cpuinfo")
+    text = path.read_text() if path.exists() else ""
+    name = next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")), "")
+    lanes = [shown for flag, shown in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if f" {flag}" in text]
+    return f"{name or platform.machine()} ({', '.join(lanes) or 'no AVX2'})"
+
+
+def table(title: str, rows: list[dict[str, object]]) -> None:
     print(f"\n### {title}\n")
     print("| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
         print("| " + " | ".join(str(value) for value in row.values()) + " |")
-    print(f"\nensemblage {ensemblage.__version__}, Python {platform.python_version()}, {names}; {cores()} cores.")
+    print(f"\n{versions()}.")
 
 
 def cores() -> int:

@@ -1,6 +1,6 @@
 """Processor seconds of this tree and of another commit, in turn, each in its own process on one thread.
 
-python benchmarks/compare.py REF [--small] [--rounds 5] [--only NAME] prints a markdown table: seconds before and now, the
+python benchmarks/compare.py REF [--small] [--rounds 5] [--only NAME] prints a table: seconds before and now, the
 median of the ratios before / now with their range, memory beyond the input, and how the result's own score changed.
 """
 

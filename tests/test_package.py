@@ -37,6 +37,7 @@ ROOMS = [
     {"plotting"},
     {"report"},
     {"reproduce"},
+    {"benchmark"},
     {"cli", "__main__"},
 ]
 FACADE = "ensemblage._ensemble"

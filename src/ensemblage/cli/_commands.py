@@ -409,3 +409,42 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     from ensemblage.cli._reproduce import reproduce_papers
 
     reproduce_papers(paper, output, **settings)
+
+
+@main.command("benchmark")
+@click.option(
+    "--suite", type=INPUT, metavar="DIR", help="Folder of a public suite: <battery>/<set>.data.gz, .labels0.gz."
+)
+@click.option("--data", type=INPUT, metavar="DIR", help="Folder of data sets, NAME.csv.gz with a column label.")
+@click.option(
+    "--pools",
+    default="random-k,diverse",
+    show_default=True,
+    metavar="NAMES",
+    help="What is combined, with commas: random-k, diverse, both, published (labelings of the suite).",
+)
+@click.option("--sets", metavar="NAMES", help="Only these sets or batteries, with commas.")
+@click.option("--only", metavar="NAMES", help="Only these entries, with commas.")
+@click.option(
+    "--method", "methods", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="A clusterer that joins; repeatable."
+)
+@click.option(
+    "--consensus", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="One that combines labels; repeatable."
+)
+@click.option("--seeds", type=click.IntRange(1, 100), default=2, show_default=True, help="Runs of each set.")
+@click.option("--largest", type=click.IntRange(2), metavar="N", help="Most objects of a set. [default: no limit]")
+@click.option("--seconds", type=click.FloatRange(1), default=600.0, show_default=True, help="Most time of one cell.")
+@click.option("--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, a minute per cell.")
+@click.option("--retry", is_flag=True, help="Do again what has no number.")
+@click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")
+@folder_option
+def run_leaderboard(output: Path, **settings: Any) -> None:
+    """Score consensus methods, rankers and plain clusterers on sets with known classes.
+
+    The folder gets index.html with tables and pictures, leaderboard.csv and .md, comparisons.csv, cells.csv, the
+    labels in the format of the suite, and benchmark.sqlite, which keeps each result: a stopped command goes on where
+    it was. A cell that takes too long or more than 4 GB has no number and counts as 0.
+    """
+    from ensemblage.cli._benchmark import run_benchmark
+
+    run_benchmark(output, **settings)

@@ -1,0 +1,125 @@
+"""Data sets with known classes: folders of the public suites, and folders of .csv.gz files."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.tables import as_labels, features_of, read_table
+
+CLASSES = "label"
+"""The column of classes in a .csv.gz file."""
+
+
+@dataclass(frozen=True)
+class BenchmarkSet:
+    """A data set by its files; it is read when it is asked for."""
+
+    name: str
+    """As "fcps/atom"."""
+    path: Path
+    results: Path | None = None
+    """Where published labelings of the suite lie."""
+
+    @property
+    def battery(self) -> str:
+        """The first part of its name."""
+        return self.name.partition("/")[0]
+
+    @cached_property
+    def _read(self) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+        return _of_table(self.path) if self.path.name.endswith(".csv.gz") else _of_suite(self.path)
+
+    @property
+    def X(self) -> NDArray[np.float64]:
+        """(n, m) as they are given."""
+        return self._read[0]
+
+    @property
+    def references(self) -> list[NDArray[np.int64]]:
+        """(n,) each: classes from 1, 0 for noise, which is not scored."""
+        return self._read[1]
+
+    @property
+    def k(self) -> int:
+        """Number of classes of the first reference."""
+        return len(np.unique(self.references[0][self.references[0] > 0]))
+
+    def published(self) -> dict[str, NDArray[np.int64]]:
+        """The first labeling that each method published for this set and its number of classes."""
+        if self.results is None:
+            return {}
+        files = sorted(self.results.glob(f"*/{self.name}.result{self.k}.gz"))
+        found = {file.relative_to(self.results).parts[0]: _first_column(file) for file in files}
+        return {name: labels for name, labels in found.items() if len(labels) == len(self.X)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the features and the classes."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.X).tobytes())
+        for reference in self.references:
+            digest.update(reference.tobytes())
+        return digest.hexdigest()[:16]
+
+
+def find_sets(suite: Path | None, data: Path | None) -> list[BenchmarkSet]:
+    """All sets of a suite (``data/<battery>/<set>.data.gz`` or ``<battery>/<set>.data.gz``) and of a folder of .csv.gz.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    sets = []
+    if suite is not None:
+        root = suite / "data" if (suite / "data").is_dir() else suite
+        results = suite / "results" if (suite / "results").is_dir() else None
+        for path in sorted(root.glob("*/*.data.gz")):
+            sets.append(BenchmarkSet(f"{path.parent.name}/{path.name.removesuffix('.data.gz')}", path, results))
+    if data is not None:
+        sets += [BenchmarkSet(f"data/{p.name.removesuffix('.csv.gz')}", p) for p in sorted(data.glob("*.csv.gz"))]
+    if not sets:
+        raise ValueError(
+            "There must be sets to score on: --suite DIR with <battery>/<set>.data.gz, or --data DIR with "
+            "<name>.csv.gz. Got none. Name such a folder."
+        )
+    return sets
+
+
+def _of_suite(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+    X = np.loadtxt(path, dtype=np.float64, ndmin=2)
+    stem = path.name.removesuffix(".data.gz")
+    references = [np.loadtxt(file, dtype=np.int64) for file in sorted(path.parent.glob(f"{stem}.labels*.gz"))]
+    return X, _checked(path, X, references)
+
+
+def _of_table(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
+    table = read_table(path)
+    if CLASSES not in table.names:
+        raise ValueError(f"{path.name} must have a column {CLASSES!r} of known classes. It has none. Name it so.")
+    features = features_of(table, truth_column=CLASSES, impute="median", standardize=False)
+    classes = as_labels(table[CLASSES])
+    known = [label is not None for label in classes]
+    reference = np.zeros(len(classes), dtype=np.int64)
+    reference[known] = np.unique(classes[known].astype(str), return_inverse=True)[1] + 1
+    return features.X, _checked(path, features.X, [reference])
+
+
+def _checked(path: Path, X: NDArray[np.float64], references: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    if not references or any(len(reference) != len(X) for reference in references):
+        raise ValueError(
+            f"{path.name} must have one class per object. It has none, or of another number. Leave it out."
+        )
+    if max(reference.max() for reference in references) < 2:
+        raise ValueError(f"{path.name} must have two classes at least. It has one. Leave it out.")
+    return references
+
+
+def _first_column(path: Path) -> NDArray[np.int64]:
+    table = read_table(path, has_header=True)
+    return np.asarray(table.columns[0].numbers, dtype=np.int64)

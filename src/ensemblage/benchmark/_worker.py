@@ -1,0 +1,114 @@
+"""One piece of work in a process of its own, ended when it takes too long or too much memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TICK = 0.2
+"""Seconds between two looks at the memory."""
+NOT_FINISHED = "not finished"
+
+
+class Limits(NamedTuple):
+    """Of one piece of work."""
+
+    seconds: float = 600.0
+    gigabytes: float = 4.0
+
+
+class Done(NamedTuple):
+    """What a piece of work gave, or why it gave nothing."""
+
+    value: Any
+    error: str | None
+    seconds: float
+    """Of the processor."""
+    megabytes: float
+    """Largest memory beyond what the process had before, where the system tells it."""
+
+
+class Worker:
+    """A process that does one piece of work after another; a new one takes its place if it must be ended."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._process: Any = None
+        self._pipe: Any = None
+
+    def do(self, function: Callable[..., Any], *arguments: Any) -> Done:
+        """The result of a function of a module, called there."""
+        if self._process is None or not self._process.is_alive():
+            self._start()
+        before, most, start = self._memory(), 0.0, time.monotonic()
+        self._pipe.send((function, arguments))
+        while not self._pipe.poll(TICK):
+            most = max(most, self._memory())
+            passed = time.monotonic() - start
+            if passed > self.limits.seconds or most - before > self.limits.gigabytes * 1000:
+                self.close()
+                limit = (
+                    f"{self.limits.seconds:.0f} s" if passed > self.limits.seconds else f"{self.limits.gigabytes} GB"
+                )
+                return Done(None, f"{NOT_FINISHED}: more than {limit}", passed, most - before)
+            if not self._process.is_alive() and not self._pipe.poll():
+                self.close()
+                return Done(None, "the process died", passed, most - before)
+        try:
+            value, error, seconds = self._pipe.recv()
+        except EOFError:
+            self.close()
+            return Done(None, "the process died", time.monotonic() - start, most - before)
+        return Done(value, error, seconds, max(0.0, max(most, self._memory()) - before))
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._pipe.close()
+            self._process = None
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._pipe.poll(None)  # what it imports is no part of the work
+        self._pipe.recv()
+
+    def _memory(self) -> float:
+        """Megabytes that the process has now; 0 where the system does not tell."""
+        status = Path(f"/proc/{self._process.pid}/statm")
+        try:
+            return int(status.read_text().split()[1]) * 4096 / 1e6
+        except (OSError, IndexError, ValueError):
+            return 0.0
+
+
+def _serve(pipe: Any) -> None:
+    """Do what comes through the pipe until it is closed."""
+    import warnings
+
+    from threadpoolctl import threadpool_limits
+
+    from ensemblage.benchmark import _entries  # noqa: F401
+
+    warnings.simplefilter("ignore")
+    pipe.send("ready")
+    with threadpool_limits(1):
+        while True:
+            try:
+                function, arguments = pipe.recv()
+            except (EOFError, OSError):
+                return
+            start = time.process_time()
+            try:
+                value, error = function(*arguments), None
+            except Exception as reason:  # shown in the table of failures
+                value, error = None, f"{type(reason).__name__}: {str(reason).splitlines()[0] if str(reason) else ''}"
+            pipe.send((value, error, time.process_time() - start))

@@ -1,0 +1,345 @@
+"""The leaderboard: sets in the suites' layout, scores, limits of a cell, resuming, statistics."""
+
+import csv
+import gzip
+import itertools
+import os
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import wilcoxon
+from sklearn.cluster import HDBSCAN
+from sklearn.metrics import adjusted_rand_score
+
+from ensemblage.benchmark import Board, Request, benchmark, status
+from ensemblage.benchmark._board import Row, bootstrap, holm, nemenyi, signed_ranks
+from ensemblage.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
+from ensemblage.benchmark._run import RESULTS, Unit
+from ensemblage.benchmark._scores import clustering_accuracy, score
+from ensemblage.benchmark._sets import find_sets
+from ensemblage.benchmark._worker import Limits, Worker
+from ensemblage.cli import main
+from ensemblage.consensus import METHODS
+from ensemblage.reproduce._store import Result
+
+
+def write_set(folder, name, X, *references):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(f"{path}.data.gz", "wt") as file:
+        np.savetxt(file, X)
+    for i, labels in enumerate(references):
+        with gzip.open(f"{path}.labels{i}.gz", "wt") as file:
+            np.savetxt(file, labels, fmt="%d")
+
+
+@pytest.fixture
+def suite(tmp_path):
+    """Two batteries: two blobs with noise and a second reference, three blobs, a set that is broken."""
+    random = np.random.default_rng(0)
+    two = np.concatenate([random.normal(c, 0.3, (15, 2)) for c in (0, 5)])
+    y = np.repeat([1, 2], 15)
+    noisy = y.copy()
+    noisy[3] = 0
+    write_set(tmp_path / "suite" / "data", "a/two", two, noisy, np.arange(30) % 3 + 1)
+    three = np.concatenate([random.normal(c, 0.3, (12, 2)) for c in (0, 5, 10)])
+    write_set(tmp_path / "suite" / "data", "b/three", three, np.repeat([1, 2, 3], 12))
+    write_set(tmp_path / "suite" / "data", "b/broken", three, np.ones(36))
+    results = tmp_path / "suite" / "results"
+    for method in ("one", "other", "third"):
+        path = results / method / "b" / "three.result3.gz"
+        path.parent.mkdir(parents=True)
+        with gzip.open(path, "wt") as file:
+            file.write('"x","y"\n' + "".join(f"{label},1\n" for label in np.repeat([1, 2, 3], 12)))
+    return tmp_path / "suite"
+
+
+# -- sets and scores ---------------------------------------------------------------------------------------------------
+
+
+def test_sets_of_a_suite_and_of_a_folder(suite, tmp_path):
+    two, broken, three = sorted(find_sets(suite, None), key=lambda one: (one.battery, one.name != "b/broken"))
+    assert (two.name, two.battery, two.X.shape, two.k) == ("a/two", "a", (30, 2), 2)
+    assert [len(np.unique(r)) for r in two.references] == [3, 3]
+    assert sorted(three.published()) == ["one", "other", "third"]
+    assert two.published() == {}
+    with pytest.raises(ValueError, match="two classes at least"):
+        _ = broken.X
+    with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
+        file.write("x,y,label\n" + "".join(f"{7 * i % 5},{i * i},{'ab'[i % 2]}\n" for i in range(8)))
+    (table,) = find_sets(None, tmp_path)
+    assert (table.name, table.k, table.X.shape) == ("data/t", 2, (8, 2))
+    assert table.fingerprint != two.fingerprint
+    with pytest.raises(ValueError, match="must be sets to score on"):
+        find_sets(None, suite / "results")
+
+
+def test_noise_is_not_scored_and_the_best_reference_counts(suite):
+    (two,) = (one for one in find_sets(suite, None) if one.name == "a/two")
+    labels = np.repeat([0, 1], 15)
+    assert score(two.references, labels) == {"ari": 1, "ami": 1, "nca": 1}
+    labels[3] = 1  # the noise
+    assert score(two.references, labels)["ari"] == 1
+    assert score(two.references, np.arange(30) % 3)["ari"] == 1
+    labels[0] = -1
+    assert score(two.references, labels)["ari"] < 1
+
+
+def test_clustering_accuracy_is_that_of_the_best_matching():
+    random = np.random.default_rng(0)
+    for k, q in [(2, 2), (3, 2), (2, 4), (4, 4)]:
+        classes, labels = random.integers(k, size=40), random.integers(q, size=40)
+        classes[:k], labels[:q] = range(k), range(q)
+        shares = [[np.mean(labels[classes == i] == j) for j in range(q)] + [0.0] * k for i in range(k)]
+        best = max(
+            sum(shares[i][s] for i, s in enumerate(order)) / k for order in itertools.permutations(range(q + k), k)
+        )
+        assert clustering_accuracy(classes, labels) == pytest.approx((best - 1 / k) / (1 - 1 / k))
+    assert clustering_accuracy(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])) == 1
+
+
+# -- entries -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_method_takes_part():
+    for pool in ("random-k", "diverse", "both", "published"):
+        entries = entries_of(pool)
+        assert {e.name for e in entries if e.kind == "consensus" and e.knows_k} == set(METHODS)
+        found = {e.name for e in entries if e.kind == "consensus" and not e.knows_k}
+        assert found == {name for name, method in METHODS.items() if method.finds_k}
+        assert any(e.kind == "selector" for e in entries)
+    assert {e.name for e in entries_of(FEATURES)} == {*BASELINES, *RULES}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*BASELINES, *RULES])
+def test_baselines_find_blobs(name):
+    random = np.random.default_rng(0)
+    X = np.concatenate([random.normal(c, 0.3, (25, 2)) for c in (0, 5, 10)])
+    labels = solve(Entry(name, "baseline", name in BASELINES), X, None, 3, 0)
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 25), labels) > 0.9
+    np.testing.assert_array_equal(labels, solve(Entry(name, "baseline", name in BASELINES), X, None, 3, 0))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_entries_on_pools_and_from_outside():
+    random = np.random.default_rng(0)
+    X = np.concatenate([random.normal(c, 0.3, (20, 2)) for c in (0, 5)])
+    truth = np.repeat([0, 1], 20)
+    members = make_pool("random-k", X, 2, 0)
+    assert members.shape == (40, 50)
+    assert (make_pool("random-k", X, 2, 1) != members).any()
+    assert make_pool("both", X, 2, 0).shape[1] > 50
+    for entry in (Entry("km", "consensus", True), Entry("sklearn.cluster:HDBSCAN", "clusterer", False)):
+        labels = solve(entry, X, members if entry.kind == "consensus" else None, 2, 0)
+        assert adjusted_rand_score(truth, labels) > 0.9
+    np.testing.assert_array_equal(
+        solve(Entry("sklearn.cluster:HDBSCAN", "clusterer", False), X, None, 2, 0), HDBSCAN(copy=True).fit_predict(X)
+    )
+    for name in ("discotec", "aari", "silhouette"):
+        chosen = solve(Entry(name, "selector", False), X, members, 2, 0)
+        assert any((chosen == column).all() for column in members.T)
+    combiner = Entry("ensemblage:KMeansConsensus", "combiner", True)
+    assert adjusted_rand_score(truth, solve(combiner, X, members, 2, 0)) > 0.9
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def slow(seconds):
+    time.sleep(seconds)
+    return "done"
+
+
+def large(megabytes):
+    block = np.ones(int(megabytes * 125_000))
+    time.sleep(1.5)
+    return block[0]
+
+
+def dies():
+    os._exit(3)
+
+
+def fails():
+    raise ValueError("One sentence.\nAnd a second line.")
+
+
+@pytest.mark.slow
+def test_a_cell_ends_at_its_limits():
+    worker = Worker(Limits(seconds=3, gigabytes=0.3))
+    try:
+        assert worker.do(slow, 0).value == "done"
+        done = worker.do(slow, 30)
+        assert (done.value, done.error) == (None, "not finished: more than 3 s")
+        assert worker.do(large, 50).value == 1
+        assert worker.do(large, 900).error == "not finished: more than 0.3 GB"
+        assert worker.do(dies).error == "the process died"
+        assert worker.do(fails).error == "ValueError: One sentence."
+        assert worker.do(slow, 0).value == "done"
+    finally:
+        worker.close()
+
+
+# -- whole runs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_run_its_files_and_the_rerun(suite, tmp_path):
+    only = "k-means,km,acv,discotec,hdbscan,sklearn.cluster:HDBSCAN,no.such:Class"
+    arguments = ["benchmark", "--suite", str(suite), "--pools", "random-k,published", "--only", only]
+    arguments += ["--seeds", "2", "--method", "sklearn.cluster:HDBSCAN", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.stderr
+    assert "b/broken: left out" in done.stderr
+    with open(tmp_path / "out" / "cells.csv", newline="") as file:
+        cells = list(csv.DictReader(file))
+    assert {cell["set"] for cell in cells} == {"a/two", "b/three"}
+    assert {cell["entry"] for cell in cells} == set(only.split(",")[:-1])
+    assert all(cell["error"] == "" and float(cell["ari"]) > 0.5 for cell in cells if cell["entry"] == "k-means")
+    assert {cell["pool"] for cell in cells if cell["set"] == "b/three"} == {"features", "random-k", "published"}
+    with gzip.open(tmp_path / "out" / "labels" / "km_random_k" / "b" / "three.result3.gz", "rt") as file:
+        lines = file.read().split()
+    assert (lines[0], len(lines), set(lines[1:])) == ('"km_random_k"', 37, {"1", "2", "3"})
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "k-means" in page
+    assert "Sets of a" in page
+    before = (tmp_path / "out" / "leaderboard.csv").read_text()
+    done = CliRunner().invoke(main, arguments)
+    assert "0 cells to do" in done.stderr
+    assert (tmp_path / "out" / "leaderboard.csv").read_text() == before
+    shown = CliRunner().invoke(main, [*arguments, "--status"])
+    assert shown.exit_code == 0
+    assert "random-k of a part" in shown.output
+
+
+@pytest.mark.slow
+def test_what_fails_counts_and_is_done_again(suite, tmp_path):
+    told = []
+    request = Request(
+        tmp_path / "out",
+        suite,
+        pools=(),
+        seeds=1,
+        sets=("b/three",),
+        methods=("test_benchmark:Fails",),
+        only=("ward", "test_benchmark:Fails"),
+    )
+    benchmark(request, told.append)
+    (pool, n, of, failed), *_ = status(request)
+    assert (pool, n, of, failed) == ("features", "2", "2", "1")
+    assert "RuntimeError: never" in (tmp_path / "out" / "index.html").read_text()
+    assert (tmp_path / "out" / RESULTS).exists()
+    benchmark(request, told.append)
+    assert told[-1].startswith("0 cells")
+    benchmark(Request(**{**vars(request), "retry": True}), told.append)
+    assert any(text.startswith("2 cells") for text in told)
+
+
+class Fails:
+    """An entry that never works."""
+
+    def get_params(self):
+        return {}
+
+    def set_params(self):
+        return self
+
+    def fit(self, X):
+        return self
+
+    def fit_predict(self, X):
+        raise RuntimeError("never")
+
+
+def test_requests_that_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="--pools must be among"):
+        benchmark(Request(tmp_path, pools=("x",)), print)
+    done = CliRunner().invoke(main, ["benchmark", "-o", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert "must be sets to score on" in done.stderr
+
+
+def test_a_part_leaves_out_a_tenth(suite):
+    (two,) = (one for one in find_sets(suite, None) if one.name == "a/two")
+    rows = Unit(two, "random-k", 0, True, ()).rows()
+    assert len(rows) == 27
+    assert (np.diff(rows) > 0).all()
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+def row(name, entry, value, seed=0, pool="p", knows_k=True, part=False, labels=(0, 0, 1, 1), k=2):
+    numbers = (
+        None if value is None else {"ari": value, "ami": 0.5, "nca": 0.5, "k": k, "true_k": 2, "labels": list(labels)}
+    )
+    if numbers is not None:
+        numbers |= {"megabytes": 1.0, "best_member": 0.9, "mean_member": 0.4}
+    objects = np.arange(4)[: len(labels)]
+    return Row(
+        name,
+        pool,
+        Entry(entry, "consensus", knows_k),
+        seed,
+        part,
+        objects,
+        Result(numbers, None if numbers else "x", 2.0),
+    )
+
+
+def test_what_has_no_number_counts_as_zero():
+    board = Board([row("a/1", "m", 0.8), row("a/2", "m", None), row("b/3", "m", 0.4)])
+    (line,) = board.table()
+    assert line.over_all == pytest.approx(0.4)
+    assert line.over_finished == pytest.approx(0.6)
+    assert (line.n_sets, line.n_finished) == (3, 2)
+    assert line.regret == pytest.approx(0.9 - 0.6)
+    assert line.gain == pytest.approx(0.6 - 0.4)
+    assert board.failures() == [("a/2", "p", "m", "x")]
+    (line,) = board.table("a")
+    assert line.over_all == pytest.approx(0.4)
+    (line,) = Board([row("a/1", "m", 0.8), row("a/1", "m", None, seed=1)]).table()
+    assert line.over_all == 0
+
+
+def test_stability_over_seeds_and_parts():
+    rows = [
+        row("a", "m", 0.5),
+        row("a", "m", 0.5, seed=1, labels=(1, 1, 0, 0)),
+        row("a", "m", 0.5, part=True, labels=(0, 1, 1)),
+    ]
+    (line,) = Board(rows).table()
+    assert line.seeds == 1
+    assert line.part == pytest.approx(adjusted_rand_score([0, 0, 1], [0, 1, 1]))
+
+
+def test_comparisons_and_ranks():
+    random = np.random.default_rng(0)
+    values = {"x": random.random(12), "y": random.random(12) - 0.3, "z": random.random(12) - 0.6}
+    rows = [row(f"a/{i}", name, float(v[i])) for name, v in values.items() for i in range(12)]
+    compared = Board(rows).compare("k known", ["p"])
+    assert [c.second for c in compared] == ["y on p", "z on p"]
+    raw = [wilcoxon(values["x"] - values[name], zero_method="zsplit").pvalue for name in "yz"]
+    assert [c.p_value for c in compared] == holm(raw)
+    difference = values["x"] - values["y"]
+    assert (compared[0].wins, compared[0].losses) == ((difference > 0.005).sum(), (difference < -0.005).sum())
+    assert compared[0].wins + compared[0].ties + compared[0].losses == 12
+    assert compared[0].low < compared[0].difference < compared[0].high
+    ranks, critical = Board(rows).mean_ranks("k known", ["p"])
+    assert sum(ranks.values()) == pytest.approx(6)
+    assert critical == pytest.approx(nemenyi(3, 12))
+    assert Board(rows).compare("k found", ["p"]) == []
+
+
+def test_statistics():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert signed_ranks(np.zeros(5)) == 1
+    # Demšar 2006, Table 5: q = 2.343 for three, 2.569 for four entries.
+    assert nemenyi(3, 12) == pytest.approx(2.343 * np.sqrt(3 * 4 / (6 * 12)), abs=1e-3)
+    assert nemenyi(4, 14) == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+    low, high = bootstrap(np.array([0.0, 1.0] * 50))
+    assert low == pytest.approx(0.4, abs=0.03)
+    assert high == pytest.approx(0.6, abs=0.03)

@@ -88,7 +88,7 @@ def solve(
         known = ranker.get_params()
         ranker.set_params(**{name: 0 for name in ("random_state",) if name in known})
         takes_features = entry.name == "silhouette"
-        order = ranker.fit(members, X).order_ if takes_features else ranker.fit(members).order_
+        order = ranker.fit(members, features=X).order_ if takes_features else ranker.fit(members).order_
         return np.asarray(members[:, order[0]])
     if entry.kind == "combiner":
         return np.asarray(import_method(entry.name)(n_clusters=k).fit(members).labels_, dtype=np.int64)

@@ -149,7 +149,7 @@ def _setting(board: Board, setting: str, compared: Sequence[Comparison]) -> list
         ]
         columns = ["Below it", "Difference", "95 %", "Wins, ties, losses", "Wilcoxon, Holm"]
         tables.append(Table(f"{compared[0].first} and the others", columns, rows, shown=12, wide=True))
-    return [Section(setting.capitalize(), [NOTE], pictures, tables)]
+    return [Section(f"Where {setting.replace(' ', ' is ')}", [NOTE], pictures, tables)]
 
 
 def _table(title: str, lines: Sequence[Line]) -> Table:

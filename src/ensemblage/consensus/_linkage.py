@@ -17,10 +17,19 @@ from numpy.typing import NDArray
 from ensemblage._memory import OVERHEAD, check_fits
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
+from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average import Nearest, average_chain
+from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
 from ensemblage.kernels._condensed import Condensed, condensed_chain
-from ensemblage.kernels._counts import BLOCK, fill_levels, spanning_tree_of_counts
+from ensemblage.kernels._counts import (
+    BLOCK,
+    JOINED,
+    fill_levels,
+    fill_planes,
+    grow_tree_of_bitmaps,
+    spanning_tree_of_counts,
+)
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
 from ensemblage.kernels._nearest import Clusters, Compared
 from ensemblage.kernels._similarities import fill_similarities, spanning_tree_of_similarities
@@ -120,6 +129,10 @@ def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArr
     m, p = similarity.rows.codes.shape
     levels = similarity.levels()
     most, bits = len(levels.values) - 1, (m - 1).bit_length()
+    n_bytes = bytes_of_maps(m, int(similarity.rows.offsets[-1]))
+    if similarity.complete and 2 * bits + p.bit_length() <= 64 and n_bytes <= MOST_BYTES:
+        pairs, ranks = _tree_of_bitmaps(similarity, bits)
+        return pairs, levels.values[p - ranks]
     # The largest key stands for "no edge yet".
     key = np.uint32 if (most + 1) << bits < 2**32 else np.uint64
     keys = np.full(m, np.iinfo(key).max, dtype=key)
@@ -129,6 +142,25 @@ def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArr
     state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
     run_in_slices(spanning_tree_of_counts, columns, similarity.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
+
+
+def _tree_of_bitmaps(similarity: RowSimilarity, bits: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Edges of the tree, and the partitions that do not join their rows. Maps of the rows that are left are made anew
+    when a quarter of them is in the tree."""
+    codes, offsets = similarity.rows.codes[:], similarity.rows.offsets
+    m, p = codes.shape
+    pairs, ranks = _merge_arrays(m, np.int64)
+    rows, progress = np.arange(1, m), np.zeros(2, dtype=np.int64)
+    keys = rows.astype(np.uint64) | np.uint64(p << 2 * bits)  # the edge to row 0, joined by none
+    while len(rows):
+        maps = maps_of(codes[rows], offsets, int(offsets[-1]))
+        best = np.zeros((len(maps), plane_count(p), WORDS), dtype=np.uint64)
+        fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
+        stop = min(m - 1, int(progress[0]) + max(BLOCK_BITS, len(rows) // 4))
+        run_in_slices(grow_tree_of_bitmaps, codes, offsets, maps, rows, keys, best, bits, progress, pairs, ranks, stop)
+        left = keys != JOINED
+        rows, keys = rows[left], keys[left]
+    return pairs, ranks
 
 
 def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

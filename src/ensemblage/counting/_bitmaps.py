@@ -77,9 +77,31 @@ class Bitmaps(NamedTuple):
         for first in range(0, self.n_blocks, size):
             last = min(first + size, self.n_blocks)
             start, stop = np.searchsorted(self.places, [first * BLOCK_BITS, last * BLOCK_BITS]).tolist()
-            maps = np.zeros((last - first, self.n_labels + 2, WORDS), dtype=np.uint64)
-            fill_maps(self.codes[start:stop], self.offsets, self.places[start:stop], first, maps)
+            maps = maps_of(self.codes[start:stop], self.offsets, self.n_labels, self.places[start:stop], first)
             yield Tile(first, maps, members[first:last], stop)
+
+
+def maps_of(
+    codes: NDArray[Any],
+    offsets: NDArray[np.int64],
+    n_labels: int,
+    places: NDArray[np.int64] | None = None,
+    first: int = 0,
+) -> NDArray[np.uint64]:
+    """(k, d + 2, WORDS) the rows with each label, all rows, none; of the blocks from ``first`` to the last place."""
+    places = np.arange(len(codes)) if places is None else places
+    n_blocks = int(places[-1]) // BLOCK_BITS + 1 - first
+    maps = np.zeros((n_blocks, n_labels + 2, WORDS), dtype=np.uint64)
+    fill_maps(codes, offsets, places, first, maps)
+    return maps
+
+
+MOST_BYTES = 2**28
+"""Bytes of the maps where all are needed at once."""
+
+
+def bytes_of_maps(m: int, n_labels: int) -> int:
+    return 8 * WORDS * (n_labels + 2) * -(-m // BLOCK_BITS)
 
 
 def bitmaps_pay(bitmaps: Bitmaps) -> bool:

@@ -70,9 +70,8 @@ class Bitmaps(NamedTuple):
 
     def tiles(self) -> Iterator[Tile]:
         """One after the other; each is made once."""
-        members = np.zeros(self.n_blocks * WORDS, dtype=np.int64)
-        members[self.places // 64] = self.counts
-        members = members.reshape(-1, WORDS)
+        members = np.zeros((self.n_blocks, WORDS), dtype=np.int64)
+        members.flat[self.places // 64] = self.counts
         size = max(1, TILE_BYTES // self.block_bytes)
         for first in range(0, self.n_blocks, size):
             last = min(first + size, self.n_blocks)

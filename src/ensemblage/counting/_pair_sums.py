@@ -37,7 +37,7 @@ class Codes(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether no label is missing."""
-        return self.known_by_row.shape[1] == 0
+        return bool(self.known_by_row.shape[1] == 0)
 
     @classmethod
     def of(cls, codes: NDArray[Any], n_clusters: NDArray[np.int64]) -> Codes:
@@ -88,8 +88,8 @@ def wide_sums_over_pairs(
     p, s = len(ensemble.by_column), len(judged.by_column)
     if not len(tables) and ensemble.complete and judged.complete:
         same = judged is ensemble
-        codes = ensemble.by_row if same else np.hstack([ensemble.by_row, judged.by_row])
-        bitmaps = Bitmaps.of(codes, counts)
+        both = ensemble.by_row if same else np.hstack([ensemble.by_row, judged.by_row])
+        bitmaps = Bitmaps.of(both, counts)
         if bitmaps_pay(bitmaps):
             arguments = p, 0 if same else p, int(thresholds[-1])
             zeros = np.zeros((s, 2), np.int64), np.zeros((1, 2), np.int64)

@@ -110,10 +110,7 @@ def count_by_vectors(typing_context: Any, maps: Any, k: Any, numbers: Any, plane
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         size, vector = ir.IntType(64), ir.VectorType(ir.IntType(64), LANES)
-        arrays = [
-            cgutils.create_struct_proxy(signature.args[a])(context, builder, values[a])  # type: ignore[no-untyped-call]
-            for a in (0, 2, 3)
-        ]
+        arrays = [cgutils.create_struct_proxy(signature.args[a])(context, builder, values[a]) for a in (0, 2, 3)]
         data, places, out = (array.data for array in arrays)
         shapes = [cgutils.unpack_tuple(builder, array.shape) for array in arrays]
         block = builder.mul(context.cast(builder, values[1], signature.args[1], types.int64), shapes[0][1])
@@ -210,13 +207,13 @@ def mark_after(maps: Any, k: int, place: int, marks: Any) -> None:
 
 
 @jit
-def count_members(marks: Any, members: Any) -> int:
+def count_members(marks: Any, members: Any) -> Any:
     """Objects with the rows that are marked.
 
     marks : IN (WORDS,) bits
     members : IN (WORDS,) int64 objects with each of the rows of a word
     """
-    total = 0
+    total = np.int64(0)
     for w in range(WORDS):
         total += members[w] * np.int64(count_bits(marks[w]))
     return total
@@ -232,20 +229,20 @@ def count_bits(word: Any) -> Any:
 
 
 @jit
-def lowest_bit(word: Any) -> int:
+def lowest_bit(word: Any) -> Any:
     """Place of the lowest bit that is set."""
     return np.int64(count_bits((word & (~word + np.uint64(1))) - np.uint64(1)))
 
 
 @jit
-def number_at(planes: Any, w: int, bit: int) -> int:
+def number_at(planes: Any, w: int, bit: int) -> Any:
     """The number whose bits the planes hold there.
 
     planes : IN (L, WORDS)
     w : IN the word
     bit : IN
     """
-    number = 0
+    number = np.int64(0)
     for g in range(planes.shape[0]):
         number |= np.int64((planes[g, w] >> np.uint64(bit)) & np.uint64(1)) << g
     return number

@@ -180,14 +180,14 @@ def grow_tree_of_bitmaps(
                 part = slice(start, min(start + BLOCK_BITS, n))
                 lowest = lower_marked_keys(planes, marks, p, shift, row, rows[part], keys[part], best[k])
                 least[k] = min(least[k], lowest)
-        k = least.argmin()
-        key, place = least[k], k * BLOCK_BITS
+        nearest = least.argmin()
+        key, place = least[nearest], nearest * BLOCK_BITS
         while keys[place] != key:
             place += 1
         edges[e, 0], edges[e, 1], ranks[e] = (key >> width) & mask, key & mask, key >> width >> width
         row, keys[place] = rows[place], JOINED
-        maps[k, everything, place % BLOCK_BITS // 64] &= ~(np.uint64(1) << np.uint64(place % 64))
-        least[k] = keys[k * BLOCK_BITS : (k + 1) * BLOCK_BITS].min()
+        maps[nearest, everything, place % BLOCK_BITS // 64] &= ~(np.uint64(1) << np.uint64(place % 64))
+        least[nearest] = keys[nearest * BLOCK_BITS : (nearest + 1) * BLOCK_BITS].min()
         e += 1
     progress[0], progress[1] = e, row
     return bool(e < stop)

@@ -167,7 +167,7 @@ def find_neighbours_by_bits(
 
 
 @jit
-def part_strongest(planes: Any, n: int, above: Any, tied: Any) -> int:
+def part_strongest(planes: Any, n: int, above: Any, tied: Any) -> Any:
     """Returns how many of the ties are among the n largest numbers: the others of them are above the ties.
 
     planes : IN (n_blocks, L, WORDS) bits of numbers
@@ -176,7 +176,7 @@ def part_strongest(planes: Any, n: int, above: Any, tied: Any) -> int:
     tied : IN/OUT (n_blocks, WORDS) which numbers count; afterwards those that equal the n-th largest, or none
     """
     n_blocks, n_planes, _ = planes.shape
-    total = 0
+    total = np.int64(0)
     for k in range(n_blocks):
         for w in range(WORDS):
             total += np.int64(count_bits(tied[k, w]))
@@ -185,16 +185,17 @@ def part_strongest(planes: Any, n: int, above: Any, tied: Any) -> int:
         tied[:] = 0
         return 0
     above[:] = 0
+    n_above = np.int64(0)
     for g in range(n_planes - 1, -1, -1):
-        ones = 0
+        ones = np.int64(0)
         for k in range(n_blocks):
             for w in range(WORDS):
                 ones += np.int64(count_bits(tied[k, w] & planes[k, g, w]))
-        keep = np.uint64(0) if ones >= n else ~np.uint64(0)
+        keep = np.uint64(0) if ones >= n - n_above else ~np.uint64(0)
         for k in range(n_blocks):
             for w in range(WORDS):
                 one = tied[k, w] & planes[k, g, w]
                 above[k, w] |= one & keep
                 tied[k, w] = (tied[k, w] & keep) ^ one
-        n -= ones if ones < n else 0
-    return n
+        n_above += ones if ones < n - n_above else 0
+    return n - n_above

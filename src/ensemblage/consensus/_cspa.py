@@ -163,7 +163,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         # What `association_graph` has beside its edges, and the fit for each row and object.
         of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
         of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
-        of_rows += min(MOST_BYTES, bytes_of_maps(m, int(rows.offsets[-1])))
+        maps = bytes_of_maps(m, int(rows.offsets[-1]))
+        of_rows += maps if maps <= MOST_BYTES else 0
         # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
         spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k)
         cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral

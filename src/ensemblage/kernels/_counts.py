@@ -127,6 +127,8 @@ def spanning_tree_of_counts(
     return bool(e < m - 1)
 
 
+PART = 512
+"""Rows whose lowest key is kept."""
 JOINED = np.uint64(2**64 - 1)
 """Key of a row that is in the tree."""
 
@@ -164,30 +166,28 @@ def grow_tree_of_bitmaps(
     n_blocks, everything, p, n = maps.shape[0], maps.shape[1] - 2, codes.shape[1], keys.shape[0]
     width, mask = np.uint64(shift), (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
     numbers, planes, marks = np.empty(p + -p % EIGHT, np.uint64), np.empty_like(best[0]), np.empty(WORDS, np.uint64)
-    least = np.empty(n_blocks, np.uint64)
-    for k in range(n_blocks):
-        least[k] = keys[k * BLOCK_BITS : (k + 1) * BLOCK_BITS].min()
+    n_parts = BLOCK_BITS // PART
+    least = np.full(n_blocks * n_parts, JOINED, np.uint64)
+    for s in range((n + PART - 1) // PART):
+        least[s] = keys[s * PART : (s + 1) * PART].min()
     e, row = progress[0], progress[1]
     while e < stop and budget > 0:
         budget -= n_blocks * WORDS * (8 + p)
         number_maps(codes[row], offsets, maps, numbers)
         for k in range(n_blocks):
-            if least[k] == JOINED:
-                continue
             count_in_planes(maps, k, numbers, planes)
             if mark_no_worse(planes, best[k], maps[k, everything], marks):
-                start = k * BLOCK_BITS
-                part = slice(start, min(start + BLOCK_BITS, n))
-                lowest = lower_marked_keys(planes, marks, p, shift, row, rows[part], keys[part], best[k])
-                least[k] = min(least[k], lowest)
-        nearest = least.argmin()
-        key, place = least[nearest], nearest * BLOCK_BITS
+                lowest = least[k * n_parts : (k + 1) * n_parts]
+                block = slice(k * BLOCK_BITS, min((k + 1) * BLOCK_BITS, n))
+                lower_marked_keys(planes, marks, p, shift, row, rows[block], keys[block], best[k], lowest)
+        part = least.argmin()
+        key, place = least[part], part * PART
         while keys[place] != key:
             place += 1
         edges[e, 0], edges[e, 1], ranks[e] = (key >> width) & mask, key & mask, key >> width >> width
         row, keys[place] = rows[place], JOINED
-        maps[nearest, everything, place % BLOCK_BITS // 64] &= ~(np.uint64(1) << np.uint64(place % 64))
-        least[nearest] = keys[nearest * BLOCK_BITS : (nearest + 1) * BLOCK_BITS].min()
+        maps[place // BLOCK_BITS, everything, place % BLOCK_BITS // 64] &= ~(np.uint64(1) << np.uint64(place % 64))
+        least[part] = keys[part * PART : (part + 1) * PART].min()
         e += 1
     progress[0], progress[1] = e, row
     return bool(e < stop)
@@ -217,10 +217,10 @@ def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> bool:
 
 
 @jit
-def lower_marked_keys(planes: Any, marks: Any, p: int, shift: int, row: int, rows: Any, keys: Any, best: Any) -> Any:
-    """Returns the lowest of the keys that were lowered.
-
-    planes : IN (L, WORDS) partitions that join the row with those of a block
+def lower_marked_keys(
+    planes: Any, marks: Any, p: int, shift: int, row: int, rows: Any, keys: Any, best: Any, least: Any
+) -> None:
+    """planes : IN (L, WORDS) partitions that join the row with those of a block
     marks : IN (WORDS,) rows whose best edge may be the one to this row
     p : IN
     shift : IN
@@ -228,8 +228,9 @@ def lower_marked_keys(planes: Any, marks: Any, p: int, shift: int, row: int, row
     rows : IN (n,) of the block
     keys : IN/OUT (n,)
     best : IN/OUT (L, WORDS)
+    least : IN/OUT lowest key of each PART rows
     """
-    lowest, width = JOINED, np.uint64(shift)
+    width = np.uint64(shift)
     for w in range(WORDS):
         marked = marks[w]
         if marked == 0:
@@ -244,8 +245,7 @@ def lower_marked_keys(planes: Any, marks: Any, p: int, shift: int, row: int, row
             key = (((np.uint64(rank) << width) | np.uint64(a)) << width) | np.uint64(b)
             if key < keys[place]:
                 keys[place] = key
-                lowest = min(lowest, key)
-    return lowest
+                least[place // PART] = min(least[place // PART], key)
 
 
 @jit

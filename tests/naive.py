@@ -634,3 +634,16 @@ def gower_distances(numbers, categories):
             parts += [float(column[i] != column[j]) for column in categories if column[i] and column[j]]
             distances[i, j] = sum(parts) / len(parts)
     return distances
+
+
+# ---- Bit planes ----
+
+
+def bits_of(words):
+    """Bits of 64-bit words along the last axis, the lowest first; booleans."""
+    return ((words[..., None] >> np.arange(64, dtype=np.uint64)) & np.uint64(1)).reshape(*words.shape[:-1], -1) == 1
+
+
+def numbers_of_planes(planes):
+    """Numbers whose l-th bits are the bits of the l-th plane."""
+    return sum(bits_of(plane).astype(int) << level for level, plane in enumerate(planes))

@@ -18,7 +18,8 @@ from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.consensus._threshold import ThresholdedConsensus
-from ensemblage.kernels._neighbours import find_neighbours
+from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
+from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -162,6 +163,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         # What `association_graph` has beside its edges, and the fit for each row and object.
         of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
         of_rows += thread_count(self.n_jobs) * m * (16 + 12 * BLOCK)
+        maps = bytes_of_maps(m, int(rows.offsets[-1]))
+        of_rows += maps if maps <= MOST_BYTES else 0
         # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
         spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k)
         cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral
@@ -204,17 +207,24 @@ def association_graph(
     total = float(p if plain else rows.weights.sum())
     least = threshold + ROUNDING if threshold > 0 else 0.0
     most = m - 1 if n_neighbors == 0 else min(n_neighbors, m - 1)
+    by_bits = complete and plain and most < m - 1 and bytes_of_maps(m, int(rows.offsets[-1])) <= MOST_BYTES
+    maps = maps_of(codes, rows.offsets, int(rows.offsets[-1])) if by_bits else np.empty((0, 0, 0), dtype=np.uint64)
+    # The least number of partitions that is above the threshold.
+    n_least = max(1, int(np.count_nonzero(np.arange(p + 1) / total <= least)))
     n_entries, lock = 0, Lock()
 
     def find(block: slice) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         nonlocal n_entries
         size = block.stop - block.start
-        ends, counters = np.empty(size, dtype=np.int64), np.empty((2, m), dtype=dtype)
-        neighbours, links = np.empty(size * most, dtype=np.int32), np.empty(size * most)
-        n_found = find_neighbours(
-            columns, absent, weights, block.start, block.stop, total, least, n_neighbors, counters, ends, neighbours,
-            links,
-        )  # fmt: skip
+        ends = np.empty(size, dtype=np.int64)
+        found = ends, np.empty(size * most, dtype=np.int32), np.empty(size * most)
+        part = block.start, block.stop
+        if by_bits:
+            n_found = find_neighbours_by_bits(codes, rows.offsets, maps, *part, n_least, most, *found)
+        else:
+            counters = np.empty((2, m), dtype=dtype)
+            n_found = find_neighbours(columns, absent, weights, *part, total, least, n_neighbors, counters, *found)
+        _, neighbours, links = found
         with lock:
             n_entries += n_found
             check(n_entries)

@@ -14,13 +14,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._memory import OVERHEAD, check_fits
+from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._validation import check_bytes
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
+from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average import Nearest, average_chain
+from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
 from ensemblage.kernels._condensed import Condensed, condensed_chain
-from ensemblage.kernels._counts import BLOCK, fill_levels, spanning_tree_of_counts
+from ensemblage.kernels._counts import (
+    BLOCK,
+    JOINED,
+    fill_levels,
+    fill_planes,
+    grow_tree_of_bitmaps,
+    spanning_tree_of_counts,
+)
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
 from ensemblage.kernels._nearest import Clusters, Compared
 from ensemblage.kernels._similarities import fill_similarities, spanning_tree_of_similarities
@@ -101,9 +111,18 @@ class Levels(NamedTuple):
     nothing is missing."""
 
 
-def single_linkage(similarity: RowSimilarity) -> Merges:
-    """Minimum spanning tree. O(m² p) time and O(m p) memory for m rows."""
-    pairs, similarities = _tree_of_counts(similarity) if similarity.countable else _tree_of_similarities(similarity)
+def single_linkage(similarity: RowSimilarity, max_bytes: int | str = MAX_BYTES) -> Merges:
+    """Minimum spanning tree. O(m² p) time and O(m p) memory for m rows.
+
+    Where counts of d labels decide and none is missing, O(m² p / 64) operations on bitmaps of m d / 8 bytes, if these
+    are no more than ``MOST_BYTES`` and a quarter of ``max_bytes``.
+    """
+    if not similarity.countable:
+        pairs, similarities = _tree_of_similarities(similarity)
+    elif _has_bitmaps(similarity, check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")):
+        pairs, similarities = _tree_of_bitmaps(similarity)
+    else:
+        pairs, similarities = _tree_of_counts(similarity)
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities))
     pairs, similarities = pairs[order], similarities[order]
     least = 0.0 if similarity.threshold is None else similarity.threshold + ROUNDING
@@ -129,6 +148,33 @@ def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArr
     state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
     run_in_slices(spanning_tree_of_counts, columns, similarity.missing(), rank, bits, *state, pairs, ranks)
     return pairs, levels.values[most - ranks]
+
+
+def _has_bitmaps(similarity: RowSimilarity, max_bytes: int) -> bool:
+    m, p = similarity.rows.codes.shape
+    one_key = p.bit_length() + 2 * (m - 1).bit_length() <= 64
+    n_bytes = bytes_of_maps(m, int(similarity.rows.offsets[-1]))
+    return one_key and n_bytes <= min(MOST_BYTES, max_bytes // 4) and similarity.complete
+
+
+def _tree_of_bitmaps(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The maps are those of the rows that are left, made anew when a quarter of these is in the tree."""
+    codes, offsets = similarity.rows.codes[:], similarity.rows.offsets
+    m, p = codes.shape
+    bits = (m - 1).bit_length()
+    pairs, ranks = _merge_arrays(m, np.int64)
+    rows, progress = np.arange(1, m), np.zeros(2, dtype=np.int64)
+    keys = rows.astype(np.uint64) | np.uint64(p << 2 * bits)  # the edge to row 0, joined by none
+    while len(rows):
+        maps = maps_of(codes[rows], offsets, int(offsets[-1]))
+        best = np.zeros((len(maps), plane_count(p), WORDS), dtype=np.uint64)
+        fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
+        stop = min(m - 1, int(progress[0]) + max(BLOCK_BITS, len(rows) // 4))
+        run_in_slices(grow_tree_of_bitmaps, codes, offsets, maps, rows, keys, best, bits, progress, pairs, ranks, stop)
+        left = keys != JOINED
+        rows, keys = rows[left], keys[left]
+        del maps, best  # before the next ones are made
+    return pairs, similarity.levels().values[p - ranks]
 
 
 def _tree_of_similarities(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

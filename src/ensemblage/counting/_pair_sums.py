@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._log import get_logger
-from ensemblage.kernels._discotec import CHUNK, sum_pairs
+from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
+from ensemblage.kernels._discotec import CHUNK, sum_marked_pairs, sum_pairs
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
 
@@ -32,6 +33,11 @@ class Codes(NamedTuple):
     """(m, s) 1 where labelled, else 2."""
     known_by_column: NDArray[np.uint8]
     """(s, m) 1 where labelled, else 0. Both empty, (m, 0) and (0, m), if every entry is."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no label is missing."""
+        return bool(self.known_by_row.shape[1] == 0)
 
     @classmethod
     def of(cls, codes: NDArray[Any], n_clusters: NDArray[np.int64]) -> Codes:
@@ -80,6 +86,14 @@ def wide_sums_over_pairs(
     O(m² (p + s)) time, m (p + s) bytes besides the codes.
     """
     p, s = len(ensemble.by_column), len(judged.by_column)
+    if not len(tables) and ensemble.complete and judged.complete:
+        same = judged is ensemble
+        both = ensemble.by_row if same else np.hstack([ensemble.by_row, judged.by_row])
+        bitmaps = Bitmaps.of(both, counts)
+        if bitmaps_pay(bitmaps):
+            arguments = p, 0 if same else p, int(thresholds[-1])
+            zeros = np.zeros((s, 2), np.int64), np.zeros((1, 2), np.int64)
+            return WideSums(*add_over_pairs(bitmaps, sum_marked_pairs, arguments, zeros, 8 + p + s, n_jobs))
     edges = runs_of_equal_counts(counts)
     thresholds = thresholds.astype(np.uint8 if p < 256 else np.int32)
     if not len(tables):

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._log import get_logger
+from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._pairs import add_pairs, group_objects, square_label_counts
+from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows
@@ -99,6 +100,9 @@ def pair_histogram(
     memory; one histogram per thread.
     """
     m, p = codes.shape
+    order = np.argsort(counts, kind="stable")
+    if complete and bitmaps_pay(bitmaps := Bitmaps.of(codes[order], counts[order])):
+        return _histogram_of_bitmaps(bitmaps, n_jobs)
     columns = np.ascontiguousarray(codes.T)
     absent = n_clusters[: 0 if complete else p].astype(codes.dtype)
     total = np.zeros((p + 1, 1 if complete else p + 1), dtype=np.int64)
@@ -114,4 +118,11 @@ def pair_histogram(
     # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
     most = max(1, blocks.BLOCK_ROWS // 64)
     parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
+    return total
+
+
+def _histogram_of_bitmaps(bitmaps: Bitmaps, n_jobs: int | None) -> NDArray[np.int64]:
+    """(p + 1, 1)"""
+    p = bitmaps.codes.shape[1]
+    (total,) = add_over_pairs(bitmaps, add_pairs_of_tile, (), [np.zeros((p + 1, 1), np.int64)], 8 + 2 * p, n_jobs)
     return total

@@ -9,6 +9,15 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._bitmaps import (
+    BLOCK_BITS,
+    EIGHT,
+    WORDS,
+    count_in_planes,
+    lowest_bit,
+    number_at,
+    number_maps,
+)
 from ensemblage.kernels._joined import count_joined, count_labelled
 
 BLOCK = 2048
@@ -116,6 +125,138 @@ def spanning_tree_of_counts(
         e += 1
     progress[0], progress[1] = e, place
     return bool(e < m - 1)
+
+
+PART = 512
+"""Rows whose lowest key is kept."""
+JOINED = np.uint64(2**64 - 1)
+"""Key of a row that is in the tree."""
+
+
+@jit
+def grow_tree_of_bitmaps(
+    codes: Any,
+    offsets: Any,
+    maps: Any,
+    rows: Any,
+    keys: Any,
+    best: Any,
+    shift: int,
+    progress: Any,
+    edges: Any,
+    ranks: Any,
+    stop: int,
+    budget: int,
+) -> bool:
+    """`spanning_tree_of_counts` where nothing is missing, up to so many edges; returns whether some are left to find.
+
+    codes : IN (m, p)
+    offsets : IN (p,) first map of each partition
+    maps : IN/OUT (n_blocks, d + 2, WORDS) of n rows; rows that come into the tree leave the map of all rows
+    rows : IN (n,) the rows
+    keys : IN/OUT (n,) uint64 best edge of each row: p - the partitions that join it, its smaller row, the other
+    best : IN/OUT (n_blocks, L, WORDS) planes of the partitions that join the best edges
+    shift : IN bits of a key that hold a row
+    progress : IN/OUT (2,) edges found, row that came into the tree last
+    edges : OUT (m - 1, 2) rows of each edge, the smaller first
+    ranks : OUT (m - 1,) p - the partitions that join each edge
+    stop : IN edges to find
+    budget : IN operations of this slice
+    """
+    n_blocks, everything, p, n = maps.shape[0], maps.shape[1] - 2, codes.shape[1], keys.shape[0]
+    width, mask = np.uint64(shift), (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
+    numbers, planes, marks = np.empty(p + -p % EIGHT, np.uint64), np.empty_like(best[0]), np.empty(WORDS, np.uint64)
+    n_parts = BLOCK_BITS // PART
+    least = np.full(n_blocks * n_parts, JOINED, np.uint64)
+    for s in range((n + PART - 1) // PART):
+        least[s] = keys[s * PART : (s + 1) * PART].min()
+    e, row = progress[0], progress[1]
+    while e < stop and budget > 0:
+        budget -= n_blocks * WORDS * (8 + p)
+        number_maps(codes[row], offsets, maps, numbers)
+        for k in range(n_blocks):
+            count_in_planes(maps, k, numbers, planes)
+            if mark_no_worse(planes, best[k], maps[k, everything], marks):
+                lowest = least[k * n_parts : (k + 1) * n_parts]
+                block = slice(k * BLOCK_BITS, min((k + 1) * BLOCK_BITS, n))
+                lower_marked_keys(planes, marks, p, shift, row, rows[block], keys[block], best[k], lowest)
+        part = least.argmin()
+        key, place = least[part], part * PART
+        while keys[place] != key:
+            place += 1
+        edges[e, 0], edges[e, 1], ranks[e] = (key >> width) & mask, key & mask, key >> width >> width
+        row, keys[place] = rows[place], JOINED
+        maps[place // BLOCK_BITS, everything, place % BLOCK_BITS // 64] &= ~(np.uint64(1) << np.uint64(place % 64))
+        least[part] = keys[part * PART : (part + 1) * PART].min()
+        e += 1
+    progress[0], progress[1] = e, row
+    return bool(e < stop)
+
+
+@jit
+def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> bool:
+    """Returns whether a bit is marked.
+
+    planes : IN (L, WORDS) partitions that join each row with the one that came into the tree
+    best : IN (L, WORDS) and with that of its best edge
+    left : IN (WORDS,) rows that are left
+    marks : OUT (WORDS,) those of them that are joined by one partition at least, and by as many as the best edge
+    """
+    joined = np.zeros(WORDS, np.uint64)
+    marks[:] = left
+    for g in range(planes.shape[0]):
+        for w in range(WORDS):
+            plane, other = planes[g, w], best[g, w]
+            marks[w] = (plane & ~other) | (marks[w] & ~(plane ^ other))
+            joined[w] |= plane
+    some = np.uint64(0)
+    for w in range(WORDS):
+        marks[w] &= joined[w] & left[w]
+        some |= marks[w]
+    return bool(some != 0)
+
+
+@jit
+def lower_marked_keys(
+    planes: Any, marks: Any, p: int, shift: int, row: int, rows: Any, keys: Any, best: Any, least: Any
+) -> None:
+    """planes : IN (L, WORDS) partitions that join the row with those of a block
+    marks : IN (WORDS,) rows whose best edge may be the one to this row
+    p : IN
+    shift : IN
+    row : IN
+    rows : IN (n,) of the block
+    keys : IN/OUT (n,)
+    best : IN/OUT (L, WORDS)
+    least : IN/OUT lowest key of each PART rows
+    """
+    width = np.uint64(shift)
+    for w in range(WORDS):
+        marked = marks[w]
+        if marked == 0:
+            continue
+        for g in range(planes.shape[0]):
+            best[g, w] ^= (best[g, w] ^ planes[g, w]) & marked
+        while marked != 0:
+            bit = lowest_bit(marked)
+            marked &= marked - np.uint64(1)
+            place, rank = 64 * w + bit, p - number_at(planes, w, bit)
+            a, b = min(row, rows[place]), max(row, rows[place])
+            key = (((np.uint64(rank) << width) | np.uint64(a)) << width) | np.uint64(b)
+            if key < keys[place]:
+                keys[place] = key
+                least[place // PART] = min(least[place // PART], key)
+
+
+@jit
+def fill_planes(numbers: Any, planes: Any) -> None:
+    """numbers : IN (n,) int64
+    planes : IN/OUT (n_blocks, L, WORDS) uint64, zeros; the bits of each
+    """
+    for i in range(numbers.shape[0]):
+        for g in range(planes.shape[1]):
+            bit = np.uint64((numbers[i] >> g) & 1)
+            planes[i // BLOCK_BITS, g, i % BLOCK_BITS // 64] |= bit << np.uint64(i % 64)
 
 
 @jit

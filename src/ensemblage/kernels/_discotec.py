@@ -7,6 +7,18 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._bitmaps import (
+    BLOCK_BITS,
+    EIGHT,
+    WORDS,
+    count_bits,
+    count_in_planes,
+    count_members,
+    mark_after,
+    mark_at_least,
+    number_maps,
+    plane_count,
+)
 from ensemblage.kernels._joined import count_joined
 
 CHUNK = 192
@@ -125,3 +137,51 @@ def sum_pairs(
         own_anywhere = own if as_marks else tables[1, n_labelled, n_labelled]
         finish_row(judged_known_rows[i], sums[i - first], own, counts[i], joined_sums)
         finish_row(judged_known_rows[i], totals[i - first], own_anywhere, counts[i], labelled_sums)
+
+
+@jit
+def sum_marked_pairs(
+    bitmaps: Any, tile: Any, p: int, judged: int, threshold: int, first: int, last: int, joined: Any, marked: Any
+) -> None:
+    """`sum_pairs` for marks where nothing is missing, over the pairs of rows with later rows of a tile.
+
+    bitmaps : IN counting's Bitmaps of the partitions and of the judged clusterings, as a plain tuple
+    tile : IN counting's Tile, as a plain tuple
+    p : IN number of partitions: the first columns
+    judged : IN first column of the judged clusterings
+    threshold : IN (1 or more) partitions that join a pair that is marked
+    first : IN the rows of this task: first, ...
+    last : IN ... to last - 1
+    joined : IN/OUT (s, 2) high and low part of the sums over the marked pairs that each clustering joins
+    marked : IN/OUT (1, 2) over all marked pairs
+    """
+    codes, offsets, _, places, counts = bitmaps
+    first_block, maps, members, _ = tile
+    planes, marks = np.empty((plane_count(p), WORDS), np.uint64), np.empty(WORDS, np.uint64)
+    numbers = np.empty(p + -p % EIGHT, np.uint64)
+    sums = np.zeros((last - first, joined.shape[0]), dtype=np.int64)
+    totals = np.zeros((last - first, 1), dtype=np.int64)
+    for k in range(maps.shape[0]):
+        start = (first_block + k) * BLOCK_BITS
+        for i in range(first, last):
+            if places[i] >= start + BLOCK_BITS - 1:
+                break
+            number_maps(codes[i, :p], offsets, maps, numbers)
+            count_in_planes(maps, k, numbers, planes)
+            mark_after(maps, k, places[i] - start, marks)
+            mark_at_least(planes, threshold, marks)
+            total = count_members(marks, members[k])
+            totals[i - first, 0] += total
+            if total == 0:
+                continue
+            for t in range(joined.shape[0]):
+                number, total = offsets[judged + t] + np.int64(codes[i, judged + t]), 0
+                for w in range(WORDS):
+                    total += members[k, w] * np.int64(count_bits(maps[k, number, w] & marks[w]))
+                sums[i - first, t] += total
+    every = codes[0, :0]
+    for i in range(first, last):
+        block = places[i] // BLOCK_BITS - first_block
+        own = np.int64(0 <= block < maps.shape[0] and p >= threshold)
+        finish_row(every, sums[i - first], own, counts[i], joined)
+        finish_row(every, totals[i - first], own, counts[i], marked)

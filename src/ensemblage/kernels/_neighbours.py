@@ -5,6 +5,18 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._bitmaps import (
+    EIGHT,
+    WORDS,
+    count_bits,
+    count_in_planes,
+    lowest_bit,
+    mark_after,
+    mark_at_least,
+    number_at,
+    number_maps,
+    plane_count,
+)
 from ensemblage.kernels._joined import count_joined, count_labelled
 
 
@@ -93,3 +105,97 @@ def find_neighbours(
                 n_found += 1
         ends[i - first] = n_found
     return n_found
+
+
+@jit
+def find_neighbours_by_bits(
+    codes: Any,
+    offsets: Any,
+    maps: Any,
+    first: int,
+    last: int,
+    least: int,
+    n_neighbors: int,
+    ends: Any,
+    neighbours: Any,
+    links: Any,
+) -> int:
+    """`find_neighbours` of partitions of weight 1 where nothing is missing.
+
+    codes : IN (m, p)
+    offsets : IN (p,) first map of each partition
+    maps : IN (n_blocks, d + 2, WORDS) of all rows
+    first : IN rows first … last - 1
+    least : IN partitions that join a neighbour at least, from 1 to p + 1
+    n_neighbors : IN most per row, 1 or more
+    ends, neighbours, links : OUT
+    """
+    n_blocks, p = maps.shape[0], codes.shape[1]
+    planes, numbers = np.empty((n_blocks, plane_count(p + 1), WORDS), np.uint64), np.empty(p + -p % EIGHT, np.uint64)
+    above, tied = np.empty((n_blocks, WORDS), np.uint64), np.empty((n_blocks, WORDS), np.uint64)
+    n_found = 0
+    for i in range(first, last):
+        number_maps(codes[i], offsets, maps, numbers)
+        for k in range(n_blocks):
+            count_in_planes(maps, k, numbers, planes[k])
+            mark_after(maps, k, -1, tied[k])
+            mark_at_least(planes[k], least, tied[k])
+        word = i // 64
+        tied[word // WORDS, word % WORDS] &= ~(np.uint64(1) << np.uint64(i % 64))
+        n_ties = part_strongest(planes, n_neighbors, above, tied)
+        n_words = n_blocks * WORDS
+        later = ~np.uint64(0) << np.uint64(i % 64)
+        for step in range(n_words + 1):
+            w = (word + step) % n_words
+            k, at = w // WORDS, w % WORDS
+            marked = above[k, at] | tied[k, at]
+            if step == 0:
+                marked &= later
+            elif step == n_words:
+                marked &= ~later
+            while marked != 0:
+                bit = lowest_bit(marked)
+                marked &= marked - np.uint64(1)
+                if (tied[k, at] >> np.uint64(bit)) & np.uint64(1):
+                    if n_ties == 0:
+                        continue
+                    n_ties -= 1
+                neighbours[n_found], links[n_found] = 64 * w + bit, number_at(planes[k], at, bit)
+                n_found += 1
+        ends[i - first] = n_found
+    return n_found
+
+
+@jit
+def part_strongest(planes: Any, n: int, above: Any, tied: Any) -> Any:
+    """Returns how many of the ties are among the n largest numbers: the others of them are above the ties.
+
+    planes : IN (n_blocks, L, WORDS) bits of numbers
+    n : IN
+    above : OUT (n_blocks, WORDS) numbers above the n-th largest; all if there are no more than n
+    tied : IN/OUT (n_blocks, WORDS) which numbers count; afterwards those that equal the n-th largest, or none
+    """
+    n_blocks, n_planes, _ = planes.shape
+    total = np.int64(0)
+    for k in range(n_blocks):
+        for w in range(WORDS):
+            total += np.int64(count_bits(tied[k, w]))
+    if total <= n:
+        above[:] = tied
+        tied[:] = 0
+        return 0
+    above[:] = 0
+    n_above = np.int64(0)
+    for g in range(n_planes - 1, -1, -1):
+        ones = np.int64(0)
+        for k in range(n_blocks):
+            for w in range(WORDS):
+                ones += np.int64(count_bits(tied[k, w] & planes[k, g, w]))
+        keep = np.uint64(0) if ones >= n - n_above else ~np.uint64(0)
+        for k in range(n_blocks):
+            for w in range(WORDS):
+                one = tied[k, w] & planes[k, g, w]
+                above[k, w] |= one & keep
+                tied[k, w] = (tied[k, w] & keep) ^ one
+        n_above += ones if ones < n - n_above else 0
+    return n - n_above

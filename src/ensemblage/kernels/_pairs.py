@@ -2,7 +2,20 @@
 
 from typing import Any
 
+import numpy as np
+
 from ensemblage._jit import jit
+from ensemblage.kernels._bitmaps import (
+    BLOCK_BITS,
+    EIGHT,
+    WORDS,
+    count_bits,
+    count_in_planes,
+    count_members,
+    mark_after,
+    number_maps,
+    plane_count,
+)
 from ensemblage.kernels._joined import count_joined, count_labelled
 
 
@@ -109,6 +122,71 @@ def add_pairs(columns: Any, absent: Any, counts: Any, first: int, last: int, cou
                 count_labelled(columns, row, absent, begin, labelled)
                 for j in range(stop - begin):
                     histogram[joined[j], labelled[j]] += counts[i] * counts[begin + j]
+
+
+@jit
+def add_pairs_of_tile(bitmaps: Any, tile: Any, first: int, last: int, histogram: Any) -> None:
+    """`add_pairs` where nothing is missing, of the pairs of rows with later rows of a tile.
+
+    bitmaps : IN counting's Bitmaps, as a plain tuple
+    tile : IN counting's Tile, as a plain tuple
+    first : IN the rows of this task: first, ...
+    last : IN ... to last - 1
+    histogram : IN/OUT (p + 1, 1)
+    """
+    codes, offsets, _, places, counts = bitmaps
+    first_block, maps, members, _ = tile
+    p = codes.shape[1]
+    n_planes = plane_count(p)
+    planes, masks = np.empty((n_planes, WORDS), np.uint64), np.empty((n_planes + 1, WORDS), np.uint64)
+    numbers, zeros = np.empty(p + -p % EIGHT, np.uint64), np.zeros(n_planes + 1, np.int64)
+    for k in range(maps.shape[0]):
+        start = (first_block + k) * BLOCK_BITS
+        for i in range(first, last):
+            if places[i] >= start + BLOCK_BITS - 1:
+                break
+            number_maps(codes[i], offsets, maps, numbers)
+            count_in_planes(maps, k, numbers, planes)
+            mark_after(maps, k, places[i] - start, masks[n_planes])
+            add_numbers(planes, members[k], counts[i], masks, zeros, histogram)
+
+
+@jit
+def add_numbers(planes: Any, members: Any, weight: int, masks: Any, zeros: Any, histogram: Any) -> None:
+    """Walk down the tree of the planes, from the highest on; branches without a row are left out.
+
+    planes : IN (L, WORDS) bits of the number of each row
+    members : IN (WORDS,) objects with each of the rows of a word
+    weight : IN each is counted so often
+    masks : WORK (L + 1, WORDS) [L] the rows that count; [l] those of a branch with l planes below it
+    zeros : WORK (L + 1,) zeros before and after: objects of the other branch, if it is still to be seen
+    histogram : IN/OUT (the largest number + 1 or more, 1)
+    """
+    n_planes = planes.shape[0]
+    level, number, total = n_planes, 0, count_members(masks[n_planes], members)
+    while level <= n_planes:
+        ones = 0
+        for w in range(WORDS):
+            mask = masks[level, w] & planes[level - 1, w]
+            masks[level - 1, w] = mask
+            ones += members[w] * np.int64(count_bits(mask))
+        if level > 1:
+            zeros[level] = total - ones
+            if ones > 0:
+                level, number, total = level - 1, number | (1 << (level - 1)), ones
+                continue
+        else:
+            if ones > 0:
+                histogram[number | 1, 0] += weight * ones
+            if total > ones:
+                histogram[number, 0] += weight * (total - ones)
+        while level <= n_planes and zeros[level] == 0:
+            level += 1
+        if level <= n_planes:
+            for w in range(WORDS):
+                masks[level - 1, w] = masks[level, w] & ~planes[level - 1, w]
+            number, total, zeros[level] = number >> level << level, zeros[level], 0
+            level -= 1
 
 
 @jit

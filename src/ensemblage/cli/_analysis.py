@@ -98,6 +98,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
         tell_notes(data.name, features.notes)
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
+        features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(wanted.estimator(), [1, 2])  # refused before the work begins
         ensemble = _ensemble(folder, features, generation, seconds)

@@ -19,6 +19,7 @@ from ensemblage.cli._values import (
     NonEmptyText,
     check_size,
     parse_delimiter,
+    parse_fit_on,
     parse_jobs,
     parse_k_range,
     parse_missing,
@@ -120,6 +121,15 @@ generation_options = options(
         help="What the base clusterings see: all features, random halves of them, random projections, or (greedy, "
         "59 (k − 1) of them) the base clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
         "gower is average linkage of Gower's distances, which do without missing values.",
+    ),
+    click.option(
+        "--fit-on",
+        callback=parse_fit_on,
+        metavar="N|auto|all",
+        default="auto",
+        show_default=True,
+        help="Rows that each k-means is fitted on before 3 steps on all rows: a sample of N, 20,000 where there are "
+        "100,000 or more (auto), or all of them. Of random-k, subspace and projection.",
     ),
     click.option(
         "--member-weight",

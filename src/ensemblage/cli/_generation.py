@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ensemblage import (
@@ -15,9 +15,10 @@ from ensemblage import (
     SubspacePartitions,
 )
 from ensemblage.cli._source import Source
-from ensemblage.cli._tell import progress_bar, tell
+from ensemblage.cli._tell import progress_bar, tell, tell_notes
 from ensemblage.consensus._features import member_weights, with_members
 from ensemblage.generation._mixed import N_ALGORITHMS
+from ensemblage.generation._sampled import N_STEPS
 from ensemblage.tables import Features
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
@@ -26,6 +27,8 @@ INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "projection": ProjectionPartitions,
     "gower": RandomKPartitions,
 }
+SAMPLED = ("random-k", "subspace", "projection")
+"""Those that may fit k-means on a sample of the rows."""
 GREEDY, MIXED, GOWER = "greedy", "mixed", "gower"
 
 
@@ -41,12 +44,14 @@ class Generation:
     n_jobs: int
     member_weight: float = 1.0
     """Of a category that is a member, in columns of features."""
+    fit_on: int | str | None = "auto"
+    """Rows that each k-means is fitted on first."""
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any], seed: int, n_jobs: int) -> Generation:
         """Take what concerns the base clusterings out of the settings of a command."""
-        weight = settings.pop("member_weight")
-        return cls(settings.pop("generator"), settings.pop("partitions"), k, seed, n_jobs, weight)
+        weight, fit_on = settings.pop("member_weight"), settings.pop("fit_on")
+        return cls(settings.pop("generator"), settings.pop("partitions"), k, seed, n_jobs, weight, fit_on)
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -54,6 +59,11 @@ class Generation:
             raise ValueError(
                 "-k must be given for the generator greedy, which adds clusters up to that number. Got none. "
                 "Give it, or choose another --generator."
+            )
+        if isinstance(self.fit_on, int) and self.generator not in SAMPLED:
+            raise ValueError(
+                f"--fit-on must be auto or all for a generator other than {', '.join(SAMPLED)}. "
+                f"Got {self.fit_on} for {self.generator}. Leave it out."
             )
 
     def identity(self) -> dict[str, Any]:
@@ -64,6 +74,8 @@ class Generation:
         if self.generator == MIXED:
             return {**chosen, "generator": MIXED, "mixed_k": self.k, "seed": self.seed}
         chosen |= {} if self.generator == "random-k" else {"generator": self.generator}
+        if self.fit_on != "auto":
+            chosen["fit_on"] = "all" if self.fit_on is None else str(self.fit_on)
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
 
     def independent(self, estimator: Any = None) -> Any:
@@ -78,7 +90,22 @@ class Generation:
             from sklearn.cluster import AgglomerativeClustering
 
             estimator = AgglomerativeClustering(metric="precomputed", linkage="average")
-        return make(self.partitions, estimator=estimator, random_state=self.seed, n_jobs=self.n_jobs)
+        common = {"random_state": self.seed, "n_jobs": self.n_jobs, "fit_on": self.fit_on}
+        return make(self.partitions, estimator=estimator, **common)
+
+    def notes(self, n_rows: int) -> tuple[str, ...]:
+        """What is to say of k-means on a sample of so many rows."""
+        size = self.independent().sample_size(n_rows) if self.generator in SAMPLED else None
+        if size is None:
+            return ()
+        sample = f"{size:,} of the {n_rows:,} rows, then {N_STEPS} steps on all"
+        return (f"each k-means was fitted on {sample} (--fit-on all fits it on all)",)
+
+    def told(self, features: Features, name: str) -> Features:
+        """The features, with a note of what the base clusterings do with that many; it is said, too."""
+        notes = self.notes(len(features.X)) if features.X.shape[1] else ()
+        tell_notes(name, notes)
+        return replace(features, notes=(*features.notes, *notes))
 
     def source(self, source: Source) -> Source:
         """What is read: distances do without missing values, which are filled for pictures alone."""

@@ -28,7 +28,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)
     try:
-        ensemble = generation.ensemble(features)
+        ensemble = generation.ensemble(generation.told(features, data.name))
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     if output.suffix.lower() == ".csv" and features.id_column is not None:

@@ -20,6 +20,15 @@ def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
     return jobs
 
 
+def parse_fit_on(ctx: click.Context, param: click.Parameter, value: str) -> int | str | None:
+    if value in ("auto", "all"):
+        return None if value == "all" else value
+    rows = whole(value)
+    if rows is None or rows < 1:
+        raise click.BadParameter(f"{shown(value)} is neither a number of rows nor auto nor all.", ctx, param)
+    return rows
+
+
 def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
     label = None if value == "none" else whole(value)
     if label is None and value != "none":

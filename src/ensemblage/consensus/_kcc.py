@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Flag, Number, Words
+from ensemblage._constraints import Constraints, Flag, Number, Whole, Words
 from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
 from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
-from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
-from ensemblage.consensus._lloyd import Start
+from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
+from ensemblage.consensus._lloyd import Start, lloyd
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus.evidence import Evidence, Trace
@@ -129,6 +130,10 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
         true clusters now and then, even on easy data.
+    start_on : int, "auto" or None, default "auto"
+        Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all
+        of them. "auto" is 131,072, or 200 for each cluster if that is more. Fewer distinct rows, and a given ``init``,
+        are never sampled.
     {starts}
 
     Attributes
@@ -142,6 +147,8 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
         for every clustering. Greatest is best.
     density_trace_ : list of float
         With ``refine="density"``: the density before and after each pass over the rows. It never falls.
+    start_on_ : int or None
+        Distinct rows that the starts ran on; None: all.
     {best_start}
 
     Notes
@@ -157,6 +164,9 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
 
     ``predict`` of the rows of ``fit`` gives ``labels_``, ties included, unless ``refine`` moved them: it assigns to the
     nearest centroid.
+
+    With ``start_on``, the rows of the most objects are in the sample with all of these; of the others one object is
+    drawn of every so many, and stands for them. ``max_iter`` holds for the starts, and for the best one on all rows.
 
     Labels depend on the ratios of the weights alone; one below 2⁻⁶⁴ of the largest counts as that much. ``objective_``
     and ``utility_`` are proportional to the weights (infinite beyond the largest float).
@@ -184,6 +194,28 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
     >>> round(ecc.objective_, 2), round(ecc.utility_, 2)  # bits: in all, and per object
     (5.51, 2.46)
     """
+
+    _parameter_constraints: ClassVar[Constraints] = {"start_on": [Whole(1), Words(["auto"]), None]}
+
+    _: KW_ONLY
+    start_on: int | Literal["auto"] | None = "auto"
+
+    def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
+        self.start_on_: int | None = None
+        size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k) if self.start_on == "auto" else self.start_on
+        if size is None or len(rows) <= size or not isinstance(self.init, str):
+            return super()._best_start(rows, ensemble, k)
+        if size < k:
+            raise ValueError(
+                f"start_on of KMeansConsensus must be ≥ the {k} clusters. Got {size}. Give more rows, or 'auto'."
+            )
+        seeds = task_seeds(self.random_state, self.n_init + 1)
+        sample = sampled_rows(rows, int(size), np.random.RandomState(seeds[-1]))
+        if len(sample) < k:  # where a few rows are most of the objects
+            return self._best_of_starts(rows, k, seeds[:-1])
+        self.start_on_ = len(sample)
+        best = self._best_of_starts(sample, k, seeds[:-1])
+        return lloyd(rows, self._utility, best.profile, self.max_iter, self.tol, self.n_jobs)
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine is not None else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -29,6 +29,10 @@ from ensemblage.rows.threads import parallel_map
 
 U = TypeVar("U", bound=Utility)
 
+ROWS_OF_STARTS = 2**17
+"""Distinct rows that "auto" starts on."""
+ROWS_OF_CLUSTER = 200
+"""Of them, so that each cluster has proportions."""
 STARTS = Words(["k-means++", "random"])
 
 
@@ -88,11 +92,12 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         if not isinstance(self.init, str):
             return lloyd(rows, self._utility, self._given(ensemble, k), self.max_iter, self.tol, self.n_jobs)
+        return self._best_of_starts(rows, k, task_seeds(self.random_state, self.n_init))
 
+    def _best_of_starts(self, rows: Rows, k: int, seeds: NDArray[np.int64]) -> Start:
         def start(seed: int) -> Start:
             return self._start(rows, self._utility, k, int(seed))
 
-        seeds = task_seeds(self.random_state, self.n_init)
         # Few rows: one start per thread. Many: every start uses all threads, and only the best is kept.
         starts = parallel_map(start, seeds, self.n_jobs) if len(rows) <= BLOCK_ROWS else map(start, seeds)
         return min(starts, key=lambda start: start.loss)
@@ -124,3 +129,32 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)
+
+
+def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:
+    """Random rows, ``size`` at most, whose counts stand for those of all.
+
+    A row of as many objects as the largest weight or more is in the sample with its own count. Of the others, in their
+    order, one object is drawn of every ``weight`` consecutive ones, and its row counts as much.
+    """
+    weight = _least_weight(rows.counts, size)
+    is_light = rows.counts < weight
+    light = np.flatnonzero(is_light)
+    ends = np.cumsum(rows.counts[light])
+    n_light = int(ends[-1]) if len(light) else 0
+    places = np.arange(0, n_light, weight)
+    places += random.randint(weight, size=len(places))
+    places = places[places < n_light]
+    counts = np.where(is_light, 0, rows.counts)
+    np.add.at(counts, light[np.searchsorted(ends, places, side="right")], weight)
+    chosen = np.flatnonzero(counts)
+    return replace(rows, codes=rows.codes.take(chosen), counts=counts[chosen])
+
+
+def _least_weight(counts: NDArray[np.int64], size: int) -> int:
+    """The least number w with Σ min(count, w) ≤ ``size`` w: so many rows that each stands for w objects at least."""
+    low, high = 0, max(-(-int(counts.sum()) // size), 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if np.minimum(counts, middle).sum() <= size * middle else (middle, high)
+    return high

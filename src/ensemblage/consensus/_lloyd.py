@@ -109,14 +109,18 @@ def seed_far_apart(
     chosen = [int(np.searchsorted(np.cumsum(rows.counts), random.uniform() * rows.counts.sum(), side="right"))]
     nearest = rows.codes.state(np.float32, np.inf)
     base = base_of_rows(rows, utility, n_jobs)
-    _, nearest, totals = _best_candidate(rows, utility, base, chosen, nearest, n_jobs)
+    # Of every step: new memory costs as much as filling it.
+    room = [rows.codes.state(np.float32, 0) for _ in range(n_candidates)]
+    best, totals = _best_candidate(rows, utility, base, chosen, nearest, room, n_jobs)
+    nearest, room[best] = room[best], nearest
     while len(chosen) < n_clusters:
         if totals.any():
             candidates = _draw(rows, nearest, totals, random.uniform(size=n_candidates))
         else:  # Every row left is at distance 0 from a seed: where labels are missing, or weights very small.
             candidates = list(np.setdiff1d(np.arange(len(rows)), chosen)[:1])
-        best, nearest, totals = _best_candidate(rows, utility, base, candidates, nearest, n_jobs)
-        chosen.append(best)
+        best, totals = _best_candidate(rows, utility, base, candidates, nearest, room, n_jobs)
+        nearest, room[best] = room[best], nearest
+        chosen.append(candidates[best])
     return profile_of_rows(rows, np.array(chosen))
 
 
@@ -150,15 +154,18 @@ def _best_candidate(
     utility: Utility,
     base: NDArray[np.float32],
     candidates: list[int],
-    nearest: NDArray[np.float32],
+    nearest: Any,
+    room: list[Any],
     n_jobs: int | None,
-) -> tuple[int, NDArray[np.float32], NDArray[np.float64]]:
-    """The candidate that leaves the least total distance, every row's distance with it, and its sums over blocks."""
+) -> tuple[int, NDArray[np.float64]]:
+    """Which candidate leaves the least total distance, and the sums of the distances with it over blocks.
+
+    ``room`` gets every row's distance with each candidate.
+    """
     lanes = np.resize(candidates, LANES)
     table = whole_lanes(utility.distances(utility.centroids(profile_of_rows(rows, lanes))), np.inf)
     check_look_ups(rows.codes, rows.offsets, table)
-    codes, offsets = rows.codes, rows.offsets
-    distances = [codes.state(np.float32, 0) for _ in candidates]
+    codes, offsets, distances = rows.codes, rows.offsets, room[: len(candidates)]
 
     def total(codes: Any, base: Any, nearest: Any, counts: Any, *of_candidates: Any) -> NDArray[np.float64]:
         totals, of_lanes = np.empty(LANES), _scratch(len(codes))
@@ -169,12 +176,12 @@ def _best_candidate(
 
     reads = [base, nearest, rows.counts]
     totals = np.array(codes.map(total, reads=reads, writes=distances, n_jobs=n_jobs, size=SUM_ROWS))
-    best = int(np.argmin(totals.sum(axis=0)))
-    return int(lanes[best]), distances[best], totals[:, best]
+    best = int(np.argmin(totals.sum(axis=0)[: len(candidates)]))
+    return best, totals[:, best]
 
 
 def _scratch(n_rows: int) -> NDArray[np.float32]:
-    """Room for a block's distances, the same for every block of a thread: new memory costs as much as filling it."""
+    """Room for a block's distances, the same for every block of a thread."""
     if not hasattr(_of_thread, "distances"):
         _of_thread.distances = np.empty((SUM_ROWS, LANES), dtype=np.float32)
     return np.asarray(_of_thread.distances[:n_rows])

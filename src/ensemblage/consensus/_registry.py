@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
@@ -170,4 +171,6 @@ def make_consensus(
             f"published=True needs a method with published settings: {', '.join(PUBLISHED)}. Got {name}. "
             "Leave published out, and give its parameters."
         )
-    return method.estimator(n_clusters, **{**method.parameters, **PUBLISHED[name], **parameters})
+    # Every start of the papers' k-means runs on all rows: it is no setting of one table.
+    whole = {"start_on": None} if "start_on" in signature(method.estimator).parameters else {}
+    return method.estimator(n_clusters, **{**method.parameters, **whole, **PUBLISHED[name], **parameters})

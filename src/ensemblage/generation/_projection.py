@@ -26,17 +26,21 @@ class ProjectionPartitions(RandomKPartitions):
     {random_k}
     n_components : int or float, default=0.5
         Dimensions of each projection: a number, at most that of the features, or a part of it in (0, 1].
+    {fit_on}
 
     Attributes
     ----------
     estimators_ : list of pipelines
         A `GaussianRandomProjection` and the fitted base clusterer, one per column.
+    {fit_on_}
     {asked_clusters}
 
     Notes
     -----
     Time: O(n m n_components) per partition, and that of the base clusterings over ``n_jobs`` threads. Memory: the
     (n, p) labels of 4 bytes, a projection of X per thread, and what the clusterers themselves keep.
+
+    {sampled}
 
     ``transform`` with a clusterer that cannot predict takes the nearest training row in the features, not in the
     projection.

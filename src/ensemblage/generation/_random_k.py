@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,8 +12,9 @@ from sklearn.cluster import KMeans
 
 from ensemblage._constraints import MOST_TASKS, Constraints, Whole, Words
 from ensemblage._random import random_source, task_seeds
-from ensemblage.generation._base import BasePartitions, Recipe, make_recipe
+from ensemblage.generation._base import BasePartitions, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
+from ensemblage.generation._sampled import SampledKMeans, auto_sample
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
 
@@ -30,10 +31,12 @@ class RandomKPartitions(BasePartitions):
     metric : {"euclidean", "cosine"}, default="euclidean"
         Of the default clusterer. "cosine" is spherical k-means [3]_: rows and centres have length one and an object
         goes to the centre with the largest dot product.
+    {fit_on}
 
     Attributes
     ----------
     {estimators_}
+    {fit_on_}
     {asked_clusters}
 
     Notes
@@ -43,6 +46,8 @@ class RandomKPartitions(BasePartitions):
 
     Each base clustering runs in one thread, BLAS and OpenMP included: scikit-learn's k-means gives other bits for other
     numbers of threads.
+
+    {sampled}
 
     Sinorina's k-means stops early: ``estimator=KMeans(n_init=1, max_iter=4)``, with ``k_min="sqrt"`` in setup 1.
 
@@ -72,6 +77,7 @@ class RandomKPartitions(BasePartitions):
         "k_cap": [Whole(1)],
         "estimator": [CLUSTERER, None],
         "metric": [Words(["euclidean", "cosine"])],
+        "fit_on": [Whole(1), Words(["auto"]), None],
     }
 
     n_partitions: int = 50
@@ -85,6 +91,7 @@ class RandomKPartitions(BasePartitions):
     random_state: Any = None
     progress: Callable[[int, int], None] | None = None
     metric: Literal["euclidean", "cosine"] = "euclidean"
+    fit_on: int | Literal["auto"] | None = "auto"
 
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:
@@ -101,7 +108,45 @@ class RandomKPartitions(BasePartitions):
         source = random_source(self.random_state)
         ks = source.randint(k_min, k_max + 1, size=self.n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, self.n_partitions).tolist()
-        return [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
+        recipes = [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
+        size = self.sample_size(n_rows)
+        return recipes if size is None else [_sampled(recipe, size) for recipe in recipes]
+
+    def _keep(self, X: Any, partitions: Sequence[Partition]) -> None:
+        super()._keep(X, partitions)
+        self.fit_on_ = self.sample_size(X.shape[0])
+
+    def sample_size(self, n_rows: int) -> int | None:
+        """Number of the rows that each k-means of so many is fitted on, as ``fit_on`` says.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the features.
+
+        Returns
+        -------
+        int or None
+            None: all.
+        """
+        (clusterer,) = self._clusterers()
+        if self.fit_on == "auto":
+            is_default = self.estimator is None and type(clusterer) is KMeans
+            return auto_sample(n_rows, self._k_range(n_rows)[1]) if is_default else None
+        if self.fit_on is None:
+            return None
+        name, most = type(self).__name__, self._k_range(n_rows)[1]
+        if type(clusterer) is not KMeans:
+            raise ValueError(
+                f"fit_on of {name} must be 'auto' or None for a clusterer that is not scikit-learn's KMeans. "
+                f"Got {self.fit_on} and {clusterer!r}. Leave it out."
+            )
+        if self.fit_on < most:
+            raise ValueError(
+                f"fit_on of {name} must be ≥ the number of clusters, which is up to {most}. Got {self.fit_on}. "
+                "Give more rows, or a lower k_max."
+            )
+        return int(self.fit_on) if self.fit_on < n_rows else None
 
     def _check_clusterer(self, clusterer: Any) -> None:
         name = type(self).__name__
@@ -132,3 +177,7 @@ class RandomKPartitions(BasePartitions):
                 "Lower k_min or give a larger k_max."
             )
         return k_min, k_max
+
+
+def _sampled(recipe: Recipe, size: int) -> Recipe:
+    return recipe._replace(estimator=SampledKMeans(**recipe.estimator.get_params(), fit_on=size))

@@ -26,18 +26,22 @@ class SubspacePartitions(RandomKPartitions):
     {random_k}
     feature_fraction : float, default=0.5
         Part of the features that is drawn for each partition, without replacement, in (0, 1]; at least one feature.
+    {fit_on}
 
     Attributes
     ----------
     {estimators_}
     estimators_features_ : list of ndarray
         The features each was fitted on, sorted.
+    {fit_on_}
     {asked_clusters}
 
     Notes
     -----
     Time: that of the base clusterings over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
     drawn part of X per thread, and what the clusterers themselves keep.
+
+    {sampled}
 
     References
     ----------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage._jit import jit
+from ensemblage.kernels._four_rows import OBJECTS, limit_four_rows
 from ensemblage.kernels._lanes import LANES, add_table_rows, partition_starts, row_starts, two_least
 
 
@@ -98,16 +99,9 @@ def limit_distances(
     table : IN (d, LANES) float32, squared distances to LANES candidates, partition by partition
     totals : OUT (LANES,) float64, sums of `distances` over the objects
     """
-    zero = np.float32(0)
-    p = codes.shape[1]
-    firsts, columns = partition_starts(np.arange(p), offsets, LANES), table.reshape(-1)
-    starts, score = np.empty(p, np.uint64), np.empty(LANES, np.float32)
+    starts, columns = np.empty(codes.shape[1], np.uint64), table.reshape(-1)
+    for j in range(starts.shape[0]):
+        starts[j] = offsets[j] * LANES
     totals[:] = 0
-    for i in range(codes.shape[0]):
-        row_starts(codes[i], firsts, LANES, starts)
-        add_table_rows(columns, starts, score)
-        limit, count = nearest[i], np.float64(counts[i])
-        for c in range(LANES):
-            distance = max(min(base[i] + score[c], limit), zero)
-            distances[i, c] = distance
-            totals[c] += distance * count
+    for i in range(0, codes.shape[0], OBJECTS):
+        limit_four_rows(codes, i, starts, columns, base, nearest, counts, distances, totals)

@@ -78,10 +78,10 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
                     start = builder.add(builder.load(builder.gep(places, [loop.index])), first)
                     for v, register in enumerate(registers):
                         place = builder.add(start, SIZE(v * LANES))
-                        row = builder.load(_vectors(builder, data, place, vector), align=4)
+                        row = builder.load(vectors_at(builder, data, place, vector), align=4)
                         builder.store(builder.fadd(builder.load(register), row), register)
                 for v, register in enumerate(registers):
-                    place = _vectors(builder, out, builder.add(first, SIZE(v * LANES)), vector)
+                    place = vectors_at(builder, out, builder.add(first, SIZE(v * LANES)), vector)
                     builder.store(builder.load(register), place, align=4)
         return context.get_dummy_value()
 
@@ -98,7 +98,9 @@ def two_least(typing_context: Any, values: Any) -> Any:
         vectors = ir.VectorType(context.get_value_type(values.dtype), LANES)
         least, next_least = (cgutils.alloca_once_value(builder, vectors([np.inf] * LANES)) for _ in range(2))
         with cgutils.for_range(builder, n_vectors) as loop:
-            vector = builder.load(_vectors(builder, array.data, builder.mul(loop.index, SIZE(LANES)), vectors), align=4)
+            vector = builder.load(
+                vectors_at(builder, array.data, builder.mul(loop.index, SIZE(LANES)), vectors), align=4
+            )
             lower, higher = _sorted(builder, builder.load(least), vector)
             builder.store(lower, least)
             builder.store(_sorted(builder, builder.load(next_least), higher)[0], next_least)
@@ -114,7 +116,8 @@ def two_least(typing_context: Any, values: Any) -> Any:
     return types.UniTuple(values.dtype, 2)(values), generate
 
 
-def _vectors(builder: Any, data: Any, place: Any, kind: Any) -> Any:
+def vectors_at(builder: Any, data: Any, place: Any, kind: Any) -> Any:
+    """Pointer to the vector that begins at a place in an array."""
     return builder.bitcast(builder.gep(data, [place]), kind.as_pointer())
 
 

@@ -1,0 +1,106 @@
+"""Starts of KMeansConsensus on a sample of the distinct rows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import planted_labels, random_labels
+
+from ensemblage import Ensemble, KMeansConsensus, make_consensus
+from ensemblage._weighted import WeightedEnsemble
+from ensemblage.consensus import _kcc
+from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._kcc import UTILITIES
+from ensemblage.consensus._kmeans import sampled_rows
+from ensemblage.consensus._registry import PUBLISHED
+
+
+def rows_of(counts):
+    """One distinct row per count, with so many objects."""
+    ensemble = WeightedEnsemble.of(Ensemble(np.arange(len(counts))[:, None]), counts)
+    return labelled_rows(ensemble, np.ones(1))
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(1, 70), st.integers(0, 2**32 - 1))
+def test_sampled_rows_stand_for_all(counts, size, seed):
+    counts = np.array(counts)
+    rows = rows_of(counts)
+    sample = sampled_rows(rows, size, np.random.RandomState(seed))
+    chosen = sample.codes[:][:, 0]
+    assert len(sample) <= max(size, 1)
+    assert (np.diff(chosen) > 0).all()
+    weight = next(w for w in range(1, 10_000) if np.minimum(counts, w).sum() <= size * w)
+    heavy = counts >= weight
+    assert set(np.flatnonzero(heavy)) <= set(chosen)
+    np.testing.assert_array_equal(sample.counts[heavy[chosen]], counts[chosen][heavy[chosen]])
+    assert (sample.counts[~heavy[chosen]] % weight == 0).all()
+    # One of every so many objects, but for the last ones.
+    assert 0 <= counts[~heavy].sum() - sample.counts[~heavy[chosen]].sum() + weight - 1 <= 2 * (weight - 1)
+
+
+def test_a_sample_has_every_row_as_often_as_it_has_objects():
+    counts = np.array([1, 2, 5, 90, 1, 1, 3])
+    rows = rows_of(counts)
+    total = np.zeros(7)
+    for seed in range(4_000):
+        sample = sampled_rows(rows, 4, np.random.RandomState(seed))
+        total[sample.codes[:][:, 0]] += sample.counts
+    np.testing.assert_allclose(total[3] / 4_000, 90)
+    np.testing.assert_allclose(total / 4_000, counts, atol=0.25)
+
+
+def test_up_to_the_limit_nothing_is_sampled(monkeypatch):
+    labels = random_labels(n=600, p=6, k=5, seed=0)
+    n_rows = len(np.unique(labels, axis=0))
+    on_all = KMeansConsensus(4, random_state=0, start_on=None).fit(labels)
+    for start_on in ("auto", n_rows):
+        model = KMeansConsensus(4, random_state=0, start_on=start_on).fit(labels)
+        assert model.start_on_ is None
+        np.testing.assert_array_equal(model.labels_, on_all.labels_)
+    monkeypatch.setattr(_kcc, "ROWS_OF_STARTS", n_rows - 1)
+    monkeypatch.setattr(_kcc, "ROWS_OF_CLUSTER", 1)
+    assert KMeansConsensus(4, random_state=0).fit(labels).start_on_ < n_rows
+    given = KMeansConsensus(4, random_state=0, init=np.arange(600) % 4).fit(labels)
+    assert given.start_on_ is None
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+def test_the_best_start_is_finished_on_all_rows(utility):
+    labels, _ = planted_labels(n=1_500, p=10, k=5, noise=0.4, missing=0.1, seed=1)
+    on_all = KMeansConsensus(5, utility=utility, random_state=0, start_on=None).fit(labels)
+    model = KMeansConsensus(5, utility=utility, random_state=0, start_on=400).fit(labels)
+    assert 200 < model.start_on_ <= 400
+    assert model.objective_ <= 1.01 * on_all.objective_
+    np.testing.assert_array_equal(model.predict(labels), model.labels_)
+    # A minimum on all rows: it does not get better from there.
+    again = KMeansConsensus(5, utility=utility, init=model.labels_).fit(labels)
+    assert again.objective_ == pytest.approx(model.objective_)
+    for n_jobs in (1, 3):
+        other = KMeansConsensus(5, utility=utility, random_state=0, start_on=400, n_jobs=n_jobs).fit(labels)
+        np.testing.assert_array_equal(other.labels_, model.labels_)
+        assert other.objective_ == model.objective_
+
+
+def test_weights_of_objects_are_copies_of_them_in_a_sample_too():
+    labels = random_labels(n=300, p=5, k=4, seed=0)
+    counts = np.random.default_rng(0).integers(1, 5, size=300)
+    options = {"n_clusters": 4, "random_state": 0, "start_on": 90}
+    weighted = KMeansConsensus(**options).fit(labels, sample_weight=counts)
+    copied = KMeansConsensus(**options).fit(np.repeat(labels, counts, axis=0))
+    assert weighted.start_on_ == copied.start_on_
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, counts), copied.labels_)
+
+
+def test_too_small_a_sample():
+    labels = random_labels(n=300, p=5, k=4, seed=0)
+    with pytest.raises(ValueError, match="start_on of KMeansConsensus must be ≥ the 4 clusters"):
+        KMeansConsensus(4, start_on=3).fit(labels)
+    model = KMeansConsensus(5, start_on=5, random_state=0).fit(labels)
+    assert model.n_clusters_ == 5
+
+
+@pytest.mark.parametrize("name", ["km", "qmi", "ecc", "kcc"])
+def test_published_starts_run_on_all_rows(name):
+    assert make_consensus(name, 3, published=True).start_on is None
+    assert make_consensus(name, 3).start_on == "auto"
+    assert "start_on" not in PUBLISHED[name]  # results that are stored are known by these

@@ -1,0 +1,166 @@
+"""k-means of many rows that begins on a sample of them."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances_argmin
+
+from ensemblage.cli._commands import main
+from ensemblage.datasets._printed import printed_table
+from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions, _sampled
+from ensemblage.generation._sampled import N_STEPS, SampledKMeans, auto_sample, member_sums
+from ensemblage.rows.blocks import SUM_ROWS
+
+KINDS = [RandomKPartitions, SubspacePartitions, ProjectionPartitions]
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(3_000, 6, centers=8, random_state=0)[0]
+
+
+@pytest.fixture
+def low_limits(monkeypatch):
+    monkeypatch.setattr(_sampled, "ROWS_OF_SAMPLE", 300)
+    monkeypatch.setattr(_sampled, "ROWS_OF_CLUSTER", 5)
+
+
+def test_auto_is_20_000_rows_of_100_000():
+    assert auto_sample(99_999, 100) is None
+    assert auto_sample(100_000, 100) == 20_000
+    assert auto_sample(100_000, 101) is None
+    assert auto_sample(101_000, 101) == 20_200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_none_and_few_rows_are_scikit_learns(kind, blobs):
+    (estimator,) = kind(1, random_state=0, fit_on=None).fit(blobs).estimators_
+    assert type(estimator if kind is not ProjectionPartitions else estimator[-1]) is KMeans
+    made = [kind(2, random_state=0, fit_on=size).fit(blobs) for size in (None, "auto", len(blobs))]
+    assert [generator.fit_on_ for generator in made] == [None] * 3
+    assert_array_equal(made[0].transform(blobs), made[1].transform(blobs))
+    assert_array_equal(made[0].transform(blobs), made[2].transform(blobs))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("low_limits")
+def test_auto_above_the_limit(kind, dtype, blobs):
+    X = blobs.astype(dtype)
+    generator = kind(5, random_state=0, n_jobs=2)
+    labels = generator.fit_transform(X)
+    assert generator.fit_on_ == 300
+    assert [name.partition("_")[0] for name in generator.get_feature_names_out()] == ["kmeans"] * 5
+    assert_array_equal(generator.transform(X), labels)
+    assert_array_equal(kind(5, random_state=0, n_jobs=1).fit_transform(X), labels)
+    assert_array_equal(kind(5, random_state=0, fit_on=300).fit_transform(X), labels)
+
+
+def by_hand(X, k, size, seed):
+    """The same steps in plain NumPy."""
+    drawn = np.sort(np.random.RandomState(seed).choice(len(X), size, replace=False))
+    centres = KMeans(k, n_init=1, random_state=seed).fit(X[drawn]).cluster_centers_
+    for _ in range(N_STEPS):
+        labels = pairwise_distances_argmin(X, centres)
+        centres = np.array([X[labels == c].mean(axis=0) for c in range(k)])
+    return centres, pairwise_distances_argmin(X, centres)
+
+
+def test_steps_are_lloyds(blobs):
+    model = SampledKMeans(8, fit_on=200, random_state=3).fit(blobs)
+    centres, labels = by_hand(blobs, 8, 200, 3)
+    np.testing.assert_allclose(model.cluster_centers_, centres)
+    assert_array_equal(model.labels_, labels)
+    assert_array_equal(model.predict(blobs), labels)
+    assert model.inertia_ == pytest.approx(((blobs - centres[labels]) ** 2).sum())
+    assert model.inertia_ < 1.05 * KMeans(8, n_init=10, random_state=0).fit(blobs).inertia_
+
+
+def test_sparse_rows_in_any_order_of_memory(blobs):
+    dense = SampledKMeans(8, fit_on=200, random_state=3).fit(blobs)
+    sparse = SampledKMeans(8, fit_on=200, random_state=3).fit(csr_array(blobs))
+    np.testing.assert_allclose(sparse.cluster_centers_, dense.cluster_centers_)
+    columns = SampledKMeans(8, fit_on=200, random_state=3).fit(np.asfortranarray(blobs))
+    assert_array_equal(columns.cluster_centers_, dense.cluster_centers_)
+
+
+@pytest.mark.parametrize("n", [1, SUM_ROWS - 1, SUM_ROWS, SUM_ROWS + 1])
+def test_member_sums(n):
+    rng = np.random.default_rng(n)
+    X, labels = rng.integers(-9, 9, size=(n, 3)).astype(np.float64), rng.integers(4, size=n).astype(np.int32)
+    for rows in (X, csr_array(X)):
+        sums, sizes = member_sums(rows, labels, 5)
+        assert_array_equal(sizes, np.bincount(labels, minlength=5))
+        assert_array_equal(sums, [X[labels == c].sum(axis=0) for c in range(5)])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_cluster_without_rows_is_found_on_all():
+    X = np.zeros((1_000, 2))
+    X[:3] = [[1e6, 0], [0, 1e6], [1e6, 1e6]]  # of which a sample has none
+    model = SampledKMeans(4, fit_on=20, random_state=0).fit(X)
+    assert sorted(np.bincount(model.labels_)) == [1, 1, 1, 997]
+
+
+@pytest.mark.parametrize(
+    ("generator", "message"),
+    [
+        (RandomKPartitions(3, fit_on=4, k_max=9), "fit_on of RandomKPartitions must be ≥ the number of clusters.* 9"),
+        (RandomKPartitions(3, fit_on=90, estimator=MiniBatchKMeans()), "that is not scikit-learn's KMeans"),
+        (RandomKPartitions(3, fit_on=90, metric="cosine"), "that is not scikit-learn's KMeans"),
+        (RandomKPartitions(3, fit_on="all"), "fit_on of RandomKPartitions must be a whole number ≥ 1, or 'auto'"),
+        (SubspacePartitions(3, fit_on=0), "fit_on of SubspacePartitions must be a whole number ≥ 1"),
+    ],
+)
+def test_bad_values_get_one_sentence(generator, message, blobs):
+    with pytest.raises(ValueError, match=message):
+        generator.fit(blobs)
+
+
+@pytest.mark.usefixtures("low_limits")
+def test_another_clusterer_is_left_alone_by_auto(blobs):
+    generator = RandomKPartitions(2, estimator=KMeans(n_init=1), random_state=0).fit(blobs)
+    assert [type(estimator) for estimator in generator.estimators_] == [KMeans, KMeans]
+    named = RandomKPartitions(2, estimator=KMeans(n_init=2), random_state=0, fit_on=200).fit(blobs)
+    assert [type(estimator) for estimator in named.estimators_] == [SampledKMeans, SampledKMeans]
+    assert named.estimators_[0].n_init == 2
+
+
+@pytest.mark.usefixtures("low_limits")
+@pytest.mark.parametrize("suffix", ["npz", "npy"])
+def test_the_shell_says_it(suffix, blobs, tmp_path):
+    table, made = tmp_path / "points.csv", tmp_path / f"made.{suffix}"
+    np.savetxt(table, blobs, delimiter=",", header="a,b,c,d,e,f", comments="")
+    told = "points.csv: each k-means was fitted on 300 of the 3,000 rows, then 3 steps on all"
+    common = ["generate", str(table), "--partitions", "2", "-o", str(made), "--overwrite"]
+    assert told in CliRunner().invoke(main, common).stderr
+    assert told.replace("300", "400") in CliRunner().invoke(main, [*common, "--fit-on", "400"]).stderr
+    assert "each k-means" not in CliRunner().invoke(main, [*common, "--fit-on", "all"]).stderr
+    refused = CliRunner().invoke(main, [*common, "--fit-on", "400", "--generator", "mixed"])
+    assert refused.exit_code == 2
+    assert "fit" in refused.stderr
+
+
+@pytest.mark.usefixtures("low_limits")
+def test_the_page_says_it(blobs, tmp_path):
+    table = tmp_path / "points.csv"
+    np.savetxt(table, blobs, delimiter=",", header="a,b,c,d,e,f", comments="")
+    command = ["run", str(table), "--partitions", "3", "-k", "8", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, command)
+    assert done.stderr.count("each k-means was fitted on 300") == 1
+    assert "each k-means was fitted on 300 of the 3,000 rows" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_bad_option():
+    refused = CliRunner().invoke(main, ["generate", "x.csv", "-o", "x.npz", "--fit-on", "some"])
+    assert refused.exit_code == 2
+    assert "neither a number of rows nor auto nor all" in refused.stderr
+
+
+def test_the_papers_sets_are_clustered_whole():
+    most = max(line.n_objects for line in printed_table())
+    assert auto_sample(most, 1) is None

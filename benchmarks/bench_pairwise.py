@@ -16,7 +16,7 @@ from statistics import median
 import numpy as np
 from common import by_kmeans, extra_mb, planted
 
-PAIRS = 5
+PAIRS = int(os.environ.get("PAIRS", "5"))
 
 
 def ensemble_of(n, p):

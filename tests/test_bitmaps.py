@@ -59,14 +59,14 @@ def count(count_in_planes, maps, k, numbers, planes):
 @pytest.mark.parametrize("p", PARTITIONS)
 def test_numbers_in_planes(by, p):
     rng = np.random.default_rng(p)
-    maps = rng.integers(2**64, size=(2, 12, WORDS), dtype=np.uint64)
-    maps[:, 0], maps[:, -1] = 2**64 - 1, 0
+    maps = rng.integers(2**64, size=(12, 2, WORDS), dtype=np.uint64)
+    maps[0], maps[-1] = 2**64 - 1, 0
     numbers = rng.integers(11, size=p)
     numbers[: rng.integers(p + 1)] = 0
     padded = np.append(numbers, np.full(-p % EIGHT, 11)).astype(np.uint64)
     planes = rng.integers(2**64, size=(plane_count(p), WORDS), dtype=np.uint64)
     count(by, maps, 1, padded, planes)
-    assert_array_equal(naive.numbers_of_planes(planes), naive.bits_of(maps[1])[numbers].sum(axis=0))
+    assert_array_equal(naive.numbers_of_planes(planes), naive.bits_of(maps[:, 1])[numbers].sum(axis=0))
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -103,8 +103,8 @@ def test_maps_of_all_tiles(n, tile_bytes, monkeypatch):
     counts = np.sort(np.random.default_rng(n).integers(1, 4, size=n))
     bitmaps = Bitmaps.of(codes, counts)
     tiles = list(bitmaps.tiles())
-    maps = np.concatenate([tile.maps for tile in tiles])
-    bits = np.concatenate([naive.bits_of(block) for block in maps], axis=1)
+    maps = np.concatenate([tile.maps[:, : len(tile.members)] for tile in tiles], axis=1)
+    bits = naive.bits_of(maps).reshape(len(maps), -1)
     members = np.repeat(np.concatenate([tile.members for tile in tiles]).ravel(), 64)
     assert (np.diff(bitmaps.places) > 0).all()
     assert_array_equal(members[bitmaps.places], counts)

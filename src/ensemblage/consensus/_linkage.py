@@ -167,7 +167,7 @@ def _tree_of_bitmaps(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDAr
     keys = rows.astype(np.uint64) | np.uint64(p << 2 * bits)  # the edge to row 0, joined by none
     while len(rows):
         maps = maps_of(codes[rows], offsets, int(offsets[-1]))
-        best = np.zeros((len(maps), plane_count(p), WORDS), dtype=np.uint64)
+        best = np.zeros((-(-len(rows) // BLOCK_BITS), plane_count(p), WORDS), dtype=np.uint64)
         fill_planes(p - (keys >> np.uint64(2 * bits)).astype(np.int64), best)
         stop = min(m - 1, int(progress[0]) + max(BLOCK_BITS, len(rows) // 4))
         run_in_slices(grow_tree_of_bitmaps, codes, offsets, maps, rows, keys, best, bits, progress, pairs, ranks, stop)

@@ -30,7 +30,7 @@ class Tile(NamedTuple):
     first: int
     """The first block."""
     maps: NDArray[np.uint64]
-    """(k, d + 2, WORDS) the rows with each label, all rows, none."""
+    """(d + 2, k or k + 1, WORDS) the rows with each label, all rows, none."""
     members: NDArray[np.int64]
     """(k, WORDS) objects with each of the rows of a word."""
     stop: int
@@ -87,10 +87,14 @@ def maps_of(
     places: NDArray[np.int64] | None = None,
     first: int = 0,
 ) -> NDArray[np.uint64]:
-    """(k, d + 2, WORDS) the rows with each label, all rows, none; of the blocks from ``first`` to the last place."""
+    """(d + 2, k, WORDS) the rows with each label, all rows, none; of the blocks from ``first`` to the last place.
+
+    k is odd: so the maps of a block lie all over the sets of a cache. Those of a label lie one after the other: a
+    kernel that goes through all blocks reads ahead.
+    """
     places = np.arange(len(codes)) if places is None else places
     n_blocks = int(places[-1]) // BLOCK_BITS + 1 - first
-    maps = np.zeros((n_blocks, n_labels + 2, WORDS), dtype=np.uint64)
+    maps = np.zeros((n_labels + 2, n_blocks | 1, WORDS), dtype=np.uint64)
     fill_maps(codes, offsets, places, first, maps)
     return maps
 
@@ -100,7 +104,7 @@ MOST_BYTES = 2**28
 
 
 def bytes_of_maps(m: int, n_labels: int) -> int:
-    return 8 * WORDS * (n_labels + 2) * -(-m // BLOCK_BITS)
+    return 8 * WORDS * (n_labels + 2) * (-(-m // BLOCK_BITS) | 1)
 
 
 def bitmaps_pay(bitmaps: Bitmaps) -> bool:
@@ -131,6 +135,6 @@ def add_over_pairs(
                 part += added
 
     for tile in bitmaps.tiles():
-        size = rows_of_slice(len(tile.maps) * WORDS * operations, TASK_ROWS)
+        size = rows_of_slice(len(tile.members) * WORDS * operations, TASK_ROWS)
         parallel_map(partial(add, tile), row_blocks(tile.stop, size), n_jobs)
     return total

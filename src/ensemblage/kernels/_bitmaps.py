@@ -33,28 +33,28 @@ def fill_maps(codes: Any, offsets: Any, places: Any, first: int, maps: Any) -> N
     offsets : IN (p,) first map of each partition
     places : IN (n,) int64 place of each row's bit
     first : IN first block of the maps
-    maps : IN/OUT (k, d + 2, WORDS) uint64, zeros; the rows with each label, all rows, none
+    maps : IN/OUT (d + 2, k, WORDS) uint64, zeros; the rows with each label, all rows, none
     """
-    everything = maps.shape[1] - 2
+    everything = maps.shape[0] - 2
     for i in range(codes.shape[0]):
         place = places[i] - first * BLOCK_BITS
         k, w, bit = place // BLOCK_BITS, place % BLOCK_BITS // 64, np.uint64(1) << np.uint64(place % 64)
         for t in range(codes.shape[1]):
-            maps[k, offsets[t] + np.int64(codes[i, t]), w] |= bit
-        maps[k, everything, w] |= bit
+            maps[offsets[t] + np.int64(codes[i, t]), k, w] |= bit
+        maps[everything, k, w] |= bit
 
 
 @jit
 def number_maps(codes: Any, offsets: Any, maps: Any, numbers: Any) -> None:
     """codes : IN (p,) of a row
     offsets : IN (p,) first map of each partition
-    maps : IN (k, d + 2, WORDS)
+    maps : IN (d + 2, k, WORDS)
     numbers : OUT (p + EIGHT - 1 or less,) uint64 the map of each label, filled up with the empty map
     """
     p = codes.shape[0]
     for t in range(p):
         numbers[t] = offsets[t] + np.int64(codes[t])
-    numbers[p:] = maps.shape[1] - 1
+    numbers[p:] = maps.shape[0] - 1
 
 
 @jit
@@ -68,7 +68,7 @@ def plane_count(p: int) -> int:
 
 @jit
 def count_by_words(maps: Any, k: int, numbers: Any, planes: Any) -> None:
-    """maps : IN (n_blocks, d, WORDS) uint64
+    """maps : IN (d, n_blocks, WORDS) uint64
     k : IN the block
     numbers : IN (n,) uint64 maps that are added, n a multiple of EIGHT
     planes : OUT (L, WORDS) uint64, L of `plane_count`: in how many of the maps each bit is set
@@ -80,7 +80,7 @@ def count_by_words(maps: Any, k: int, numbers: Any, planes: Any) -> None:
     for s in range(numbers.shape[0] // 2):
         first, second, slot = numbers[2 * s], numbers[2 * s + 1], s % 2
         for w in range(WORDS):
-            plane, a, b = planes[0, w], maps[k, first, w], maps[k, second, w]
+            plane, a, b = planes[0, w], maps[first, k, w], maps[second, k, w]
             carries[0, slot, w] = (a & b) | ((a ^ b) & plane)
             planes[0, w] = a ^ b ^ plane
         # Two carries of a plane are added to the next one; that of four of them to all above.
@@ -113,7 +113,7 @@ def count_by_vectors(typing_context: Any, maps: Any, k: Any, numbers: Any, plane
         arrays = [cgutils.create_struct_proxy(signature.args[a])(context, builder, values[a]) for a in (0, 2, 3)]
         data, places, out = (array.data for array in arrays)
         shapes = [cgutils.unpack_tuple(builder, array.shape) for array in arrays]
-        block = builder.mul(context.cast(builder, values[1], signature.args[1], types.int64), shapes[0][1])
+        block, n_blocks = context.cast(builder, values[1], signature.args[1], types.int64), shapes[0][1]
         n_groups, n_planes = builder.udiv(shapes[1][0], size(EIGHT)), shapes[2][0]
         zeros = vector([0] * LANES)
 
@@ -140,8 +140,8 @@ def count_by_vectors(typing_context: Any, maps: Any, k: Any, numbers: Any, plane
                 added = []
                 for t in range(EIGHT):
                     place = builder.add(builder.mul(group.index, size(EIGHT)), size(t))
-                    number = builder.load(builder.gep(places, [place]))
-                    added.append(builder.load(vector_at(data, builder.add(block, number), word), align=8))
+                    row = builder.mul(builder.load(builder.gep(places, [place])), n_blocks)
+                    added.append(builder.load(vector_at(data, builder.add(row, block), word), align=8))
                 for plane in registers[:3]:
                     added = [add(plane, a, b) for a, b in zip(added[::2], added[1::2], strict=True)]
                 (over,) = added
@@ -192,14 +192,14 @@ def mark_at_least(planes: Any, number: int, marks: Any) -> None:
 
 @jit
 def mark_after(maps: Any, k: int, place: int, marks: Any) -> None:
-    """maps : IN (n_blocks, d + 2, WORDS)
+    """maps : IN (d + 2, n_blocks, WORDS)
     k : IN the block
     place : IN of a bit in the block; negative: before it
     marks : OUT (WORDS,) rows of the block after the place
     """
-    everything = maps.shape[1] - 2
+    everything = maps.shape[0] - 2
     for w in range(WORDS):
-        marks[w] = maps[k, everything, w]
+        marks[w] = maps[everything, k, w]
     if place >= 0:
         marks[: place // 64] = 0
         # Twice, for a shift by 64 is none.

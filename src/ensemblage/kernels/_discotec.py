@@ -161,7 +161,7 @@ def sum_marked_pairs(
     numbers = np.empty(p + -p % EIGHT, np.uint64)
     sums = np.zeros((last - first, joined.shape[0]), dtype=np.int64)
     totals = np.zeros((last - first, 1), dtype=np.int64)
-    for k in range(maps.shape[0]):
+    for k in range(members.shape[0]):
         start = (first_block + k) * BLOCK_BITS
         for i in range(first, last):
             if places[i] >= start + BLOCK_BITS - 1:
@@ -177,11 +177,11 @@ def sum_marked_pairs(
             for t in range(joined.shape[0]):
                 number, total = offsets[judged + t] + np.int64(codes[i, judged + t]), 0
                 for w in range(WORDS):
-                    total += members[k, w] * np.int64(count_bits(maps[k, number, w] & marks[w]))
+                    total += members[k, w] * np.int64(count_bits(maps[number, k, w] & marks[w]))
                 sums[i - first, t] += total
     every = codes[0, :0]
     for i in range(first, last):
         block = places[i] // BLOCK_BITS - first_block
-        own = np.int64(0 <= block < maps.shape[0] and p >= threshold)
+        own = np.int64(0 <= block < members.shape[0] and p >= threshold)
         finish_row(every, sums[i - first], own, counts[i], joined)
         finish_row(every, totals[i - first], own, counts[i], marked)

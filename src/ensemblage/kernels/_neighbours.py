@@ -6,6 +6,7 @@ import numpy as np
 
 from ensemblage._jit import jit
 from ensemblage.kernels._bitmaps import (
+    BLOCK_BITS,
     EIGHT,
     WORDS,
     count_bits,
@@ -124,13 +125,14 @@ def find_neighbours_by_bits(
 
     codes : IN (m, p)
     offsets : IN (p,) first map of each partition
-    maps : IN (n_blocks, d + 2, WORDS) of all rows
+    maps : IN (d + 2, n_blocks or more, WORDS) of all rows
     first : IN rows first … last - 1
     least : IN partitions that join a neighbour at least, from 1 to p + 1
     n_neighbors : IN most per row, 1 or more
     ends, neighbours, links : OUT
     """
-    n_blocks, p = maps.shape[0], codes.shape[1]
+    (m, p) = codes.shape
+    n_blocks = (m + BLOCK_BITS - 1) // BLOCK_BITS
     planes, numbers = np.empty((n_blocks, plane_count(p + 1), WORDS), np.uint64), np.empty(p + -p % EIGHT, np.uint64)
     above, tied = np.empty((n_blocks, WORDS), np.uint64), np.empty((n_blocks, WORDS), np.uint64)
     n_found = 0

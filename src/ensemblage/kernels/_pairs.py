@@ -140,7 +140,7 @@ def add_pairs_of_tile(bitmaps: Any, tile: Any, first: int, last: int, histogram:
     n_planes = plane_count(p)
     planes, masks = np.empty((n_planes, WORDS), np.uint64), np.empty((n_planes + 1, WORDS), np.uint64)
     numbers, zeros = np.empty(p + -p % EIGHT, np.uint64), np.zeros(n_planes + 1, np.int64)
-    for k in range(maps.shape[0]):
+    for k in range(members.shape[0]):
         start = (first_block + k) * BLOCK_BITS
         for i in range(first, last):
             if places[i] >= start + BLOCK_BITS - 1:

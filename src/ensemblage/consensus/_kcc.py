@@ -130,11 +130,11 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
         true clusters now and then, even on easy data.
+    {starts}
     start_on : int, "auto" or None, default "auto"
         Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all
         of them. "auto" is 131,072, or 200 for each cluster if that is more. Fewer distinct rows, and a given ``init``,
         are never sampled.
-    {starts}
 
     Attributes
     ----------

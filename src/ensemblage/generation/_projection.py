@@ -24,9 +24,9 @@ class ProjectionPartitions(RandomKPartitions):
     Parameters
     ----------
     {random_k}
+    {fit_on}
     n_components : int or float, default=0.5
         Dimensions of each projection: a number, at most that of the features, or a part of it in (0, 1].
-    {fit_on}
 
     Attributes
     ----------

@@ -24,9 +24,9 @@ class SubspacePartitions(RandomKPartitions):
     Parameters
     ----------
     {random_k}
+    {fit_on}
     feature_fraction : float, default=0.5
         Part of the features that is drawn for each partition, without replacement, in (0, 1]; at least one feature.
-    {fit_on}
 
     Attributes
     ----------

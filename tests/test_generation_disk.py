@@ -328,6 +328,7 @@ def test_a_table_to_a_npy_file(tmp_path, X):
         (["X.npy", "-o", "z.npy", "--drop-column", "a"], "--drop-column is for tables"),
         (["X.npy", "-o", "z.npy", "--no-header"], "--header is for tables"),
         (["X.npy", "-o", "z.npy", "--generator", "mixed"], "must be one of random-k, subspace, projection. Got mixed"),
+        (["X.npy", "-o", "z.npy", "--generator", "gower"], "must be one of random-k, subspace, projection. Got gower"),
         (["bad.npy", "-o", "z.npy"], "must be one that numpy.save wrote"),
         (["vector.npy", "-o", "z.npy"], r"Got float64 of shape (3,)"),
         (["none.npy", "-o", "z.npy"], "none.npy cannot be read or written: No such file"),

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensemblage import (
     Ensemble,
     GreedyPartitions,
@@ -80,9 +83,9 @@ class Generation:
 
     def independent(self, estimator: Any = None) -> Any:
         """The generator, if its partitions do not depend on each other."""
-        if self.generator not in INDEPENDENT:
+        if self.generator not in INDEPENDENT or (estimator is not None and self.generator not in SAMPLED):
             raise ValueError(
-                f"The generator for a .npy file of labels must be one of {', '.join(INDEPENDENT)}. "
+                f"The generator for a .npy file must be one of {', '.join(SAMPLED)}. "
                 f"Got {self.generator}. Choose one of these, or a .npz file."
             )
         make = INDEPENDENT[self.generator]
@@ -106,6 +109,10 @@ class Generation:
         notes = self.notes(len(features.X)) if features.X.shape[1] else ()
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
+
+    def input_of(self, features: Features) -> NDArray[np.float64]:
+        """What the base clusterers get: features, or distances of all pairs."""
+        return features.distances() if self.generator == GOWER else features.X
 
     def source(self, source: Source) -> Source:
         """What is read: distances do without missing values, which are filled for pictures alone."""
@@ -134,7 +141,7 @@ class Generation:
     def _made(self, features: Features) -> Ensemble:
         """Every base clustering is told where each takes its time."""
         generator: Any
-        X = features.distances() if self.generator == GOWER else features.X
+        X = self.input_of(features)
         if self.generator == GREEDY:
             generator = GreedyPartitions(self.k, random_state=self.seed, n_jobs=self.n_jobs)
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")

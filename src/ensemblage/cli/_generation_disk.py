@@ -34,7 +34,7 @@ def generate_on_disk(
                 "A .npy file must hold clusterings only. Got --categories member, whose labels are the file's. "
                 "Leave it out, or write a .npz file."
             )
-        X, estimator = generation.told(features, data.name).X, None
+        X, estimator = generation.input_of(generation.told(features, data.name)), None
     generator = generation.independent(estimator)
     try:
         with progress_bar("base clusterings", generation.partitions) as callback:

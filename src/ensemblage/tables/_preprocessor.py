@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Flag, Mapped, Number, Words
-from ensemblage._validation import check_parameters
+from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._encoding import (
     CATEGORIES,
@@ -311,4 +311,5 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _validated(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"
         kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
-        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)
+        with numbers_of_any_size("Preprocessor"):
+            return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)

@@ -12,12 +12,18 @@ from ensemblage.files._atomic import atomic_write
 
 
 def write_csv(
-    path: str | PathLike[str], header: Iterable[Any], rows: Iterable[Iterable[Any]], *, lineterminator: str = "\n"
+    path: str | PathLike[str],
+    header: Iterable[Any],
+    rows: Iterable[Iterable[Any]],
+    *,
+    lineterminator: str = "\n",
+    quoted_header: bool = False,
 ) -> None:
     """A header and rows, UTF-8; None is an empty cell."""
+    quoting = csv.QUOTE_ALL if quoted_header else csv.QUOTE_MINIMAL
     with atomic_write(path, newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator=lineterminator)
-        writer.writerow(header)
+        csv.writer(file, lineterminator=lineterminator, quoting=quoting).writerow(header)
         writer.writerows(rows)
 
 

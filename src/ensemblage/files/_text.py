@@ -20,10 +20,10 @@ def write_csv(
     quoted_header: bool = False,
 ) -> None:
     """A header and rows, UTF-8; None is an empty cell."""
-    quoting = csv.QUOTE_ALL if quoted_header else csv.QUOTE_MINIMAL
     with atomic_write(path, newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator=lineterminator)
-        csv.writer(file, lineterminator=lineterminator, quoting=quoting).writerow(header)
+        quoting = csv.writer(file, lineterminator=lineterminator, quoting=csv.QUOTE_ALL)
+        (quoting if quoted_header else writer).writerow(header)
         writer.writerows(rows)
 
 

@@ -33,7 +33,7 @@ from ensemblage import (
     read_table,
 )
 from ensemblage._jit import jit
-from ensemblage.consensus import _partition_graph, choose_k
+from ensemblage.consensus import _ncut, _partition_graph, choose_k
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
@@ -332,3 +332,40 @@ def test_what_is_told_instead(call, message):
 def test_colours_of_clusters_have_their_shape():
     for clusters in (3, [], [1, -1], [[1, 2], [3, 4]]):
         assert plotting.cluster_colors(clusters).shape == (*np.shape(clusters), 3)
+
+
+@pytest.mark.parametrize("impute", ["median", "mean", "most-frequent"])
+def test_gaps_of_a_sparse_matrix_are_filled(impute):
+    """Zeros that are not written down count, and a column without any value comes back."""
+    X = np.array([[0, 1, np.nan], [0, np.nan, np.nan], [5, 1, np.nan], [np.nan, 4, np.nan]])
+    model = Preprocessor(impute=impute, standardize=False).fit(csr_array(X))
+    found = model.transform(csr_array(X)).toarray()
+    of = {"median": (0, 1), "mean": (5 / 3, 2), "most-frequent": (0, 1)}[impute]
+    expected = np.where(np.isnan(X), [*of, 0], X)
+    assert found == pytest.approx(expected)
+    assert np.isfinite(Preprocessor(impute=impute).fit_transform(csr_array(X)).toarray()).all()
+    assert len(model.get_feature_names_out()) == 3
+
+
+def test_nearest_rows_of_a_sparse_matrix_are_not_looked_for():
+    X = csr_array(np.array([[0, 1.0], [np.nan, 2], [3, 4]]))
+    with pytest.raises(ValueError, match=r"X of Preprocessor must be dense for impute='knn'\. Got a sparse .* missing"):
+        Preprocessor(impute="knn").fit(X)
+    assert Preprocessor(impute="knn").fit_transform(X[[0, 2]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("n_found", [0, 1, None])
+def test_eigenvectors_that_lapack_does_not_find(monkeypatch, n_found):
+    """It may give fewer than it was asked for, or fail."""
+
+    def eigh(matrix, subset_by_index=None, driver=None):
+        if subset_by_index is None:
+            return np.linalg.eigh(matrix)
+        if n_found is None:
+            raise np.linalg.LinAlgError
+        return np.ones(n_found), np.ones((len(matrix), n_found))
+
+    monkeypatch.setattr(_ncut, "eigh", eigh)
+    values, vectors = _ncut.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
+    assert values.tolist() == [3, 2]
+    assert np.abs(vectors).tolist() == [[0, 0], [1, 0], [0, 1]]

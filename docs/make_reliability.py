@@ -28,8 +28,8 @@ What the sessions beside the tests have found; written by `python docs/make_reli
 CONFORMANCE = """Every method, ranker and generator of the registries by every named check:
 `python tests/conformance.py`
 (`nox -s conformance`) prints the table, with the reason of each refusal. The same checks run as tests."""
-FAILURES = """What failed, as the sessions saw it, mended or not: the last column says how many cases fail still. A number
-means the same case only with the sources of its day:"""
+FAILURES = """What failed, as the sessions saw it, mended or not: the last column says how many cases still do. A
+number means the same case only with the sources of its day:"""
 MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error, run against the tests nearest to
 its module.
 

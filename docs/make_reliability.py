@@ -28,6 +28,8 @@ What the sessions beside the tests have found; written by `python docs/make_reli
 CONFORMANCE = """Every method, ranker and generator of the registries by every named check:
 `python tests/conformance.py`
 (`nox -s conformance`) prints the table, with the reason of each refusal. The same checks run as tests."""
+FAILURES = """What failed, as the sessions saw it, mended or not: the last column says how many cases still do. A
+number means the same case only with the sources of its day:"""
 MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error, run against the tests nearest to
 its module.
 
@@ -48,23 +50,25 @@ def lines_of(path: Path) -> list[dict[str, Any]]:
 
 def fuzz_table() -> str:
     """Cases and failures by kind, over all sessions."""
-    lines = ["| cases of | sessions | cases | outcomes | failures |", "|---|---|---|---|---|"]
-    told = []
+    lines = ["| cases of | sessions | cases | outcomes | failures | in the last session |", "|---|---|---|---|---|---|"]
+    told: dict[tuple[str, str], list[str]] = {}
     for kind, text in KINDS.items():
         sessions = read(GUARDS / "records" / f"{kind}.json") or []
         outcomes: Counter[str] = Counter()
         for session in sessions:
             outcomes.update({name: n for name, n in session["outcomes"].items() if name != "failure"})
-            told += [(kind, session["seed"], failure) for failure in session["failures"]]
-        failures = sum(session["outcomes"].get("failure", 0) for session in sessions)
+            for failure in session["failures"]:
+                place = f"--seed {session['seed']} --only {failure['number']}"
+                told.setdefault((kind, _plain(failure["told"])), []).append(place)
+        failures = [session["outcomes"].get("failure", 0) for session in sessions]
         shown = ", ".join(f"{name} {n:,}" for name, n in outcomes.most_common())
-        cases = sum(session["cases"] for session in sessions)
-        lines.append(f"| {kind}: {text} | {len(sessions)} | {cases:,} | {shown} | {failures} |")
-    repeated = [
-        f"- `--kind {kind} --seed {seed} --only {failure['number']}`: {_plain(failure['told'])}"
-        for kind, seed, failure in told
+        cases, last = sum(session["cases"] for session in sessions), (failures or [0])[-1]
+        lines.append(f"| {kind}: {text} | {len(sessions)} | {cases:,} | {shown} | {sum(failures)} | {last} |")
+    found = [
+        f"- {kind}, `{places[0]}`{f' and {len(places) - 1} more' if len(places) > 1 else ''}: {text}"
+        for (kind, text), places in told.items()
     ]
-    return "\n".join([*lines, "", *(["Failures, each repeated by its words:", "", *repeated] if repeated else [])])
+    return "\n".join([*lines, "", *([FAILURES, "", *found] if found else [])])
 
 
 def _plain(text: str) -> str:

@@ -777,6 +777,14 @@ def test_csv_round_trip(ensemble, tmp_path_factory):
     same(Ensemble.load(path, missing=ensemble.missing), ensemble)
 
 
+@pytest.mark.parametrize("name", ["a;b", "a|b", "a\tb", 'a";"b', "a\n;b", "a,;b", ";", "a;b\r"])
+@pytest.mark.parametrize("column", [["x;y", "z", None], [1, None, 2], ["x", "y", "z"], [0.5, -2.0, None]])
+def test_the_name_of_one_partition_may_look_like_several(tmp_path, name, column):
+    ensemble = Ensemble.from_partitions([column], names=[name.strip()])
+    ensemble.save(tmp_path / "e.csv")
+    same(Ensemble.load(tmp_path / "e.csv"), ensemble)
+
+
 @pytest.mark.parametrize("suffix", ["npz", "csv", "NPZ"])
 def test_large_files(suffix, tmp_path, missing, small_blocks):
     ensemble = Ensemble(random_labels(5000, 3, 400, missing), names=["a", "b,c", 'd"\ne'])

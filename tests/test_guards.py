@@ -21,19 +21,26 @@ import planted
 from ensemblage import (
     BipartiteVoting,
     Ensemble,
+    GreedyKMeansConsensus,
     KMeansConsensus,
+    NegMM,
+    Preprocessor,
     RandomKPartitions,
     SelectMembers,
     metrics,
     plotting,
+    ranking,
     read_table,
 )
 from ensemblage._jit import jit
-from ensemblage.consensus import _partition_graph
+from ensemblage.consensus import _ncut, _partition_graph, choose_k
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
+from ensemblage.generation import make_pool
 from ensemblage.kernels import _distances
+from ensemblage.metrics._coassociation import Associations
+from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking._compare import _correlation
 from ensemblage.rows import threads
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -259,3 +266,106 @@ def test_of_several_cuts_those_count_that_the_imbalance_allows(monkeypatch, imba
     cutter = _partition_graph.Cutter("a test", "metis", True, imbalance, 0, n_init=2)
     graph = csr_array(np.ones((4, 4)) - np.eye(4))
     assert cutter.by_metis(graph, np.ones(4, dtype=np.int64), 2).tolist() == expected
+
+
+# ---- Sums over very many objects ----
+
+
+@pytest.mark.parametrize("n_neighbors", [2, 64, 65, 90, 400])
+def test_sums_of_the_largest_similarities(n_neighbors):
+    """Kept in a list where they are few, else sorted."""
+    labels, counts = np.arange(30)[:, None] // [2, 3, 5, 30] % 3, np.arange(1, 31)
+    rows = Ensemble(labels).distinct
+    counts = np.bincount(rows.inverse, weights=counts).astype(np.int64)
+    similarity = metrics.coassociation(rows.codes)
+    largest = [np.sort(np.repeat(s, counts - (np.arange(len(s)) == i)))[::-1] for i, s in enumerate(similarity)]
+    expected = np.array([values[:n_neighbors].sum() for values in largest])
+    found = weights_of(Associations(similarity, np.empty(0)), counts, np.zeros(len(counts)), n_neighbors)
+    assert found == pytest.approx(expected / expected.max())
+
+
+@pytest.mark.parametrize("n_neighbors", [100, 2**62])
+def test_the_time_of_negmm_does_not_grow_with_the_weights_of_objects(n_neighbors):
+    """1.8 × 10⁹ similarities are never written down."""
+    labels, w = random_labels(60, 4, 4, seed=0), [3 * 10**7] * 60
+    model = NegMM(2, threshold="gmm", n_neighbors=n_neighbors, random_state=0).fit(labels, sample_weight=w)
+    assert np.isinf(model.mm_index_) == (n_neighbors == 2**62)
+
+
+# ---- Bare errors that a fuzz found ----
+
+HUGE = [[10**400, 1]] * 12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        *(
+            (lambda make=make: make().fit(HUGE), rf"X of {name} must be numbers up to 1\.8e\+308\. Got a larger whole")
+            for name, make in {
+                "RandomKPartitions": lambda: RandomKPartitions(2),
+                "GreedyKMeansConsensus": lambda: GreedyKMeansConsensus(2),
+                "Preprocessor": Preprocessor,
+            }.items()
+        ),
+        (lambda: make_pool(HUGE, "kmeans"), r"X of make_pool must be numbers up to"),
+        (lambda: choose_k(HUGE), r"X of choose_k must be numbers up to"),
+        (lambda: plotting.cluster_colors([[1], [1, 2]]), r"clusters of cluster_colors must be numbers .* Got \[\[1\],"),
+        (lambda: plotting.association_histogram([[1], [1, 2]]), r"counts of .* must be numbers of shape \(p \+ 1,\)"),
+        (
+            lambda: plotting.ranking_scores([1, 2], greater_is_better=np.zeros((3, 3))),
+            r"greater_is_better of ranking_scores must be True or False",
+        ),
+        (
+            lambda: plotting.ranking_scores([1, 2], names={1, 2}),
+            r"names of .* must be a list of 2 entries\. Got \{1",
+        ),
+        (lambda: plotting.agreement(np.eye(2), names={1, 2}), r"names of agreement must be a list of 2 entries"),
+        (lambda: ranking.compare([[0], [1]], rankers=np.ma.masked), r"Rankers to compare must be a list .* Got masked"),
+    ],
+)
+def test_what_is_told_instead(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        call()
+
+
+def test_colours_of_clusters_have_their_shape():
+    for clusters in (3, [], [1, -1], [[1, 2], [3, 4]]):
+        assert plotting.cluster_colors(clusters).shape == (*np.shape(clusters), 3)
+
+
+@pytest.mark.parametrize("impute", ["median", "mean", "most-frequent"])
+def test_gaps_of_a_sparse_matrix_are_filled(impute):
+    """Zeros that are not written down count, and a column without any value comes back."""
+    X = np.array([[0, 1, np.nan], [0, np.nan, np.nan], [5, 1, np.nan], [np.nan, 4, np.nan]])
+    model = Preprocessor(impute=impute, standardize=False).fit(csr_array(X))
+    found = model.transform(csr_array(X)).toarray()
+    of = {"median": (0, 1), "mean": (5 / 3, 2), "most-frequent": (0, 1)}[impute]
+    expected = np.where(np.isnan(X), [*of, 0], X)
+    assert found == pytest.approx(expected)
+    assert np.isfinite(Preprocessor(impute=impute).fit_transform(csr_array(X)).toarray()).all()
+    assert len(model.get_feature_names_out()) == 3
+
+
+def test_nearest_rows_of_a_sparse_matrix_are_not_looked_for():
+    X = csr_array(np.array([[0, 1.0], [np.nan, 2], [3, 4]]))
+    with pytest.raises(ValueError, match=r"X of Preprocessor must be dense for impute='knn'\. Got a sparse .* missing"):
+        Preprocessor(impute="knn").fit(X)
+    assert Preprocessor(impute="knn").fit_transform(X[[0, 2]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("n_found", [0, 1, None])
+def test_eigenvectors_that_lapack_does_not_find(monkeypatch, n_found):
+    """It may give fewer than it was asked for, or fail."""
+
+    def eigh(matrix, subset_by_index=None, driver=None):
+        if subset_by_index is None:
+            return np.linalg.eigh(matrix)
+        if n_found is None:
+            raise np.linalg.LinAlgError
+        return np.ones(n_found), np.ones((len(matrix), n_found))
+
+    monkeypatch.setattr(_ncut, "eigh", eigh)
+    values, vectors = _ncut.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
+    assert values.tolist() == [3, 2]
+    assert np.abs(vectors).tolist() == [[0, 0], [1, 0], [0, 1]]

@@ -9,15 +9,26 @@ import sys
 import textwrap
 import threading
 import time
+from functools import partial
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 from strategies import random_labels
 
-from ensemblage import Ensemble, _once
+from ensemblage import Ensemble, _once, make_consensus
 from ensemblage._once import once
 from ensemblage.rows import disk
 
+WHOLE_FITS = {
+    "km": {"n_init": 3, "random_state": 0},
+    "h-km": {"n_init": 2, "random_state": 0},
+    "bv": {"n_passes": 4, "random_state": 0},
+    "negmm": {"random_state": 0},
+    "majority": {},
+}
+"""Methods whose threads do different things."""
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
@@ -279,3 +290,74 @@ def test_fork_while_a_thread_compiles():
     thread.join()
     """
     assert run(code) == ["0"]
+
+
+@needs_fork
+@pytest.mark.parametrize("name", WHOLE_FITS)
+def test_fork_inside_a_fit(name):
+    """While its threads work, at five moments: the child fits by itself, and the fit of the parent goes on."""
+    code = f"""
+    from ensemblage import make_consensus
+    labels = labels[:100]
+    def fit(progress=None):
+        model = make_consensus({name!r}, 4).set_params(**{WHOLE_FITS[name]!r}, n_jobs=2)
+        if progress is not None and "progress" in model.get_params():
+            model.set_params(progress=progress)
+        return model.fit(labels).labels_
+    expected, found, told = fit(), [], []
+    def keep_fitting():
+        while len(told) < 5:
+            found.append(fit(lambda *_: time.sleep(0.01)))
+    thread = threading.Thread(target=keep_fitting)
+    thread.start()
+    for i in range(5):
+        time.sleep(0.003 * (1 + i))
+        told.append(child(lambda: np.array_equal(fit(), expected)))
+    thread.join()
+    print(set(told), len(found) > 0, all(np.array_equal(z, expected) for z in found))
+    """
+    assert run(code) == ["{0}", "True", "True"]
+
+
+# ---- Several fits at once ----
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_fits_in_threads_of_one_ensemble(tmp_path, stored):
+    """Nobody has asked it for its distinct rows before; on disk they are found once and read by all."""
+    labels = random_labels(2000, 5, 4, 0.1)
+    np.save(tmp_path / "labels.npy", labels)
+    make = lambda name: make_consensus(name, 4).set_params(**WHOLE_FITS[name])  # noqa: E731
+    names = [name for name in WHOLE_FITS if name != "negmm"] if stored else [*WHOLE_FITS]
+    expected = [make(name).fit(labels) for name in names]
+    for _ in range(3):
+        E = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path) if stored else Ensemble(labels)
+        found = at_the_same_time(*(partial(make(name).fit, E) for name in names * 2))
+        for a, b in zip(found, expected * 2, strict=True):
+            assert not isinstance(a, Exception), a
+            np.testing.assert_array_equal(a.labels_, b.labels_)
+            np.testing.assert_array_equal(a.confidence_, b.confidence_)
+
+
+def fit_of_file(model, folder):
+    return model.fit(Ensemble.open(folder / "labels.npy", scratch=folder))
+
+
+def test_fits_in_processes(tmp_path):
+    """Of joblib's loky: nothing is inherited, estimators and ensembles are pickled; labels on disk are opened there."""
+    labels = random_labels(400, 5, 4, 0.1)
+    np.save(tmp_path / "labels.npy", labels)
+    models = {name: make_consensus(name, 4).set_params(**WHOLE_FITS[name], n_jobs=2) for name in WHOLE_FITS}
+    expected = {name: clone(model).fit(labels) for name, model in models.items()}
+    by_blocks = [name for name in WHOLE_FITS if name != "negmm"]
+    parallel, E = joblib.Parallel(n_jobs=2, backend="loky"), Ensemble(labels)
+    found = parallel(joblib.delayed(model.fit)(E) for model in models.values())
+    found += parallel(joblib.delayed(fit_of_file)(models[name], tmp_path) for name in by_blocks)
+    for name, model in zip([*models, *by_blocks], found, strict=True):
+        np.testing.assert_array_equal(model.labels_, expected[name].labels_)
+        np.testing.assert_array_equal(model.confidence_, expected[name].confidence_)
+        if hasattr(model, "predict"):
+            np.testing.assert_array_equal(model.predict(labels), expected[name].predict(labels))
+    stored = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path)
+    with pytest.raises(ValueError, match="needs all label rows in memory at once"):
+        pickle.dumps(stored)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._constraints import (
+    LARGEST,
     Bytes,
     Constraint,
     Flag,
@@ -105,6 +107,17 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
+@contextmanager
+def numbers_of_any_size(subject: str) -> Iterator[None]:
+    """Whole numbers that no float holds are refused in a sentence, where scikit-learn's checks of features fail."""
+    try:
+        yield
+    except OverflowError:
+        raise ValueError(
+            f"X of {subject} must be numbers up to {LARGEST:.1e}. Got a larger whole number. Use other units."
+        ) from None
+
+
 def n_distinct_rows(X: NDArray[np.float64], most: int) -> int:
     """The number of different rows, counted up to ``most``."""
     distinct: set[bytes] = set()
@@ -131,7 +144,7 @@ def check_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
         size == (axis if isinstance(axis, int) else lengths.setdefault(axis, size))
         for axis, size in zip(shape, array.shape, strict=True)
     )
-    if not fits or len(array) < least:
+    if not fits or (array.ndim and len(array) < least):
         at_least = f" with {least} or more rows" if fits else ""
         raise ValueError(
             f"{subject} must be numbers of shape {_shape_text(shape)}{at_least}. Got shape {_shape_text(array.shape)}. "

@@ -98,16 +98,18 @@ def _say(line: dict[str, Any]) -> None:
 # ---- The session ----
 
 
-def run(kind: str, seed: int, seconds: float, command: Callable[..., list[str]], at_most: int) -> dict[str, Any]:
+def run(
+    kind: str, seed: int, seconds: float, command: Callable[..., list[str]], numbers: range = range(10**9)
+) -> dict[str, Any]:
     """The figures of a session: cases by outcome, and the failures with their numbers."""
     counts: Counter[str] = Counter()
     failures: list[dict[str, Any]] = []
-    start, number = time.monotonic(), 0
+    start, number = time.monotonic(), numbers.start
     env = os.environ | {"PYTHONHASHSEED": "0", "ENSEMBLAGE_FUZZ": "1"}
     if kind in ("calls", "arguments"):
         cache = Path(tempfile.gettempdir()) / "ensemblage-fuzz-numba"  # compiled code does not say whether it checks
         env |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}
-    while (left := seconds - (time.monotonic() - start)) > 0 and number < at_most:
+    while (left := seconds - (time.monotonic() - start)) > 0 and number < numbers.stop:
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
                 command(kind, seed, number, left), stdout=subprocess.PIPE, stderr=errors, text=True, env=env, cwd=HERE
@@ -120,11 +122,11 @@ def run(kind: str, seed: int, seconds: float, command: Callable[..., list[str]],
                         failures.append({"number": line["number"], "told": line["told"]})
                         sys.stdout.write(f"{kind} --seed {seed} --only {line['number']}: {line['told']}\n")
                 number = line.get("begins", number - 1) + 1
-                if number > at_most:
+                if number > numbers.stop:
                     process.kill()
                     break
             code = process.wait()
-            if watched.open_case is not None and number <= at_most:
+            if watched.open_case is not None and number <= numbers.stop:
                 errors.seek(0)
                 last = errors.read()[-300:]
                 what = (
@@ -135,7 +137,7 @@ def run(kind: str, seed: int, seconds: float, command: Callable[..., list[str]],
                 sys.stdout.write(f"{kind} --seed {seed} --only {watched.open_case}: {what}\n")
             sys.stdout.flush()
     return {
-        "seed": seed, "cases": sum(counts.values()), "outcomes": dict(sorted(counts.items())),
+        "seed": seed, "first": numbers.start, "cases": sum(counts.values()), "outcomes": dict(sorted(counts.items())),
         "failures": failures[:MOST_KEPT], "seconds": round(time.monotonic() - start),
     }  # fmt: skip
 
@@ -184,7 +186,7 @@ def main() -> None:
     parser.add_argument("--only", type=int, help="the number of one case, to run it here")
     parser.add_argument("--no-record", action="store_true")
     parser.add_argument("--work", help=argparse.SUPPRESS)
-    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
     given = parser.parse_args()
     if given.work:
         work(given.work, given.seed, given.first, 60 * given.minutes, None)
@@ -196,7 +198,13 @@ def main() -> None:
         if given.only is not None:
             work(kind, seed, given.only, 10**9, given.only)
             continue
-        figures = run(kind, seed, 60 * given.minutes * share / sum(chosen.values()), worker_command, given.cases)
+        figures = run(
+            kind,
+            seed,
+            60 * given.minutes * share / sum(chosen.values()),
+            worker_command,
+            range(given.first, given.first + given.cases),
+        )
         sys.stdout.write(f"{kind}: seed {seed}, {figures['cases']:,} cases in {figures['seconds']} s, "
                          f"{figures['outcomes']}\n")  # fmt: skip
         failed |= bool(figures["failures"])

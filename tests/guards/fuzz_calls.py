@@ -1,4 +1,4 @@
-"""A label matrix in some guise, a method, legal parameters: the fit is sound, or refused in a sentence."""
+"""Labels or features in some guise, a method, legal parameters: the fit is sound, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -12,8 +12,17 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 from fuzz import Failure, sentence_of
+from scipy.sparse import csr_array, issparse
 
-from ensemblage import METHODS, Ensemble, make_consensus
+from ensemblage import (
+    METHODS,
+    ConsensusClustering,
+    Ensemble,
+    Preprocessor,
+    RandomKPartitions,
+    SubspacePartitions,
+    make_consensus,
+)
 from ensemblage._constraints import (
     Bytes,
     Flag,
@@ -116,21 +125,23 @@ def legal(constraint: Any, draw: Random, name: str, n: int, p: int) -> Any:
     if isinstance(constraint, Flag):
         return draw.choice([True, False, np.True_])
     if isinstance(constraint, Bytes):
-        return draw.choice(["2GB", "1TB", 10**30, 1, 20_000, "500KB", 2e9])
+        return draw.choice(["2GB", "1TB", 10**30, 2e9, "1GB", 10**8, 1, 20_000, "500KB"])
     if isinstance(constraint, Seed):
         return draw.choice([0, 1, 2**32 - 1, None, np.int64(5), np.random.RandomState(3)])
     if isinstance(constraint, Jobs):
         return draw.choice([None, 1, 2, 3, -1, -2, -(10**9), 1000])
     if isinstance(constraint, Values):
         if name == "init":
-            return [draw.randrange(3) for _ in range(draw.choice([n, n, n, n + 1]))]
+            return [draw.randrange(3) for _ in range(n + (draw.random() < 0.1))]
         exponent = draw.choice([0, 0, 0, 150, 300, -300])
         weights = [draw.choice([1, 1, 1, 0, 0.5, 3.7, draw.random()]) * 10.0**exponent for _ in range(p)]
+        if draw.random() < 0.9:
+            weights[draw.randrange(p)] = 10.0**exponent
         return draw.choice([weights, np.array(weights), tuple(weights), pd.Series(weights)])
     if isinstance(constraint, Number):
         low = constraint.least if constraint.above is None else np.nextafter(constraint.above, np.inf)
         high = 1e300 if constraint.below == np.inf else float(np.nextafter(constraint.below, -np.inf))
-        return draw.choice([low, high, draw.uniform(low or 0, min(high, 2)), min(1, high)])
+        return draw.choice([low, high, draw.uniform(low or 0, min(high, 2)), min(max(1, low), high)])
     if isinstance(constraint, Whole):
         slow = name in ("n_init", "n_passes", "n_candidates")
         most = constraint.most or 2**62
@@ -139,7 +150,27 @@ def legal(constraint: Any, draw: Random, name: str, n: int, p: int) -> Any:
     raise NotImplementedError(constraint)
 
 
+VOTING = ("acv", "bv", "majority")
+"""They find at most as many clusters as the largest partition has."""
+
+
+def number_of_clusters(name: str, labels: np.ndarray, draw: Random) -> int | None:
+    """Mostly one that the method can find in these labels."""
+    if draw.random() < 0.1:
+        return draw.choice([1, 2, 3, 7, len(labels), len(labels) + 1, None])
+    if METHODS[name].finds_k and draw.random() < 0.2:
+        return None
+    ensemble = Ensemble(labels)
+    known = len(np.unique(labels[(labels >= 0).any(axis=1)], axis=0))
+    most = int(ensemble.n_clusters.max()) if name in VOTING else known
+    return max(1, min(most, draw.choice([1, 2, 2, 2, 3, 3, 4, 7, most])))
+
+
 def case(draw: Random, folder: Path) -> str:
+    return case_of_features(draw) if draw.random() < 0.08 else case_of_labels(draw, folder)
+
+
+def case_of_labels(draw: Random, folder: Path) -> str:
     labels = matrix(draw)
     n, p = labels.shape
     try:
@@ -147,7 +178,14 @@ def case(draw: Random, folder: Path) -> str:
     except ValueError as error:  # a partition that labels nothing
         return sentence_of(error)
     name = draw.choice(NAMES)
-    k = draw.choice([1, 2, 2, 2, 3, 3, 4, 7, n, n + 1, None, None])
+    sample_weight = None
+    if draw.random() < 0.15:
+        sample_weight = [draw.choice([0, 1, 1, 2, 5, 10**6]) for _ in range(n)]
+    counted = np.ones(n, dtype=bool) if sample_weight is None or not any(sample_weight) else np.array(sample_weight) > 0
+    try:
+        k = number_of_clusters(name, labels[counted] > 0 if guise == "bool" else labels[counted], draw)
+    except ValueError as error:  # the objects of weight 0 were the only ones of a partition
+        return sentence_of(error)
     model = make_consensus(name, k)
     constraints = parameter_constraints(type(model))
     chosen: dict[str, Any] = {}
@@ -155,11 +193,6 @@ def case(draw: Random, folder: Path) -> str:
         if parameter in METHODS[name].parameters or parameter == "n_clusters" or draw.random() < 0.6:
             continue
         chosen[parameter] = legal(draw.choice(list(kinds)), draw, parameter, n, p)
-    sample_weight = None
-    if draw.random() < 0.15:
-        sample_weight = [draw.choice([0, 1, 1, 2, 5, 10**6]) for _ in range(n)]
-    if sample_weight is not None and name.startswith("negmm"):
-        chosen.pop("n_neighbors", None)  # known: its time and memory grow with the objects' weights, up to n_neighbors
     told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None}"
     try:
         model = model.set_params(**chosen)
@@ -179,6 +212,71 @@ def case(draw: Random, folder: Path) -> str:
             assert np.array_equal(model.predict(given), model.labels_), "predict"
         if draw.random() < 0.05:
             model.evidence(given)
+    except Exception as error:
+        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
+    return "result"
+
+
+def features(draw: Random) -> tuple[str, Any]:
+    """A table or an array of numbers, with columns of several kinds where it is a table."""
+    rng = np.random.default_rng(draw.getrandbits(32))
+    n, m = draw.choice([2, 3, 20, 60, 130]), draw.choice([1, 2, 5])
+    X = np.where(rng.random((n, m)) < draw.choice([0, 0, 0, 0.1]), np.nan, rng.normal(size=(n, m)))
+    X = X * 10.0 ** draw.choice([0, 0, 100, -100, -300]) + draw.choice([0, 0, 10**6])
+    guise = draw.choice(["array", "float32", "list", "csr", "pandas", "polars", "arrow"])
+    if guise in ("array", "float32", "list", "csr"):
+        make = {"float32": np.float32, "list": np.ndarray.tolist, "csr": csr_array}
+        return guise, make.get(guise, np.array)(X)
+    columns: dict[str, Any] = {f"x{j}": [None if np.isnan(v) else v for v in x] for j, x in enumerate(X.T.tolist())}
+    missing = draw.choice([0, 0, 0.2])
+    for name, values in {
+        "colour": ["red", "green", "blue"], "size": ["small", "medium", "large"], "member": ["yes", "no"],
+        "date": ["2020-01-01", "2021-03-05", "2022-12-31"], "one": ["same"], "zip": ["01234", "99999", "10000"],
+    }.items():  # fmt: skip
+        if draw.random() < 0.4:
+            columns[name] = [None if draw.random() < missing else draw.choice(values) for _ in range(n)]
+    return guise, {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[guise](columns)
+
+
+ROLES = ("number", "category", "ordered", "id", "drop")
+
+
+def case_of_features(draw: Random) -> str:
+    """`Preprocessor` alone or in a `ConsensusClustering`."""
+    guise, X = features(draw)
+    given: dict[str, Any] = {}
+    for parameter, kinds in parameter_constraints(Preprocessor).items():
+        if parameter != "roles" and draw.random() < 0.5:
+            given[parameter] = legal(draw.choice(list(kinds)), draw, parameter, 0, 0)
+    if draw.random() < 0.6:
+        given["impute"] = draw.choice(["median", "mean", "most-frequent", "knn"])
+    if hasattr(X, "columns") and draw.random() < 0.3:
+        names = X.column_names if guise == "arrow" else list(X.columns)
+        given["roles"] = {draw.choice(names): draw.choice(ROLES)}
+    preprocessor = Preprocessor(**given)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    k, name = draw.choice([1, 2, 2, 3, n, None]), draw.choice(NAMES)
+    alone, options = draw.random() < 0.5, {}
+    if not alone:
+        generator = draw.choice([RandomKPartitions(4, random_state=0), SubspacePartitions(3, random_state=0)])
+        options = {"generator": generator, "consensus": draw.choice([None, name, make_consensus(name)]),
+                   "standardize": draw.random() < 0.5, "random_state": draw.choice([0, None]),
+                   "n_jobs": draw.choice([None, 1, 2, -1]),
+                   "preprocessor": draw.choice([preprocessor, preprocessor, None])}  # fmt: skip
+    told = f"{preprocessor} {guise} {n} {'' if alone else f'k={k} {options}'}"
+    try:
+        try:
+            if not alone:
+                sound(ConsensusClustering(k, **options).fit(X), n, k)
+            else:
+                found = preprocessor.fit_transform(X)
+                assert found.shape == (n, len(preprocessor.get_feature_names_out())), "shape"
+                values = found.data if issparse(found) else found
+                assert np.isfinite(values).all(), "finite"
+                again = preprocessor.transform(X)
+                assert np.allclose(values, again.data if issparse(again) else again, rtol=1e-9, atol=1e-9), "transform"
+        except (ValueError, TypeError, ImportError) as error:
+            return sentence_of(error)
     except Exception as error:
         raise Failure(f"{told}: {type(error).__name__}: {error}") from error
     return "result"

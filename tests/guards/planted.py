@@ -101,12 +101,12 @@ BUGS = [
         "np.searchsorted(np.arange(1, len(rows) + 1), random.uniform() * len(rows), side=\"right\")"),
     Bug("k-means++'s next seeds ignore counts", "consensus/_lloyd.py", "potential = near * rows.counts[part]",
         "potential = near * 1"),
-    Bug("median imputed as mean", "tables/_features.py",
-        'np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)', "np.nanmean(X, axis=0)",
-        "tables tables_corpus"),
-    Bug("mean imputed as median", "tables/_features.py",
-        'np.nanmedian(X, axis=0) if impute == "median" else np.nanmean(X, axis=0)', "np.nanmedian(X, axis=0)",
-        "tables tables_corpus"),
+    Bug("median imputed as mean", "tables/_encoding.py", 'SimpleImputer(strategy=rule.replace("-", "_"), **',
+        'SimpleImputer(strategy=rule.replace("-", "_").replace("median", "mean"), **',
+        "tables tables_corpus preprocessor"),
+    Bug("mean imputed as median", "tables/_encoding.py", 'SimpleImputer(strategy=rule.replace("-", "_"), **',
+        'SimpleImputer(strategy=rule.replace("-", "_").replace("mean", "median"), **',
+        "tables tables_corpus preprocessor"),
     Bug("1_000 is a number of a table", "tables/_numbers.py",
         r'POINT_NUMBER = rf"^{SIGN}(?:\d+\.?\d*|\.\d+){EXPONENT}$"',
         r'POINT_NUMBER = rf"^{SIGN}(?:\d[\d_]*\.?\d*|\.\d+){EXPONENT}$"', "tables tables_corpus"),
@@ -146,26 +146,35 @@ BUGS = [
 # fmt: on
 
 
+def tests_of(bug: Bug) -> list[str]:
+    """Paths of the tests that are to notice it."""
+    tests = [f"tests/test_{name}.py" for name in bug.tests.split()] or nearest_tests(bug.module)
+    return list(dict.fromkeys(["tests/test_guards.py", *tests]))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="only bugs whose name holds one of these words")
     parser.add_argument("--again", action="store_true", help="those too that were noticed by an earlier session")
     given = parser.parse_args()
-    workshop, answers = Workshop("planted"), {}
     for bug in BUGS:
-        known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
-        if given.words and not any(word in bug.name for word in given.words):
-            continue
-        if known.get(bug.name) == "killed" and not given.again:
-            continue
-        tests = [f"tests/test_{name}.py" for name in bug.tests.split()] or nearest_tests(bug.module)
-        tests = list(dict.fromkeys(["tests/test_guards.py", *tests]))
-        outcome, seconds, text = workshop.run_mutant(bug.module, bug.planted(), tests, 600)
-        answers[bug.name] = {"passed": "survived", "no tests": "survived"}.get(outcome, "killed")
+        bug.planted()  # raises where its place is lost, before hours are spent on the others
+    known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    chosen = [bug for bug in BUGS if not given.words or any(word in bug.name for word in given.words)]
+    chosen = [bug for bug in chosen if given.again or known.get(bug.name) != "killed"]
+    if not chosen:
+        sys.exit("Every bug of these is noticed already. Give --again to plant them once more.")
+    workshop = Workshop("planted")
+    outcome, seconds, text = workshop.run(sorted({path for bug in chosen for path in tests_of(bug)}), 3600)
+    if outcome != "passed":
+        sys.exit(f"The tests must pass without a bug before one is planted. Got {outcome}: {text}")
+    sys.stdout.write(f"passed    {seconds:5.1f}s without a bug\n")
+    for bug in chosen:
+        outcome, seconds, text = workshop.run_mutant(bug.module, bug.planted(), tests_of(bug), 600)
+        known[bug.name] = "survived" if outcome in ("passed", "no tests") else "killed"
         told = next((line for line in text.splitlines() if line.startswith(("FAILED", "ERROR"))), "")
-        sys.stdout.write(f"{answers[bug.name]:9s} {seconds:5.1f}s {bug.name} {told[:110]}\n")
+        sys.stdout.write(f"{known[bug.name]:9s} {seconds:5.1f}s {bug.name} {told[:110]}\n")
         sys.stdout.flush()
-        known[bug.name] = answers[bug.name]
         RECORD.parent.mkdir(exist_ok=True)
         kept = {bug.name: known[bug.name] for bug in BUGS if bug.name in known}
         RECORD.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_progress, check_whole, shown
+from ensemblage._validation import check_choice, check_progress, check_whole, numbers_of_any_size, shown
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 
@@ -139,7 +139,8 @@ def choose_k(
     >>> choice.best
     3
     """
-    data = check_array(X, dtype=np.float64, ensure_min_samples=4)
+    with numbers_of_any_size("choose_k"):
+        data = check_array(X, dtype=np.float64, ensure_min_samples=4)
     ks = _checked_range(k_range)
     check_choice(reference, "reference of choose_k", _REFERENCES)
     check_whole(n_references, "n_references of choose_k", 0, _MOST_REFERENCES)

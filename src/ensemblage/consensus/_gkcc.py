@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._validation import numbers_of_any_size
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
 from ensemblage.generation import GreedyPartitions
@@ -108,7 +109,8 @@ class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, B
 
         {fit_dense}
         """
-        checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        with numbers_of_any_size("GreedyKMeansConsensus"):
+            checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._with_own_parameters(GreedyPartitions)
         self.ensemble_ = ensemble_of(self.generator_, X)
@@ -128,5 +130,6 @@ class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, B
         {predicted_of_features}
         """
         check_is_fitted(self)
-        validate_data(self, X, dtype=np.float64, reset=False)
+        with numbers_of_any_size("GreedyKMeansConsensus"):
+            validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.consensus_.predict(self.generator_.transform(X)))

@@ -162,8 +162,10 @@ def _leading_of_dense(matrix: NDArray[np.float64], k: int) -> Spectrum:
     try:
         values, vectors = eigh(matrix, subset_by_index=(m - k, m - 1))
     except LinAlgError:
-        # LAPACK finds some of the eigenvectors by inverse iteration, which can fail where eigenvalues repeat; all of
-        # them by divide and conquer, which does not.
+        values = np.empty(0)
+    if len(values) < k:
+        # LAPACK finds some of the eigenvectors by inverse iteration, which can fail where eigenvalues repeat, or give
+        # fewer without a word; all of them by divide and conquer, which does not.
         values, vectors = eigh(matrix, driver="evd")
     return _from_largest(values[-k:], vectors[:, -k:])
 

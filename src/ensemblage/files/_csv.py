@@ -1,5 +1,6 @@
 """Labels as .csv: readable."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from ensemblage.labels._coding import CodedColumns
 from ensemblage.rows.blocks import row_blocks
 
 SAMPLE_BYTES = 1 << 16
+QUOTED = re.compile(rb'"[^"]*(?:"|$)')
 
 
 def save_csv(coded: CodedColumns, path: Path) -> None:
@@ -24,7 +26,9 @@ def save_csv(coded: CodedColumns, path: Path) -> None:
         for rows in row_blocks(len(coded.codes))
         for line in zip(*(text[codes] for text, codes in zip(texts, coded.codes[rows].T, strict=True)), strict=True)
     )
-    write_csv(path, names, lines, lineterminator="\r\n")
+    # Without a comma in the line, what looks like another separator must be seen to be none.
+    looks_separated = len(names) == 1 and any(character in names[0] for character in ";\t|")
+    write_csv(path, names, lines, lineterminator="\r\n", quoted_header=looks_separated)
 
 
 def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
@@ -71,7 +75,8 @@ def load_csv(path: Path, missing: int | None) -> CodedColumns:
 
     content = path.read_bytes()
     first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
-    delimiter = None if not first_line.count(b",") and any(map(first_line.count, (b";", b"\t", b"|"))) else ","
+    unquoted = QUOTED.sub(b"", first_line)
+    delimiter = None if not unquoted.count(b",") and any(map(unquoted.count, (b";", b"\t", b"|"))) else ","
     try:
         table = read_table(
             content, name=f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".", keep_empty=True

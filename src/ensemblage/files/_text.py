@@ -12,12 +12,18 @@ from ensemblage.files._atomic import atomic_write
 
 
 def write_csv(
-    path: str | PathLike[str], header: Iterable[Any], rows: Iterable[Iterable[Any]], *, lineterminator: str = "\n"
+    path: str | PathLike[str],
+    header: Iterable[Any],
+    rows: Iterable[Iterable[Any]],
+    *,
+    lineterminator: str = "\n",
+    quoted_header: bool = False,
 ) -> None:
     """A header and rows, UTF-8; None is an empty cell."""
     with atomic_write(path, newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator=lineterminator)
-        writer.writerow(header)
+        quoting = csv.writer(file, lineterminator=lineterminator, quoting=csv.QUOTE_ALL)
+        (quoting if quoted_header else writer).writerow(header)
         writer.writerows(rows)
 
 

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Function, Jobs, Seed, Words
-from ensemblage._validation import check_parameters
+from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.generation._clusterers import (
     Labels,
     checked_labels,
@@ -132,7 +132,8 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         return np.array(self._names(), dtype=object)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **options)
+        with numbers_of_any_size(type(self).__name__):
+            return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **options)
 
     def _generate(self, X: Any) -> Any:
         raise NotImplementedError

@@ -22,6 +22,46 @@ def association(matrix: Any, values: Any, i: int, j: int) -> float:
     return of_level
 
 
+FEW = 64
+"""Neighbours that are kept in a list; more of them are found by sorting."""
+
+
+@jit
+def sum_of_few(similarities: Any, counts: Any, largest: Any) -> float:
+    """Sum of the largest similarities of objects.
+
+    similarities : IN (q,) of each row
+    counts : IN (q,) objects of each row
+    largest : WORK (l,)
+    """
+    n = largest.shape[0]
+    largest[:] = 0
+    for b in range(similarities.shape[0]):
+        value, n_others = similarities[b], counts[b]
+        while n_others > 0 and value > largest[0]:
+            # Insert into the ascending list, drop its least.
+            s = 0
+            while s + 1 < n and largest[s + 1] < value:
+                largest[s] = largest[s + 1]
+                s += 1
+            largest[s] = value
+            n_others -= 1
+    total: float = largest.sum()
+    return total
+
+
+@jit
+def sum_of_many(similarities: Any, counts: Any, n_neighbors: int) -> float:
+    """As `sum_of_few`, in a time that does not grow with the number of objects."""
+    order = np.argsort(similarities)
+    total, n_left = 0.0, n_neighbors
+    for s in range(order.shape[0] - 1, -1, -1):
+        n = min(n_left, counts[order[s]])
+        total += n * similarities[order[s]]
+        n_left -= n
+    return total
+
+
 @jit
 def point_weights(
     matrix: Any, values: Any, counts: Any, members: Any, n_neighbors: int, progress: Any, weights: Any, budget: int
@@ -38,24 +78,18 @@ def point_weights(
     budget : IN operations of this slice
     """
     q = members.shape[0]
-    largest = np.empty(n_neighbors)
-    first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors, budget, progress)
+    few = n_neighbors <= FEW
+    largest = np.empty(n_neighbors if few else 0)
+    similarities, others = np.empty(q), counts[members]
+    first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors if few else 64 * q, budget, progress)
     for a in range(first, last):
-        i = members[a]
-        largest[:] = 0
-        for b in range(members.shape[0]):
-            j = members[b]
-            value = association(matrix, values, i, j)
-            n_others = counts[j] - 1 if a == b else counts[j]
-            while n_others > 0 and value > largest[0]:
-                # Insert into the ascending list, drop its least.
-                s = 0
-                while s + 1 < n_neighbors and largest[s + 1] < value:
-                    largest[s] = largest[s + 1]
-                    s += 1
-                largest[s] = value
-                n_others -= 1
-        weights[a] = largest.sum()
+        for b in range(q):
+            similarities[b] = association(matrix, values, members[a], members[b])
+        others[a] -= 1  # not of itself
+        weights[a] = (
+            sum_of_few(similarities, others, largest) if few else sum_of_many(similarities, others, n_neighbors)
+        )
+        others[a] += 1
     return bool(last < q)
 
 

@@ -1,6 +1,6 @@
 """What the figures are given, checked in one place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,15 @@ def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> ND
     return (checked if array is None else array).astype(np.int64)
 
 
+def axes_of(values: Any) -> Shape:
+    """A letter for each axis, to be checked with; one if it is no array."""
+    try:
+        n_axes = np.ndim(values)
+    except ValueError:  # lists of unlike lengths
+        n_axes = 1
+    return tuple(f"n{axis}" for axis in range(n_axes)) if n_axes > 1 else ("n",) * n_axes
+
+
 def check_sizes(sizes: Any, n: int, subject: str) -> NDArray[np.float64]:
     """How many objects each of n rows stands for: one, if nothing is said."""
     checked = check_numbers(np.ones(n) if sizes is None else sizes, subject, (n,))
@@ -28,11 +37,13 @@ def check_sizes(sizes: Any, n: int, subject: str) -> NDArray[np.float64]:
 
 
 def check_length(values: Sequence[Any] | None, n: int, subject: str) -> None:
-    """One entry each, if there are any."""
+    """One entry each, in an order, if there are any."""
     try:
         got = n if values is None else len(values)
+        if isinstance(values, Set | Mapping):
+            raise TypeError
     except TypeError:
-        raise ValueError(f"{subject} must be {n} entries. Got {shown(values)}. Give one each.") from None
+        raise ValueError(f"{subject} must be a list of {n} entries. Got {shown(values)}. Give one each.") from None
     if got != n:
         raise ValueError(f"{subject} must be {n} entries. Got {got}. Give one each.")
 

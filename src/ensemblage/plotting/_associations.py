@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._validation import check_number, check_numbers, shown
 
-from ._arrays import whole_numbers
+from ._arrays import axes_of, whole_numbers
 from ._axes import Axes, axes_or_new, curve, printable, without_frame
 from ._colors import PALETTE, UNLABELLED_COLOR
 
@@ -39,7 +39,7 @@ def association_histogram(
     ('association', 4, 1)
     """
     ax = axes_or_new(ax)
-    shape = ("p + 1", "p + 1") if np.ndim(counts) == 2 else ("p + 1",)
+    shape = ("p + 1", "p + 1") if len(axes_of(counts)) == 2 else ("p + 1",)
     edges, heights = _bins(whole_numbers(counts, "counts of association_histogram", shape, least=2))
     ax.bar(edges[:-1], heights, width=0.9 * np.diff(edges), align="edge", color=UNLABELLED_COLOR)
     if thresholds is not None and not isinstance(thresholds, Mapping):

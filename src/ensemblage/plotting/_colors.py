@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import whole_numbers
+from ._arrays import axes_of, whole_numbers
 
 # Eight colours after Okabe & Ito and Tol; the others chosen one by one, each as far as possible (OKLab) from all
 # before it and from grey, seen with normal vision and with the three colour blindnesses (Machado et al. 2009).
@@ -40,8 +40,7 @@ def cluster_colors(clusters: ArrayLike) -> NDArray[np.float64]:
            [0.  , 0.45, 0.7 ],
            [0.55, 0.55, 0.55]])
     """
-    of = np.shape(clusters)
-    numbers = whole_numbers(np.ravel(clusters), "clusters of cluster_colors", ("n",)).reshape(of)
+    numbers = whole_numbers(clusters, "clusters of cluster_colors", axes_of(clusters))
     table = np.array([_rgb(color) for color in (*PALETTE, UNLABELLED_COLOR)])
     return table[np.where(numbers < 0, len(PALETTE), numbers % len(PALETTE))]
 

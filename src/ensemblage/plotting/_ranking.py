@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_numbers
+from ensemblage._validation import check_flag, check_numbers
 
 from ._arrays import check_length
 from ._axes import Axes, axes_or_new, label_ticks, without_frame
@@ -50,6 +50,7 @@ def ranking_scores(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['b', 'a']
     """
+    check_flag(greater_is_better, "greater_is_better of ranking_scores")
     values = check_numbers(scores, "scores of ranking_scores", ("p",))
     check_length(names, len(values), "names of ranking_scores")
     deviations = (

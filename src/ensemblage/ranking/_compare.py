@@ -150,7 +150,7 @@ def _named(rankers: Any, with_features: bool) -> dict[str, BaseRanker]:
         rankers = ["discotec", "aari", "anmi", *(["silhouette", "calinski_harabasz"] if with_features else [])]
     if isinstance(rankers, str | BaseRanker):
         rankers = [rankers]
-    if not isinstance(rankers, Iterable):
+    if not isinstance(rankers, Iterable) or (isinstance(rankers, np.ndarray) and rankers.ndim == 0):
         raise TypeError(f"Rankers to compare must be a list or a dict of them. Got {shown(rankers)}. Give {_EXAMPLE}.")
     each = list(rankers.values() if isinstance(rankers, Mapping) else rankers)
     if not each or not all(isinstance(ranker, str | BaseRanker) for ranker in each):

@@ -324,7 +324,7 @@ def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> 
     for block, scaler in scalers.items():
         places = [j for j, kind in enumerate(kinds) if BLOCKS[kind] == block]
         if places and options.impute is not None:
-            scaler = make_pipeline(_imputer("most-frequent" if block == "categories" else options.impute), scaler)
+            scaler = make_pipeline(imputer("most-frequent" if block == "categories" else options.impute), scaler)
         if places:
             # A slice is not copied.
             together = places == list(range(places[0], places[-1] + 1))
@@ -332,10 +332,11 @@ def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> 
     return ColumnTransformer(steps, transformer_weights={"parts": 1 / np.sqrt(n_parts)}, sparse_threshold=0)
 
 
-def _imputer(rule: str) -> Any:
+def imputer(rule: str, **options: bool) -> Any:
+    """What fills missing values by one of `IMPUTATIONS`; it is not fitted."""
     from sklearn.impute import SimpleImputer
 
-    return NearestImputer() if rule == "knn" else SimpleImputer(strategy=rule.replace("-", "_"))
+    return NearestImputer() if rule == "knn" else SimpleImputer(strategy=rule.replace("-", "_"), **options)
 
 
 class NearestImputer(TransformerMixin, BaseEstimator):

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Flag, Mapped, Number, Words
-from ensemblage._validation import check_parameters
+from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._encoding import (
     CATEGORIES,
@@ -25,6 +26,7 @@ from ensemblage.tables._encoding import (
     Options,
     check_sizes,
     fit_encoding,
+    imputer,
     listed,
     transformer_of,
 )
@@ -301,7 +303,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.n_columns_ = len(kept)
         if sparse.issparse(X):
             scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
-            self.transformer_ = scale.fit(X)
+            # Every column comes back, as the names say: one without any value as zeros.
+            filled = [] if self.impute in (None, "knn") else [imputer(str(self.impute), keep_empty_features=True)]
+            self.transformer_ = make_pipeline(*filled, scale).fit(X)
             return self.transformer_.transform(X)
         self.transformer_ = transformer_of(["number"] * len(kept), Options(self.standardize, self.impute))
         X = X[:, self._varying]
@@ -311,4 +315,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _validated(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"
         kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
-        return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)
+        with numbers_of_any_size("Preprocessor"):
+            X = validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)
+        if self.impute == "knn" and sparse.issparse(X) and np.isnan(X.data).any():
+            raise ValueError(
+                "X of Preprocessor must be dense for impute='knn'. Got a sparse matrix with missing numbers. Give "
+                "another rule, or X.toarray()."
+            )
+        return X

@@ -1,7 +1,8 @@
 """Rows of tables of floats in vector registers, eight columns at a time.
 
 Written as LLVM instructions: from a loop over the columns the compiler makes code with three to four times the run
-time, for it does not keep sums over columns in registers. A table's width must be a multiple of ``LANES``.
+time, for it does not keep sums over columns in registers. They are vectors of LLVM, of no one processor: it makes of
+them what the processor has. A table's width must be a multiple of ``LANES``.
 """
 
 from __future__ import annotations

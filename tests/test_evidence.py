@@ -16,6 +16,7 @@ from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, EvidenceAccumulation, report
+from ensemblage.consensus import _rounds
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
 from ensemblage.consensus._linkage import (
@@ -25,6 +26,7 @@ from ensemblage.consensus._linkage import (
     complete_linkage,
     single_linkage,
 )
+from ensemblage.consensus._rounds import merges_in_rounds
 from ensemblage.metrics import association_counts, coassociation, weak_association_threshold
 
 LINKAGES = ("single", "average", "complete")
@@ -113,6 +115,68 @@ def test_greedy_merges_with_missing_labels(linkage, labels):
 def test_greedy_merges_of_planted_clusters(linkage, seed):
     labels = twins(planted_labels(n=30, p=9, k=3, noise=0.25, seed=seed)[0], 45, seed)
     assert_same_merges(merges_of(labels, linkage), naive_merges(labels, linkage))
+
+
+def naive_rounds(codes, counts):
+    """Average linkage of rows with all labels, on the matrix of whole sums: pairs and similarities, greedy.
+
+    Ties: the smallest pair of first rows. Equal ratios are equal floats, for each is one division of exact numbers.
+    """
+    m, p = codes.shape
+    sums = (codes[:, None] == codes[None]).sum(axis=2) * np.outer(counts, counts).astype(float)
+    sizes, left, found = counts.astype(float), np.ones(m, dtype=bool), []
+    for _ in range(m - 1):
+        similar = sums / (p * np.outer(sizes, sizes))
+        similar[~left], similar[:, ~left] = -1, -1
+        similar[np.tril_indices(m)] = -1
+        a, b = np.unravel_index(np.argmax(similar), (m, m))
+        found.append((a, b, similar[a, b]))
+        sums[a] += sums[b]
+        sums[:, a] += sums[:, b]
+        sizes[a] += sizes[b]
+        left[b] = False
+    return found
+
+
+def assert_rounds_are_greedy(codes, counts, n_jobs=1):
+    codes = np.unique(codes, axis=0)
+    order, offsets = np.lexsort(codes.T[::-1]), np.concatenate([[0], np.cumsum(codes.max(axis=0) + 1)])
+    codes, counts = codes[order], np.resize(counts, len(codes))
+    pairs, similarities = merges_in_rounds(codes, counts, offsets, n_jobs)
+    found = sorted(zip(1 - similarities, *pairs.T, strict=True))
+    expected = [(1 - s, a, b) for a, b, s in naive_rounds(codes, counts)]
+    assert found == expected
+
+
+@pytest.mark.parametrize("n", [2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130])
+@pytest.mark.parametrize("k", [2, 4, 30], ids=["ties everywhere", "ties", "few ties"])
+def test_rounds_are_greedy_around_the_lanes(n, k):
+    rng = np.random.default_rng(n + k)
+    assert_rounds_are_greedy(rng.integers(k, size=(n, 9)).astype(np.uint8), np.ones(1, dtype=np.int64))
+
+
+@pytest.mark.parametrize("p", [5, 255, 256])
+@pytest.mark.parametrize("most", [1, 60, 3_000, 200_000], ids=["bytes", "words", "single", "double"])
+def test_rounds_with_sums_of_every_type(p, most):
+    rng = np.random.default_rng(most)
+    codes = rng.integers(3, size=(70, p)).astype(np.uint16)
+    assert_rounds_are_greedy(codes, rng.integers(1, most + 1, size=70), n_jobs=2)
+
+
+def test_rounds_end_where_rounding_makes_a_circle(monkeypatch):
+    """Similarities that differ by less than a float64 tells may point in a circle: here each to the next of three."""
+    codes, counts = np.array([[0, 0], [0, 1], [1, 0]]), np.ones(3, dtype=np.int64)
+
+    def circle(queries, p, d, profiles, n_jobs):
+        if len(queries):
+            profiles.bound[queries] = 0.5
+            left = np.flatnonzero(profiles.bound >= 0)
+            profiles.partner[left] = np.roll(left, -1)
+
+    monkeypatch.setattr(_rounds, "_find_partners", circle)
+    pairs, similarities = merges_in_rounds(codes, counts, np.array([0, 2, 4]), 1)
+    assert_array_equal(pairs, [[0, 1], [0, 2]])
+    assert_array_equal(similarities, [0.5, 0.5])
 
 
 @given(labels=label_matrices(max_objects=12))

@@ -7,12 +7,17 @@ from naive import two_least as naive_two_least
 from ensemblage._jit import jit
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._assign import assign_rows, limit_distances
-from ensemblage.kernels._lanes import LANES, add_table_rows, two_least
+from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, two_least
 
 
 @jit
 def sums_of(table, starts, sums):
     add_table_rows(table, starts, sums)
+
+
+@jit
+def lines_of(table, labels, counts, begin, end, limits, size, sums):
+    return add_lines(table, labels, counts, begin, end, limits, size, sums)
 
 
 @jit
@@ -32,6 +37,31 @@ def test_sums_are_those_of_the_columns_in_the_order_of_the_starts(n_vectors, n_s
     for row in chosen:
         expected += table[row]
     np.testing.assert_array_equal(sums[1:-1], expected)
+    assert sums[0] == sums[-1] == 7
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32, np.float64])
+@pytest.mark.parametrize("n_labels", [0, 1, 3, 4, 5, 8, 11])
+def test_lines_are_weighted_sums_and_tell_whether_a_limit_is_reached(dtype, n_labels):
+    rng = np.random.default_rng(n_labels)
+    width = LINE // np.dtype(dtype).itemsize
+    table = rng.integers(6, size=(20, width)).astype(dtype)
+    labels = rng.integers(20, size=n_labels + 3).astype(np.uint16)
+    counts = (
+        np.ones(n_labels + 3, np.float32) if dtype is np.uint8 else rng.integers(1, 4, n_labels + 3).astype(np.float32)
+    )
+    sums = np.full(width + 2, 7, dtype=dtype)
+    part = slice(2, 2 + n_labels)
+    expected = (counts[part, None] * table[labels[part]]).sum(axis=0).astype(dtype)
+    size = dtype(1 if dtype is np.uint8 else 2)
+    for lane in (0, 1, width - 1):
+        # One lane reaches its limit exactly; one more is too much.
+        for more in (0, 1):
+            limits = expected // size + dtype(1)
+            limits[lane] = -(-int(expected[lane]) // int(size)) + more
+            reached = lines_of(table.reshape(-1), labels, counts, 2, 2 + n_labels, limits, size, sums[1:-1])
+            assert reached == bool((expected >= limits * size).any())
+            np.testing.assert_array_equal(sums[1:-1], expected)
     assert sums[0] == sums[-1] == 7
 
 

@@ -85,8 +85,9 @@ class EvidenceAccumulation(ThresholdedConsensus):
     For m distinct label rows of p labels, d labels in all: single linkage is a minimum spanning tree by Prim's
     algorithm, O(m² p) time and O(m p) memory; where no label is missing and the weights are equal, on bitmaps of
     m d / 8 bytes, up to 256 MB and a quarter of ``max_bytes`` (m = 100,000, p = 20: 1.5 s; beyond, and otherwise,
-    four times as long). Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) along a chain of
-    nearest neighbours, O(m² p) time as a rule and O(m p + d) memory. Complete linkage fills a
+    four times as long). Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) in rounds that merge
+    all reciprocal nearest neighbours, O(m² p) time as a rule and O(m p + d) memory; along a chain of nearest
+    neighbours, several times slower, where labels are missing or similar or weights differ. Complete linkage fills a
     condensed matrix of m (m - 1) / 2 pairs, O(m² p) time and 1 to 4 bytes per pair; average linkage with a threshold 4
     to 8, twice as many where labels are missing. Each distinct row takes p codes and 160 bytes besides, and each object
     80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.

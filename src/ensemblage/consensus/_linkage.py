@@ -18,6 +18,7 @@ from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import check_bytes
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
+from ensemblage.consensus._rounds import merges_in_rounds
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average import Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
@@ -190,7 +191,7 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
     """Group average from the label counts of the clusters (Candel Eqs. 4, 5 and 14); Σ joined / Σ labelled.
 
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
-    to its parts, ratio of sums or not, so the chain of nearest neighbours finds a closest pair at every merge.
+    to its parts, ratio of sums or not, so what are the nearest to each other merge, whatever else does before them.
     """
     # The partitions with the most clusters first: their labels tell most about a pair.
     rows, labels = similarity.rows, similarity.labels
@@ -198,12 +199,11 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
     offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
     rows = replace(rows, codes=rows.codes.columns(order), offsets=offsets, weights=rows.weights[order])
     similarity = replace(similarity, rows=rows, labels=labels._replace(starts=labels.starts[order]))
-    codes, counts = similarity.rows.codes[:], similarity.rows.counts
-    compared = similarity.compared()
-    clusters = Clusters.of(codes, counts, compared, by_equality=similarity.countable and similarity.complete)
-    joined = np.empty(BLOCK, dtype=np.min_scalar_type(codes.shape[1]))
+    codes, counts, compared = rows.codes[:], rows.counts, similarity.compared()
+    if similarity.countable and similarity.complete:
+        return _in_order(*merges_in_rounds(codes, counts, offsets, similarity.n_jobs))
     pairs, similarities = _merge_arrays(len(codes), np.float64)
-    state = (clusters, Chain.of(len(codes)), Nearest.of(len(codes)), joined)
+    state = (Clusters.of(codes, counts, compared), Chain.of(len(codes)), Nearest.of(len(codes)))
     run_in_slices(average_chain, compared, *state, pairs, similarities)
     return _in_order(pairs, similarities)
 

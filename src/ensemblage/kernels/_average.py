@@ -39,7 +39,7 @@ class Nearest(NamedTuple):
 @jit
 def most_promising(clusters: Any) -> int:
     """The cluster that may be most similar to another."""
-    rows, several, used, bound = clusters[2], clusters[3], clusters[6], clusters[12]
+    rows, several, used, bound = clusters[1], clusters[2], clusters[5], clusters[11]
     best, chosen = -1.0, -1
     for j in range(used[0]):
         if bound[rows[j]] > best:
@@ -53,7 +53,7 @@ def most_promising(clusters: Any) -> int:
 @jit
 def take_out(c: int, offsets: Any, clusters: Any) -> None:
     """Take a cluster that is about to be merged off its list; a row alone gets counts of its labels."""
-    codes, columns, rows, several, place, alone, used, sizes, labels, counts, begin, length, _ = clusters
+    codes, rows, several, place, alone, used, sizes, labels, counts, begin, length, _ = clusters
     at = place[c]
     if not alone[c]:
         used[1] -= 1
@@ -68,15 +68,13 @@ def take_out(c: int, offsets: Any, clusters: Any) -> None:
     last = rows[used[0]]
     rows[at], place[last] = last, at
     codes[at] = codes[used[0]]
-    for t in range(columns.shape[0]):
-        columns[t, at] = columns[t, used[0]]
 
 
 @jit
 def move_together(clusters: Any) -> None:
     """Close the gaps between the labels of the clusters."""
     several, used, labels, counts, begin, length = (
-        clusters[3], clusters[6], clusters[8], clusters[9], clusters[10], clusters[11],
+        clusters[2], clusters[5], clusters[7], clusters[8], clusters[9], clusters[10],
     )  # fmt: skip
     order = np.argsort(begin[several[: used[1]]])
     end = 0
@@ -93,7 +91,7 @@ def move_together(clusters: Any) -> None:
 @jit
 def merge_labels(first: int, second: int, clusters: Any) -> None:
     """Write the label counts of both clusters behind all others; they are the first one's from now on."""
-    _, _, _, _, _, _, used, _, labels, counts, begin, length, _ = clusters
+    _, _, _, _, _, used, _, labels, counts, begin, length, _ = clusters
     a, b = begin[first], begin[second]
     end_a, end_b, e = a + length[first], b + length[second], used[2]
     while a < end_a or b < end_b:
@@ -115,8 +113,8 @@ def merge_labels(first: int, second: int, clusters: Any) -> None:
 @jit
 def merge(first: int, second: int, offsets: Any, clusters: Any) -> None:
     """The second cluster becomes part of the first."""
-    several, place, alone, used, sizes = clusters[3], clusters[4], clusters[5], clusters[6], clusters[7]
-    labels, length = clusters[8], clusters[11]
+    several, place, alone, used, sizes = clusters[2], clusters[3], clusters[4], clusters[5], clusters[6]
+    labels, length = clusters[7], clusters[10]
     if used[2] + 4 * (offsets.shape[0] - 1) + length[first] + length[second] > labels.shape[0]:
         move_together(clusters)
     take_out(first, offsets, clusters)
@@ -130,7 +128,7 @@ def merge(first: int, second: int, offsets: Any, clusters: Any) -> None:
 
 @jit
 def average_chain(
-    compared: Any, clusters: Any, chain: Any, nearest: Any, joined: Any, pairs: Any, similarities: Any, budget: int
+    compared: Any, clusters: Any, chain: Any, nearest: Any, pairs: Any, similarities: Any, budget: int
 ) -> bool:
     """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
 
@@ -138,14 +136,13 @@ def average_chain(
     clusters : WORK Clusters, as a plain tuple
     chain : WORK Chain, as a plain tuple
     nearest : WORK Nearest, as a plain tuple
-    joined : WORK (block,) unsigned, counts to p
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,)
     budget : IN operations of this slice
     """
     _, _, chained, dead, progress = chain
     partner, searched, born, n_searched = nearest
-    bound, m = clusters[12], dead.shape[0]
+    bound, m = clusters[11], dead.shape[0]
     tables = np.zeros((3, compared[0][-1]))
     while progress[1] < m - 1 and budget > 0:
         # First every row finds its nearest one; then the most promising cluster starts a chain.
@@ -159,7 +156,7 @@ def average_chain(
         near = partner[top]
         if near < 0 or dead[near] or born[near] > searched[top]:
             budget -= work_of_search(compared, clusters)
-            near, bound[top] = nearest_to(top, before, link, compared, clusters, chained, tables, joined)
+            near, bound[top] = nearest_to(top, before, link, compared, clusters, chained, tables)
             partner[top], searched[top] = near, progress[1]
         if progress[0] == 0:
             continue

@@ -1,13 +1,15 @@
 """Rows of tables of floats in vector registers, eight columns at a time.
 
 Written as LLVM instructions: from a loop over the columns the compiler makes code with three to four times the run
-time, for it does not keep sums over columns in registers. A table's width must be a multiple of ``LANES``.
+time, for it does not keep sums over columns in registers. They are vectors of LLVM, of no one processor: it makes of
+them what the processor has. A table's width must be a multiple of ``LANES``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,10 @@ from ensemblage._jit import jit
 LANES = 8
 """Columns that are added at once."""
 
+LINE = 64
+"""Bytes of the line of a label in `add_lines`."""
+N_CHAINS = 4
+"""Sums that are made side by side, so that an addition need not wait for the one before."""
 SIZE = ir.IntType(64)
 
 
@@ -89,6 +95,70 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
 
 
 @intrinsic
+def add_lines(
+    typing_context: Any,
+    table: Any,
+    labels: Any,
+    counts: Any,
+    begin: Any,
+    end: Any,
+    limits: Any,
+    size: Any,
+    sums: Any,
+) -> Any:
+    """``sums[v]`` = Σ ``counts[e]`` · ``table[labels[e], v]`` over begin ≤ e < end; whether any reaches ``limits[v]`` ·
+    ``size``. In a table of bytes every count is taken for 1.
+
+    ``table`` is flat, a line of ``LINE`` bytes for each label, of unsigned integers or floats; ``limits``, ``size`` and
+    ``sums`` are of its type; ``labels`` have no sign. Sums and products must be exact. No index is checked.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        lines, names, weights, least, out = (
+            cgutils.create_struct_proxy(signature.args[i])(context, builder, values[i]).data for i in (0, 1, 2, 5, 7)
+        )
+        begin, end, size = values[3], values[4], values[6]
+        kind = table.dtype
+        width = 8 * LINE // kind.bitwidth
+        vector = ir.VectorType(context.get_value_type(kind), width)
+        is_float = isinstance(kind, types.Float)
+        add = partial(builder.fadd, flags=("contract",)) if is_float else builder.add
+        multiply = partial(builder.fmul, flags=("contract",)) if is_float else builder.mul
+        reaches = builder.fcmp_ordered if is_float else builder.icmp_unsigned
+        align = kind.bitwidth // 8
+        registers = [cgutils.alloca_once(builder, vector) for _ in range(N_CHAINS)]
+        for register in registers:
+            builder.store(ir.Constant(vector, [0] * width), register)
+
+        def add_label(place: Any, register: Any) -> None:
+            label = builder.zext(builder.load(builder.gep(names, [place])), SIZE)
+            line = builder.load(_vectors(builder, lines, builder.mul(label, SIZE(width)), vector), align=align)
+            if kind != types.uint8:
+                weight = context.cast(builder, builder.load(builder.gep(weights, [place])), counts.dtype, kind)
+                line = multiply(_all_lanes(builder, weight, vector), line)
+            builder.store(add(builder.load(register), line), register)
+
+        n_labels = builder.sub(end, begin)
+        n_left = builder.urem(n_labels, SIZE(N_CHAINS))
+        with cgutils.for_range(builder, builder.udiv(n_labels, SIZE(N_CHAINS))) as loop:
+            for i, register in enumerate(registers):
+                add_label(builder.add(begin, builder.add(builder.mul(loop.index, SIZE(N_CHAINS)), SIZE(i))), register)
+        with cgutils.for_range(builder, n_left) as loop:
+            add_label(builder.add(builder.sub(end, n_left), loop.index), registers[0])
+        total = builder.load(registers[0])
+        for register in registers[1:]:
+            total = add(total, builder.load(register))
+        builder.store(total, _vectors(builder, out, SIZE(0), vector), align=align)
+        limit = builder.load(_vectors(builder, least, SIZE(0), vector), align=align)
+        reached = reaches(">=", total, multiply(limit, _all_lanes(builder, size, vector)))
+        bits = ir.IntType(width)
+        return builder.icmp_unsigned("!=", builder.bitcast(reached, bits), bits(0))
+
+    arguments = table, labels, counts, types.int64, types.int64, limits, table.dtype, sums
+    return types.boolean(*arguments), generate
+
+
+@intrinsic
 def two_least(typing_context: Any, values: Any) -> Any:
     """The least of ``values`` and the least of the others (C-contiguous, a multiple of ``LANES``, no NaN)."""
 
@@ -135,6 +205,15 @@ def _while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterat
     builder.store(after, column)
     builder.branch(test)
     builder.position_at_end(end)
+
+
+def _all_lanes(builder: Any, value: Any, kind: Any) -> Any:
+    """A vector with the value in every lane."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.IntType(32)(0))
+    return builder.shuffle_vector(
+        first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), kind.count), [0] * kind.count)
+    )
 
 
 def _sorted(builder: Any, a: Any, b: Any) -> tuple[Any, Any]:

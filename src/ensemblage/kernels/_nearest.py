@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import jit
 from ensemblage.kernels._chain import is_nearer
-from ensemblage.kernels._joined import count_joined
 
 TOLERANCE = 1e-9
 """Relative rounding error allowed for when a sum is bounded."""
@@ -43,8 +42,6 @@ class Clusters(NamedTuple):
 
     codes: NDArray[Any]
     """(m, p) codes of the rows that are alone, in any order."""
-    columns: NDArray[Any]
-    """(p, m) the same; empty if rows may not be compared by equality of codes."""
     rows: NDArray[np.int64]
     """(m,) row of each of them."""
     several: NDArray[np.int64]
@@ -69,16 +66,15 @@ class Clusters(NamedTuple):
     """(m,) the most that the similarity of a cluster to another can be."""
 
     @classmethod
-    def of(cls, codes: NDArray[Any], counts: NDArray[np.int64], compared: Compared, by_equality: bool) -> Clusters:
+    def of(cls, codes: NDArray[Any], counts: NDArray[np.int64], compared: Compared) -> Clusters:
         """Every row alone; ``counts`` are the objects of each."""
         m, p = codes.shape
         # Every search reads the labels: half the bytes are half the time where they do not fit into the cache.
         labels = np.empty(2 * m * p + 8 * p, dtype=np.min_scalar_type(int(compared.offsets[-1])))
         exact: Any = np.float32 if counts.sum() < 2**24 else np.float64
-        columns = codes.T.copy(order="C") if by_equality else np.empty((0, 0), dtype=codes.dtype)
         begin, length = np.zeros((2, m), dtype=np.int64)
         return cls(
-            codes.copy(order="C"), columns, np.arange(m), np.empty(m, dtype=np.int64), np.arange(m),
+            codes.copy(order="C"), np.arange(m), np.empty(m, dtype=np.int64), np.arange(m),
             np.ones(m, dtype=np.bool_), np.array([m, 0, 0]), counts.astype(np.float64),
             labels, np.empty(len(labels), dtype=exact), begin, length, np.full(m, np.inf),
         )  # fmt: skip
@@ -147,7 +143,7 @@ def nearest_row(
     nearest : IN best cluster so far
     best : IN and how similar it is
     """
-    codes, rows, used, bound = clusters[0], clusters[2], clusters[6], clusters[12]
+    codes, rows, used, bound = clusters[0], clusters[1], clusters[5], clusters[11]
     beta, lam, rest = tables[0], tables[1], tables[2]
     p = codes.shape[1]
     least = best * total * (1 - TOLERANCE)
@@ -183,7 +179,7 @@ def nearest_cluster(
 
     clusters : IN as above
     """
-    _, _, _, several, _, _, used, sizes, labels, counts, begin, length, bound = clusters
+    _, _, several, _, _, used, sizes, labels, counts, begin, length, bound = clusters
     beta, lam, rest = tables[0], tables[1], tables[2]
     least = best * total * (1 - TOLERANCE)
     for j in range(used[1] - 1, -1, -1):
@@ -211,32 +207,8 @@ def nearest_cluster(
 
 
 @jit
-def nearest_equal(
-    clusters: Any, codes: Any, joined: Any, itself: int, before: int, chained: Any, nearest: int, best: float
-) -> tuple[int, float]:
-    """`nearest_row` for a row alone when every weight is 1, similarity is equality and nothing is missing.
-
-    clusters : IN Clusters
-    codes : IN (p,) codes of the row `itself`, alone too
-    joined : WORK (block,) unsigned
-    """
-    columns, rows, left = clusters[1], clusters[2], clusters[6][0]
-    p, width = columns.shape[0], joined.shape[0]
-    for start in range(0, left, width):
-        counter = joined[: min(width, left - start)]
-        count_joined(columns, codes, codes[:0], start, counter)
-        least = np.int64(np.ceil(best * p * (1 - TOLERANCE)))
-        for j in range(counter.shape[0]):
-            if counter[j] >= least:
-                similarity, other = counter[j] / p, rows[start + j]
-                if is_nearer(similarity, other, itself, best, nearest, before, chained):
-                    best, nearest, least = similarity, other, np.int64(counter[j])
-    return nearest, best
-
-
-@jit
 def nearest_to(
-    top: int, before: int, link: float, compared: Any, clusters: Any, chained: Any, tables: Any, joined: Any
+    top: int, before: int, link: float, compared: Any, clusters: Any, chained: Any, tables: Any
 ) -> tuple[int, float]:
     """The most similar cluster, and how similar it is.
 
@@ -247,25 +219,21 @@ def nearest_to(
     clusters : IN Clusters
     chained : IN (m,)
     tables : WORK (3, d)
-    joined : WORK (block,)
     """
-    codes, columns, _, _, place, alone, _, sizes, labels, counts, begin, length, _ = clusters
+    codes, _, _, place, alone, _, sizes, labels, counts, begin, length, _ = clusters
     offsets, weights, _, _, complete = compared
     p = codes.shape[1]
     near = before if before >= 0 else sizes.shape[0]
     total = weights.sum() * sizes[top] if complete else 0.0
-    own = codes[place[top]].copy() if alone[top] else codes[0]
     if alone[top]:
         own_labels, own_counts = np.empty(p, labels.dtype), np.full(p, sizes[top], counts.dtype)
         for t in range(p):
-            own_labels[t] = offsets[t] + own[t]
+            own_labels[t] = offsets[t] + codes[place[top], t]
         fill_tables(own_labels, own_counts, sizes[top], compared, tables)
     else:
         a, b = begin[top], begin[top] + length[top]
         fill_tables(labels[a:b], counts[a:b], sizes[top], compared, tables)
     near, best = nearest_cluster(clusters, tables, total, top, before, chained, near, link)
-    if alone[top] and columns.shape[0] > 0:
-        return nearest_equal(clusters, own, joined, top, before, chained, near, best)
     return nearest_row(clusters, offsets, tables, total, top, before, chained, near, best)
 
 
@@ -273,4 +241,4 @@ def nearest_to(
 def work_of_search(compared: Any, clusters: Any) -> int:
     """Upper bound of the elementary operations of one search."""
     m, p = clusters[0].shape
-    return int(compared[0][p] + m + clusters[6][2] + clusters[6][0] * p)
+    return int(compared[0][p] + m + clusters[5][2] + clusters[5][0] * p)

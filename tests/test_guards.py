@@ -166,6 +166,12 @@ def test_a_role_must_be_one_there_is(tmp_path):
         features_of(read_table(path, roles={"a": "x"}))
 
 
+@pytest.mark.parametrize(("text", "has_header"), [("7,u\n1,u\nx,u\n", True), ("x,u\n1,u\nx,u\n", False)])
+def test_a_number_above_numbers_and_text_is_a_name(tmp_path, text, has_header):
+    """Unless it comes again: only a column of nothing but numbers has data wherever a number stands."""
+    assert len(read_table(written(tmp_path, text))) == 3 - has_header
+
+
 def test_only_unusual_separators_are_told(tmp_path):
     assert not [n for n in read_table(written(tmp_path, "a,b\n1,2\n3,4\n")).notes if "separated" in n]
     assert "cells are separated by semicolons" in read_table(written(tmp_path, "a;b\n1;2\n3;4\n")).notes

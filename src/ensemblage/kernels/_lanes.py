@@ -132,7 +132,7 @@ def add_lines(
 
         def add_label(place: Any, register: Any) -> None:
             label = builder.zext(builder.load(builder.gep(names, [place])), SIZE)
-            line = builder.load(_vectors(builder, lines, builder.mul(label, SIZE(width)), vector), align=align)
+            line = builder.load(vectors_at(builder, lines, builder.mul(label, SIZE(width)), vector), align=align)
             if kind != types.uint8:
                 weight = context.cast(builder, builder.load(builder.gep(weights, [place])), counts.dtype, kind)
                 line = multiply(_all_lanes(builder, weight, vector), line)
@@ -148,8 +148,8 @@ def add_lines(
         total = builder.load(registers[0])
         for register in registers[1:]:
             total = add(total, builder.load(register))
-        builder.store(total, _vectors(builder, out, SIZE(0), vector), align=align)
-        limit = builder.load(_vectors(builder, least, SIZE(0), vector), align=align)
+        builder.store(total, vectors_at(builder, out, SIZE(0), vector), align=align)
+        limit = builder.load(vectors_at(builder, least, SIZE(0), vector), align=align)
         reached = reaches(">=", total, multiply(limit, _all_lanes(builder, size, vector)))
         bits = ir.IntType(width)
         return builder.icmp_unsigned("!=", builder.bitcast(reached, bits), bits(0))

@@ -285,6 +285,8 @@ def test_columns_are_found_by_name():
     frame, _ = people()
     preprocessor = Preprocessor().fit(frame)
     np.testing.assert_array_equal(preprocessor.transform(frame[frame.columns[::-1]]), preprocessor.transform(frame))
+    one = frame.iloc[:1].assign(city=None)
+    assert preprocessor.transform(one).shape == (1, 7)
     with pytest.raises(ValueError, match="It has no 'city'"):
         preprocessor.transform(frame.drop(columns="city"))
 

@@ -250,15 +250,16 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _table(self, X: Any) -> Table | None:
+    def _table(self, X: Any, keep_empty: bool = False) -> Table | None:
         """X as a table, None if it has no columns of their own."""
-        table = X if isinstance(X, Table) else read_table(X) if as_frame(X) is not None else None
+        is_frame = not isinstance(X, Table) and as_frame(X) is not None
+        table = X if isinstance(X, Table) else read_table(X, keep_empty=keep_empty) if is_frame else None
         given = {} if table is None else {**table.given_roles, **(self.roles or {})}
         return table if table is None or given == table.given_roles else replace(table, given_roles=given)
 
     def _known_table(self, X: Any) -> Table | None:
         """X as a table with the columns that were fitted."""
-        table = self._table(X)
+        table = self._table(X, keep_empty=True)  # of few new objects a column may well be empty
         if (table is None) != (self._encoding is None):
             fitted = "an array" if self._encoding is None else "a table"
             raise TypeError(f"X must be what {type(self).__name__} was fitted to: {fitted}. Got {type(X).__name__}.")

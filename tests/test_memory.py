@@ -98,7 +98,7 @@ def test_what_cannot_fit_is_refused_before_it_is_begun(monkeypatch):
     monkeypatch.setattr(_negmm, "compact_associations", unreachable)
     rows = np.arange(80_000)
     labels = Ensemble(np.column_stack([rows % 5, rows % 16_001]))
-    with pytest.raises(ValueError, match=r"CSPA must .* = 2.1 GB. Got 100.* label rows. Give n_neighbors=100, raise"):
+    with pytest.raises(ValueError, match=r"CSPA must .* = 2.1 GB. Got 101.* label rows. Give n_neighbors=100, raise"):
         CSPA(2, n_neighbors=None).fit(labels)
     with pytest.raises(ValueError, match=r"NegMM must fit into max_bytes = 2.0 GB. Got 6.* 80,000 label rows. Raise"):
         NegMM(2, max_bytes="2GB").fit(labels)

@@ -38,7 +38,7 @@ def test_a_frame_is_read_as_its_file(library):
     np.testing.assert_array_equal(ours.X, its.X)
     assert (ours.names, ours.ids, ours.columns) == (its.names, its.ids, its.columns)
     assert [column.cells() for column in table.columns][:6] == [column.cells() for column in file.columns][:6]
-    assert read_table(FRAMES[library](), roles={"x": "drop"}).features().names == ["y"]
+    assert read_table(FRAMES[library](), roles={"x": "drop"}).features(categories="drop").names == ["y"]
 
 
 def test_the_index_of_a_pandas_frame_holds_row_names():
@@ -134,7 +134,7 @@ def test_labels_of_a_frame():
         (pd.DataFrame(), ValueError, "at least one row"),
         (pl.LazyFrame({"a": [1]}), TypeError, "Collect a lazy frame"),
         (np.ones((2, 2)), TypeError, "must be a path, the bytes of a file, or a data frame"),
-        (pd.DataFrame({"a": [1.0, None], "b": [1, 2]}), ValueError, "Got 1, the first in row 2, column 'a'"),
+        (pd.DataFrame({"a": [1.0, None, 3], "b": [1, 2, 4]}), ValueError, "Got 1, the first in row 2, column 'a'"),
     ],
 )
 def test_frames_that_are_refused(frame, error, message):

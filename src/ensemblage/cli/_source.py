@@ -17,6 +17,8 @@ READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet
 """Settings of commands that say how a table is read."""
 FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
+USUAL = {"categories": "encode", "dates": "drop"}
+"""Options that came later: where they are as usual, an older folder is not of another analysis."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
 
@@ -76,7 +78,7 @@ class Source:
             "transpose": self.reading.get("transpose", False),
             **{name: value for name in READING[3:] if (value := self.reading.get(name)) is not None},
             **({"role": [f"{name}={role}" for name, role in self.given_roles.items()]} if self.given_roles else {}),
-            **self.options,
+            **{name: value for name, value in self.options.items() if USUAL.get(name) != value},
         }
 
     def features(self, content: bytes) -> Features:

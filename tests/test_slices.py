@@ -167,11 +167,11 @@ print("finished", flush=True)
 @pytest.mark.parametrize(
     ("call", "n"),
     [
-        ("EvidenceAccumulation(linkage='average').fit", 50_000),
+        ("EvidenceAccumulation(linkage='average').fit", 120_000),
         ("EvidenceAccumulation(linkage='single').fit", 300_000),
         ("EvidenceAccumulation(linkage='complete').fit", 35_000),
         ("association_counts", 400_000),
-        ("Discotec().fit", 130_000),
+        ("Discotec().fit", 600_000),
     ],
 )
 def test_ctrl_c_ends_a_fit_long_before_it_is_done(call, n):

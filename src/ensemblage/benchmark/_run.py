@@ -261,8 +261,9 @@ def _board(units: list[Unit], store: Store) -> Board:
     found = _found(units, store)
     rows = []
     for unit in units:
+        objects = unit.rows()
         for entry in unit.entries:
             result = found.get(unit.key(entry))
             if result is not None:
-                rows.append(Row(unit.set.name, unit.pool, entry, unit.seed, unit.is_part, unit.rows(), result))
+                rows.append(Row(unit.set.name, unit.pool, entry, unit.seed, unit.is_part, objects, result))
     return Board(rows)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.tables import as_labels, features_of, read_table
+from ensemblage.tables import features_of, read_table
 
 CLASSES = "label"
 """The column of classes in a .csv.gz file."""
@@ -103,7 +103,7 @@ def _of_table(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]
     if CLASSES not in table.names:
         raise ValueError(f"{path.name} must have a column {CLASSES!r} of known classes. It has none. Name it so.")
     features = features_of(table, truth_column=CLASSES, impute="median", standardize=False)
-    classes = as_labels(table[CLASSES])
+    classes = np.asarray(features.truth)
     known = [label is not None for label in classes]
     reference = np.zeros(len(classes), dtype=np.int64)
     reference[known] = np.unique(classes[known].astype(str), return_inverse=True)[1] + 1

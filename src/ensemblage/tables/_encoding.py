@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from ensemblage.tables._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.tables._column import Column
-from ensemblage.tables._dates import date_parts, parse_dates
+from ensemblage.tables._dates import date_parts
 from ensemblage.tables._roles import AS_SAID, CLASSES_NAME, MOST_CATEGORIES, Role, Roles, ordered_levels, role_of
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ LARGEST = 1e150
 """Its square is a number."""
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
 CATEGORIES = ("encode", "member", "drop")
+PARTS = ("year", "month", "weekday", "hour")
+"""Of a date; the last where there are times."""
 DATES = ("drop", "days", "parts")
 
 
@@ -70,9 +72,9 @@ class Encoded:
             _check_numbers(column, table)
             return {self.name: column.numbers}  # type: ignore[dict-item]  # checked
         if self.kind == "days":
-            return {self.name: parse_dates(column, table.source).days}
+            return {self.name: table.dates(self.name).days}
         if self.kind == "parts":
-            parts = date_parts(parse_dates(column, table.source), self.with_hour)
+            parts = date_parts(table.dates(self.name), self.with_hour)
             return {f"{self.name}.{part}": values for part, values in parts.items()}
         codes = level_codes(column, self.levels)
         if self.kind == "ordered":  # of one that was not seen nothing is known
@@ -85,7 +87,7 @@ class Encoded:
             levels = self.levels[-1:] if n_indicators(len(self.levels)) == 1 else self.levels
             return [f"{self.name}={level}" for level in levels]
         if self.kind == "parts":
-            return [f"{self.name}.{part}" for part in ("year", "month", "weekday", "hour")[: 3 + self.with_hour]]
+            return [f"{self.name}.{part}" for part in PARTS[: 3 + self.with_hour]]
         return [self.name]
 
     def use(self) -> str:
@@ -93,7 +95,9 @@ class Encoded:
         if self.kind in ("category", "member", "ordered"):
             kind = {"category": "indicators", "member": "member of the ensemble", "ordered": "rank"}[self.kind]
             return f"used: {kind} of {len(self.levels)} categories"
-        return {"number": "used", "days": "used: number of days", "parts": "used: year, month, weekday"}[self.kind]
+        if self.kind == "parts":
+            return f"used: {', '.join(PARTS[: 3 + self.with_hour])}"
+        return {"number": "used", "days": "used: number of days"}[self.kind]
 
 
 @dataclass(frozen=True)
@@ -164,9 +168,7 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
             f"{table.source} must have a column of {kind} beside its id and its truth. It has none. "
             "Say what a column is: --role NAME=number."
         )
-    notes += [
-        note for c in used if c.kind in ("days", "parts") for note in parse_dates(table[c.name], table.source).notes
-    ]
+    notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _check_complete(cells, used, table, options.impute)
     features = [column for column in used if column.kind != "member"]
     if not features:
@@ -186,7 +188,7 @@ def planned_columns(table: Table, columns: Sequence[Column], options: Options) -
     """By name how a column becomes numbers, or why it is left out."""
     roles = table.found_roles
     dated = [c for c in columns if roles[c.name].name == "date" and options.dates == "parts"]
-    with_hour = any(parse_dates(c, table.source).has_times for c in dated)
+    with_hour = any(table.dates(c.name).has_times for c in dated)
     return {c.name: _encoded(c, roles[c.name], table, options, with_hour) for c in columns}
 
 

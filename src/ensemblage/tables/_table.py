@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.tables._column import Column
+from ensemblage.tables._dates import Dates, parse_dates
 from ensemblage.tables._features import Features, features_of
 from ensemblage.tables._roles import Role, find_roles
 
@@ -105,6 +106,16 @@ class Table:
                 for c in self.columns
             }
         )
+
+    def dates(self, name: str) -> Dates:
+        """The dates of a column, parsed once."""
+        if name not in self._dates:
+            self._dates[name] = parse_dates(self[name], self.source)
+        return self._dates[name]
+
+    @cached_property
+    def _dates(self) -> dict[str, Dates]:
+        return {}
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} ({role})" for name, role in self.roles.items())

@@ -37,7 +37,7 @@ from ensemblage import METHODS, Ensemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
 from ensemblage.cli._methods import ONLY_IN_PYTHON
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.metrics import density
+from ensemblage.metrics import certainty, density
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, make_ranker
 from ensemblage.rows import blocks
@@ -46,7 +46,17 @@ NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 AVAILABLE = sorted(name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name]))
 MISSING = [0.0, 0.3]
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
-LEARNED = ("labels_", "confidence_", "linkage_matrix_", "objective_", "threshold_", "aggregate_", "losses_")
+LEARNED = (
+    "labels_",
+    "confidence_",
+    "runner_up_",
+    "cohesion_",
+    "linkage_matrix_",
+    "objective_",
+    "threshold_",
+    "aggregate_",
+    "losses_",
+)
 
 
 def method_of(name: str, n_clusters: int | None = 3, **parameters: Any) -> Any:
@@ -143,16 +153,18 @@ def weights_count(name: str, setting: Setting) -> str | None:
     weighted = method_of(name, weights=w).fit(labels)
     assert_sound(weighted, 80)
     assert np.average(weighted.confidence_) != np.average(plain.confidence_)
+    assert np.average(weighted.cohesion_) != np.average(plain.cohesion_)
     again = np.repeat(labels, w.astype(int), axis=1)
     for model, given, its_weights in ((weighted, labels, w), (plain, labels, None)):
         z = model.labels_
-        assert_array_equal(confidence_by_pairs(given, z, its_weights).round(9), model.confidence_.round(9))
-    assert_array_equal(confidence_by_pairs(again, weighted.labels_, None).round(9), weighted.confidence_.round(9))
+        assert_array_equal(cohesion_by_pairs(given, z, its_weights).round(9), model.cohesion_.round(9))
+    assert_array_equal(cohesion_by_pairs(again, weighted.labels_, None).round(9), weighted.cohesion_.round(9))
+    assert_array_equal(certainty(again, weighted.labels_).confidence.round(9), weighted.confidence_.round(9))
     return None
 
 
-def confidence_by_pairs(labels: np.ndarray, clusters: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """The confidence as the README says it: of the pairs with the other members, the share that is joined."""
+def cohesion_by_pairs(labels: np.ndarray, clusters: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Of the pairs with the other members, the share that is joined."""
     w = np.ones(labels.shape[1]) if weights is None else weights
     known = labels >= 0
     both = known[:, None] & known
@@ -182,7 +194,7 @@ def weight_0(name: str, setting: Setting) -> str | None:
         assert model.n_features_in_ == 9
         assert model.labels_[5] == -1
         assert np.isnan(model.confidence_[5])
-        for attribute in ("labels_", "confidence_", "linkage_matrix_", "objective_", "threshold_", "aggregate_"):
+        for attribute in ("labels_", "confidence_", "runner_up_", "linkage_matrix_", "objective_", "aggregate_"):
             if hasattr(other, attribute):
                 assert_array_equal(getattr(model, attribute), getattr(other, attribute))
         if hasattr(model, "predict"):
@@ -199,7 +211,8 @@ def sample_weight(name: str, setting: Setting) -> str | None:
     weighted = method_of(name).fit(labels, sample_weight=w)
     repeated = method_of(name).fit(np.repeat(labels, w, axis=0))
     assert_array_equal(np.repeat(weighted.labels_, w), repeated.labels_)
-    assert_array_equal(np.repeat(weighted.confidence_, w), repeated.confidence_)
+    for attribute in ("confidence_", "runner_up_", "cohesion_"):
+        assert_array_equal(np.repeat(getattr(weighted, attribute), w), getattr(repeated, attribute))
     return None
 
 
@@ -212,7 +225,7 @@ def complete_labels(name: str, setting: Setting) -> str | None:
     assert_sound(model, 300)
     labels, _ = planted_labels(n=90, p=6, k=3, seed=3)
     model = method_of(name).fit(labels)
-    assert np.mean(model.confidence_) == pytest.approx(density(labels, model.labels_), abs=1e-12)
+    assert np.mean(model.cohesion_) == pytest.approx(density(labels, model.labels_), abs=1e-12)
     return None
 
 

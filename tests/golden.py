@@ -50,7 +50,8 @@ def consensus_of(name, labels, weights, k):
 def results_of_consensus(name, labels, weights, k):
     """Attribute → array of a fitted method."""
     model = consensus_of(name, labels, weights, k)
-    found = {"labels": model.labels_, "confidence": model.confidence_}
+    found = {"labels": model.labels_, "cohesion": model.cohesion_}
+    found |= {"confidence": model.confidence_, "runner-up": model.runner_up_}
     for attribute in ("linkage_matrix_", "threshold_", "mm_index_", "objective_", "order_", "losses_"):
         if hasattr(model, attribute):
             found[attribute.strip("_")] = np.asarray(getattr(model, attribute))

@@ -58,7 +58,7 @@ def density(labels, clustering, weights=None):
     return float(sizes @ np.diag(cluster_density(labels, clustering, weights)) / sizes.sum())
 
 
-def confidence(labels, clustering, weights=None):
+def cohesion(labels, clustering, weights=None):
     """Mean co-association of each object with the other members of its cluster, as a ratio of sums."""
     joined, labelled = joined_and_labelled(labels, weights)
     result = np.full(len(labels), np.nan)
@@ -68,6 +68,52 @@ def confidence(labels, clustering, weights=None):
             total = labelled[i, others].sum()
             result[i] = joined[i, others].sum() / total if total > 0 else 0.0
     return result
+
+
+def lift(labels, weights=None):
+    """(p,) weight of each partition over the chance that it joins two objects that it labels; 0 if it joins none."""
+    u = np.ones(labels.shape[1]) if weights is None else np.array(weights, dtype=float)
+    for t, z in enumerate(labels.T):
+        pairs = list(combinations(z[z >= 0].tolist(), 2))
+        joined = sum(a == b for a, b in pairs)
+        u[t] = u[t] * len(pairs) / joined if joined else 0.0
+    return u
+
+
+def associations(labels, clustering, weights=None):
+    """(n, k) share by lift of the members of each cluster other than the object that have its label; NaN unlabelled."""
+    u, k = lift(labels, weights), int(clustering.max()) + 1
+    plain = np.ones(labels.shape[1]) if weights is None else np.asarray(weights, dtype=float)
+    result = np.full((len(labels), k), np.nan)
+    for i, row in enumerate(labels):
+        known = row >= 0
+        for c in range(k):
+            others = labels[(clustering == c) & (np.arange(len(labels)) != i)]
+            joined = (u * known * (others == row)).sum()
+            pairs = (u * known * (others >= 0)).sum()
+            if known.any():
+                result[i, c] = joined / pairs if pairs > 0 else 0.0
+            if known.any() and clustering[i] == c and len(others) == 0:  # alone
+                by = u if u.any() else plain
+                apart = known & ((labels == row).sum(axis=0) == 1)
+                result[i, c] = (by * apart).sum() / (by * known).sum() if (by * known).sum() > 0 else 0.0
+    return result
+
+
+def certainty(labels, clustering, weights=None):
+    """(confidence, runner-up): own / (own + other), the first of equal others."""
+    shares = associations(labels, clustering, weights)
+    sure, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
+    for i, c in enumerate(clustering):
+        if c >= 0 and (labels[i] >= 0).any():
+            others = [a for a in range(shares.shape[1]) if a != c]
+            if not others:
+                sure[i] = 1.0
+                continue
+            second[i] = max(others, key=lambda a, i=i: (shares[i, a], -a))
+            own, other = shares[i, c], shares[i, second[i]]
+            sure[i] = own / (own + other) if own + other > 0 else 0.5
+    return sure, second
 
 
 def kmeans_loss(labels, clustering, weights=None):

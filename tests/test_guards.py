@@ -140,7 +140,8 @@ def test_confidence_counts_partitions_with_their_weights():
     labels = np.array([[0, 0], [0, 1], [0, 0], [1, 1]])
     model = KMeansConsensus(2, weights=[3, 1], random_state=0).fit(labels)
     assert model.labels_.tolist() == [0, 0, 0, 1]
-    assert model.confidence_.tolist() == [(3 + 4) / 8, 3 / 4, (3 + 4) / 8, 0]
+    assert model.cohesion_.tolist() == [(3 + 4) / 8, 3 / 4, (3 + 4) / 8, 0]
+    assert model.confidence_[3] > KMeansConsensus(2, random_state=0).fit(labels).confidence_[3]
 
 
 def test_generators_use_their_seed():

@@ -9,9 +9,9 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble
-from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics import (
     association_counts,
+    certainty,
     cluster_density,
     coassociation,
     density,
@@ -21,7 +21,7 @@ from ensemblage.metrics import (
     kmeans_loss,
     mm_index,
 )
-from ensemblage.metrics._density import confidence_of_rows, ratio, weighted_sum
+from ensemblage.metrics._density import ratio, weighted_sum
 
 # Li & Liu, Fig. 2: seven objects in four partitions.
 LI = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
@@ -29,13 +29,6 @@ LI_CLUSTERS = np.array([0, 0, 0, 1, 1, 2, 2])
 
 CLUSTERING_METRICS = [density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari]
 NAIVE = [(density, naive.density), (cluster_density, naive.cluster_density), (kmeans_loss, naive.kmeans_loss)]
-
-
-def confidence(labels, clustering, weights=None, n_jobs=None):
-    """confidence_of_rows on whole objects, as if every row were distinct."""
-    ensemble = Ensemble(labels)
-    ones = np.ones(len(labels), dtype=np.int64)
-    return confidence_of_rows(ensemble.rows, ones, clustering, None, ensemble.offsets, weights, n_jobs)
 
 
 # ---- Worked numbers ----
@@ -47,7 +40,7 @@ def test_worked_numbers_of_li_and_candel():
     assert kmeans_loss(LI, LI_CLUSTERS) == pytest.approx(7 / 3)
     assert density(LI, [0, 0, 0, 1, 2, 3, 3]) == pytest.approx(0.642857, abs=5e-7)
     assert kmeans_loss(LI, [0, 0, 0, 1, 2, 3, 3]) == pytest.approx(4 / 3)
-    assert confidence(LI, LI_CLUSTERS).mean() == pytest.approx(6 / 7)
+    assert certainty(LI, LI_CLUSTERS).cohesion.mean() == pytest.approx(6 / 7)
 
 
 def test_weights_of_sec_are_row_sums_of_the_coassociation():
@@ -94,24 +87,9 @@ def test_naive_twins_on_small_ensembles(fast, slow, case):
     np.testing.assert_allclose(fast(*case), slow(*case), atol=1e-12)
 
 
-@given(case=labels_and_clustering())
-def test_confidence(case):
-    np.testing.assert_allclose(confidence(*case), naive.confidence(*case), atol=1e-12)
-
-
-def test_confidence_with_weights_on_distinct_rows(missing):
-    labels = twins(random_labels(40, 5, 3, missing), 100)
-    codes, counts, inverse = Ensemble(labels).distinct
-    clusters = np.random.default_rng(0).integers(-1, 4, size=len(codes))
-    offsets, weights = Ensemble(labels).offsets, np.array([0.5, 2, 0, 1, 1.5])
-    profile = label_profile(codes, clusters, counts, offsets, 4)
-    result = confidence_of_rows(codes, counts, clusters, profile, offsets, weights)
-    np.testing.assert_allclose(result[inverse], naive.confidence(labels, clusters[inverse], weights))
-
-
 @given(case=labels_and_clustering(missing=False))
-def test_mean_confidence_is_the_density(case):
-    assert confidence(*case).mean() == pytest.approx(density(*case))
+def test_mean_cohesion_is_the_density(case):
+    assert certainty(*case).cohesion.mean() == pytest.approx(density(*case))
 
 
 @given(case=labels_and_clustering(missing=False))
@@ -279,12 +257,6 @@ def test_block_size_and_threads_do_not_matter(metric, missing, monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 13)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     np.testing.assert_array_equal(metric(labels, clustering), expected)
-
-
-def test_confidence_is_the_same_for_any_number_of_threads(small_blocks):
-    labels = random_labels(300, 4, 5, 0.3)
-    clustering = random_labels(300, 1, 7, 0.1, seed=1)[:, 0]
-    np.testing.assert_array_equal(confidence(labels, clustering, n_jobs=1), confidence(labels, clustering, n_jobs=4))
 
 
 @pytest.mark.parametrize("metric", CLUSTERING_METRICS)

@@ -57,7 +57,7 @@ if find_spec("pymetis"):
         "hbgf, metis": HBGF(3, partitioner="metis"),
         "cspa, threshold": CSPA(3, association_threshold="kmeans", n_neighbors=10),
     }
-OF_OBJECTS = {"labels_", "confidence_", "aggregate_", "membership_"}
+OF_OBJECTS = {"labels_", "confidence_", "runner_up_", "cohesion_", "aggregate_", "membership_"}
 NOT_OF_ROWS = {"linkage_matrix_"}
 """Over the objects where the method makes a hierarchy of them: `test_hierarchy_of_the_objects`."""
 

@@ -43,7 +43,14 @@ weights : array-like of shape (n_partitions,), optional
     Weights of the partitions, ≥ 0. Default: equal."""
 _CONFIDENCE = """\
 confidence_ : ndarray of shape (n_objects,)
-    Mean co-association of the object with the other members of its cluster, from 0 to 1."""
+    How sure the object's place is: own / (own + other), the shares of the members of its own cluster, and of the one
+    that fits best among the others, that have its labels; see `metrics.certainty`. 1: no partition speaks for another
+    cluster; ½: torn between two; 1 for all where there is one cluster. No probability of being right.
+runner_up_ : ndarray of shape (n_objects,), int32
+    The cluster that fits best among the others; -1 if there is none.
+cohesion_ : ndarray of shape (n_objects,)
+    Mean co-association of the object with the other members of its cluster, from 0 to 1: small where the partitions
+    are fine, however sure."""
 _LABELS_CONFIDENCE = f"""\
 labels_ : ndarray of shape (n_objects,), int32
     Clusters numbered by decreasing size; -1 for an object that no partition labels.

@@ -22,7 +22,7 @@ from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
-from ensemblage.metrics._density import confidence_of_rows
+from ensemblage.metrics._certainty import Association, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows, map_rows
 
@@ -149,6 +149,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     n_features_in_: int
     labels_: NDArray[np.int32]
     confidence_: NDArray[np.float64]
+    runner_up_: NDArray[np.int32]
+    cohesion_: NDArray[np.float64]
     n_clusters_: int
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -246,6 +248,53 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
 
+    def membership(self, X: Any, objects: Any = None) -> NDArray[np.float64]:
+        """Soft memberships of the objects that were fitted: how often the partitions join them with each cluster.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble of shape (n_objects, n_partitions)
+            The label matrix that was fitted.
+        objects : slice or array-like of int, optional
+            Some of its rows, for going over many objects in blocks. Default: all.
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_clusters)
+            The associations of `metrics.certainty` with every cluster, divided by their sum; rows sum to 1, equal ones
+            where all are 0, NaN for an object that no partition labels.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If ``X`` has another number of objects or partitions.
+
+        Notes
+        -----
+        O(n p k) time for n objects; 8 n k bytes.
+
+        Examples
+        --------
+        >>> from ensemblage import KMeansConsensus
+        >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
+        >>> KMeansConsensus(2, random_state=0).fit(labels).membership(labels, slice(2, 4)).round(2)
+        array([[0.  , 1.  ],
+               [0.4 , 0.6 ]])
+        """
+        codes = self._encode(X)
+        if len(codes) != len(self.labels_):
+            raise ValueError(
+                f"X of membership must be the label matrix that was fitted, of {len(self.labels_)} objects. "
+                f"Got {len(codes)}. Give that one."
+            )
+        chosen = np.arange(len(codes))[slice(None) if objects is None else objects]
+        counted = np.where(np.isnan(self.confidence_), -1, self.labels_)[chosen]  # the others are in no cluster's count
+        return np.concatenate(
+            codes.take(chosen).map(self._association.memberships, reads=[counted], n_jobs=self.n_jobs)
+        )
+
     def _holds_rows(self) -> str:
         """Why the method does not work on rows that lie on disk; empty if it does."""
         return "looks at them in no order"
@@ -266,13 +315,15 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         number = self._numbers(rows, clusters)
         clusters = np.append(number, -1).astype(np.int32)[clusters]
         self.n_clusters_ = len(number)
-        profile = label_profile(rows.codes, clusters, rows.counts, rows.offsets, self.n_clusters_, self.n_jobs)
-        confidence = confidence_of_rows(
-            rows.codes, rows.counts, clusters, profile, rows.offsets, rows.weights, self.n_jobs
+        self._number = number
+        self._association = Association.of(
+            rows.codes, rows.counts, clusters, self.n_clusters_, rows.offsets, rows.weights, self.n_jobs
         )
-        self._number, self._profile = number, profile
+        found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
         self.labels_ = rows.of_objects(clusters, -1)
-        self.confidence_ = rows.of_objects(confidence, np.nan)
+        self.confidence_ = rows.of_objects(found.confidence, np.nan)
+        self.runner_up_ = rows.of_objects(found.runner_up, -1)
+        self.cohesion_ = rows.of_objects(found.cohesion, np.nan)
 
     def _check_parameters(self) -> None:
         """What can be said before there are data."""

@@ -63,8 +63,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Clusters numbered by decreasing size.
-    confidence_ : ndarray of shape (n_samples,)
-        How sure the consensus is of each object, from 0 to 1.
+    confidence_, runner_up_, cohesion_ : ndarray of shape (n_samples,)
+        How sure the place of each object is, the next best cluster and the mean co-association with its own cluster:
+        see `metrics.certainty`.
     n_clusters_ : int
     ensemble_ : Ensemble
     preprocessor_, generator_, consensus_
@@ -148,7 +149,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             ensemble = made
         self.ensemble_ = ensemble
         self.consensus_ = consensus.fit(ensemble)
-        for name in ("labels_", "confidence_", "n_clusters_"):
+        for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_"):
             setattr(self, name, getattr(self.consensus_, name))
         return self
 

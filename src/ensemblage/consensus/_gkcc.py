@@ -61,8 +61,9 @@ class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, B
     ----------
     labels_ : ndarray of shape (n_samples,), int32
         Clusters numbered by decreasing size.
-    confidence_ : ndarray of shape (n_samples,)
-        Mean co-association of the object with the other members of its cluster, from 0 to 1.
+    confidence_, runner_up_, cohesion_ : ndarray of shape (n_samples,)
+        How sure the place of each object is, the next best cluster and the mean co-association with its own cluster:
+        see `metrics.certainty`.
     n_clusters_ : int
     objective_ : float
         Loss of the consensus on the binary matrix of the partitions.
@@ -116,7 +117,7 @@ class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, B
         self.ensemble_ = ensemble_of(self.generator_, X)
         start = {"init": self.generator_.labels_, "random_state": None}
         self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
-        for name in ("labels_", "confidence_", "n_clusters_", "objective_", "n_iter_"):
+        for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_", "objective_", "n_iter_"):
             setattr(self, name, getattr(self.consensus_, name))
         return self
 

@@ -71,35 +71,6 @@ def square_label_counts(
 
 
 @jit
-def agreement_of_rows(
-    codes: Any, clusters: Any, profile: Any, labelled: Any, offsets: Any, weights: Any, joined: Any, pairs: Any
-) -> None:
-    """codes : IN (m, p)
-    clusters : IN (m,) cluster of each row, negative = none
-    profile : IN (k, offsets[p]) int64 label counts
-    labelled : IN (k, p) int64, members that each partition labels
-    offsets : IN (p + 1,) int64
-    weights : IN (p,) float64
-    joined : OUT (m,) float64, other members it is joined with, over the partitions
-    pairs : OUT (m,) float64, other members labelled with it; -1 if no partition labels it
-    """
-    for i in range(codes.shape[0]):
-        c = clusters[i]
-        joined[i] = 0
-        pairs[i] = 0
-        seen = False
-        if c >= 0:
-            for t in range(codes.shape[1]):
-                f = offsets[t] + codes[i, t]
-                if f < offsets[t + 1] - 1:
-                    seen = True
-                    joined[i] += weights[t] * (profile[c, f] - 1)
-                    pairs[i] += weights[t] * (labelled[c, t] - 1)
-        if not seen:
-            pairs[i] = -1
-
-
-@jit
 def add_pairs(columns: Any, absent: Any, counts: Any, first: int, last: int, counters: Any, histogram: Any) -> None:
     """columns : IN (p, m) codes of distinct rows
     absent : IN (p,) code for missing; empty: nothing is missing

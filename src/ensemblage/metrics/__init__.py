@@ -3,6 +3,7 @@
 from ensemblage._docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._baselines import ensemble_baselines
+from ensemblage.metrics._certainty import Certainty, certainty, verdicts
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
@@ -15,7 +16,9 @@ from ensemblage.metrics._wat import weak_association_threshold
 
 __all__ = [
     "INTERNAL_INDICES",
+    "Certainty",
     "association_counts",
+    "certainty",
     "cluster_consensus",
     "cluster_density",
     "coassociation",
@@ -31,6 +34,7 @@ __all__ = [
     "membership_entropy",
     "mm_index",
     "pac",
+    "verdicts",
     "weak_association_threshold",
 ]
 

@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_weights
 from ensemblage.counting._pairs import label_count_squares
-from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._pairs import agreement_of_rows
 from ensemblage.metrics._clustering import code_clustering
-from ensemblage.rows.protocol import LabelRows
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
@@ -78,54 +75,6 @@ def weighted_sum(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> NDA
 def ratio(joined: NDArray[Any], pairs: NDArray[Any]) -> NDArray[np.float64]:
     """joined / pairs, 0 where there are no pairs."""
     return np.where(pairs > 0, joined / np.where(pairs > 0, pairs, 1), 0).astype(np.float64)
-
-
-def confidence_of_rows(
-    codes: LabelRows,
-    counts: NDArray[np.int64],
-    clusters: NDArray[Any],
-    profile: NDArray[np.int64] | None,
-    offsets: NDArray[np.int64],
-    weights: NDArray[np.float64] | None = None,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    """Mean co-association of each row with the other members of its cluster: how sure its place is.
-
-    Parameters
-    ----------
-    codes : LabelRows of shape (m, p)
-        Distinct label rows.
-    counts : ndarray of shape (m,)
-        Objects with each row.
-    clusters : ndarray of shape (m,)
-        Cluster of each row; negative = none.
-    profile : ndarray of shape (k, offsets[-1]) or None
-        The clusters' `label_profile`; None counts it here.
-    offsets : ndarray of shape (p + 1,)
-    weights : ndarray of shape (p,), optional
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Over the partitions that label the row: Σ w (α − 1) / Σ w (n_C − 1), with α the members that share its label
-        and n_C the members labelled. 0 alone in a cluster, NaN in no cluster or labelled by no partition. Without
-        missing labels its mean over all objects is Candel's S.
-    """
-    if profile is None:
-        profile = label_profile(codes, clusters, counts, offsets, int(clusters.max(initial=0)) + 1, n_jobs)
-    w = np.ones(codes.shape[1]) if weights is None else weights
-    confidence = codes.state(np.float64, 0)
-    shared = (profile, labelled_members(profile, offsets), offsets, w)
-    codes.map(_confidence_of_block, *shared, reads=[clusters], writes=[confidence], n_jobs=n_jobs)
-    return np.asarray(confidence)
-
-
-def _confidence_of_block(
-    codes: Any, clusters: Any, confidence: Any, profile: Any, labelled: Any, offsets: Any, weights: Any
-) -> None:
-    joined, pairs = np.empty((2, len(codes)))
-    agreement_of_rows(codes, clusters, profile, labelled, offsets, weights, joined, pairs)
-    confidence[:] = np.where(pairs < 0, np.nan, ratio(joined, pairs))
 
 
 def labelled_members(profile: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int64]:

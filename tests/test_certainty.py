@@ -1,0 +1,201 @@
+"""How sure the place of each object is: `metrics.certainty`, and ``membership`` of every method."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import labels_and_clustering, planted_labels, random_labels, twins
+
+from ensemblage import METHODS, CumulativeVoting, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage.metrics import certainty, verdicts
+from ensemblage.metrics._certainty import Association, certainty_of_rows, own_and_other
+
+WORKED = {
+    "complete": (
+        [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 2], [1, 1, 2]],
+        [0, 0, 0, 1, 1, 1],
+        [0.740741, 0.740741, 0.481481, 0.259259, 0.629630, 0.629630],
+        [0.074074, 0.074074, 0.246914, 0.395062, 0, 0],
+        [0.909091, 0.909091, 0.661017, 0.396226, 1, 1],
+        [0.833333, 0.833333, 0.666667, 0.333333, 0.666667, 0.666667],
+    ),
+    "missing": (
+        [[0, 0, -1], [0, 0, 0], [0, -1, 1], [1, 0, 1], [1, 1, 2], [-1, 1, 2], [2, 2, 3]],
+        [0, 0, 0, 1, 1, 1, 2],
+        [1, 0.6, 0.5, 0.142857, 0.571429, 0.5, 1],
+        [0.2, 0.090909, 0.25, 0.444444, 0, 0, 0],
+        [0.833333, 0.868421, 0.666667, 0.243243, 1, 1, 1],
+        None,
+    ),
+}
+
+
+def coded(labels, clustering, weights=None):
+    """What certainty is counted from, with every object a row of its own."""
+    ensemble, clusters = Ensemble(labels), np.asarray(clustering)
+    w = np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float)
+    counts, k = np.ones(len(ensemble), dtype=np.int64), int(clusters.max()) + 1
+    return ensemble.rows, clusters, Association.of(ensemble.rows, counts, clusters, k, ensemble.offsets, w)
+
+
+@pytest.mark.parametrize("case", WORKED)
+def test_worked_example(case):
+    labels, clustering, own, other, confidence, cohesion = WORKED[case]
+    rows, clusters, association = coded(labels, clustering)
+    found = own_and_other(association.with_clusters(rows[:], clusters)[0], clusters)
+    assert_allclose(found[0], own, atol=5e-7)
+    assert_allclose(found[1], other, atol=5e-7)
+    result = certainty(labels, clustering)
+    assert_allclose(result.confidence, confidence, atol=5e-7)
+    if cohesion is not None:
+        assert_allclose(result.cohesion, cohesion, atol=5e-7)
+
+
+@given(case=labels_and_clustering())
+def test_naive_twin(case):
+    labels, clustering = case
+    found = certainty(labels, np.where(clustering < 0, -1, clustering))
+    clusters = np.full(len(labels), -1)
+    clusters[clustering >= 0] = np.unique(clustering[clustering >= 0], return_inverse=True)[1]
+    confidence, runner_up = naive.certainty(labels, clusters)
+    assert_allclose(found.confidence, confidence, atol=1e-9)
+    assert_allclose(found.cohesion, naive.cohesion(labels, clustering), atol=1e-12)
+    ties = np.isclose(found.confidence, confidence) & (found.runner_up != runner_up)
+    shares = naive.associations(labels, clusters)
+    assert_allclose(shares[ties, found.runner_up[ties]], shares[ties, runner_up[ties]], atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_weights_on_distinct_rows(missing):
+    labels = twins(random_labels(40, 5, 3, missing), 100)
+    ensemble = Ensemble(labels)
+    codes, counts, inverse = ensemble.distinct
+    clusters = np.random.default_rng(0).integers(-1, 4, size=len(codes))
+    weights = np.array([0.5, 2, 0, 1, 1.5])
+    association = Association.of(codes, counts, clusters, 4, ensemble.offsets, weights)
+    found = certainty_of_rows(codes, clusters, association)
+    confidence, runner_up = naive.certainty(labels, clusters[inverse], weights)
+    labelled = (labels[:, weights > 0] >= 0).any(axis=1)  # else nothing is known, ½
+    assert_allclose(found.confidence[inverse][labelled], confidence[labelled])
+    assert_array_equal(found.runner_up[inverse][labelled], runner_up[labelled])
+    assert_allclose(found.cohesion[inverse], naive.cohesion(labels, clusters[inverse], weights))
+
+
+def test_perfect_clusters_are_certain_however_fine_the_members():
+    truth = np.repeat([0, 1, 2], [40, 30, 20])
+    random = np.random.default_rng(0)
+    fine = np.column_stack([10 * truth + random.integers(0, 9, 90) for _ in range(6)])
+    found = certainty(fine, truth)
+    assert_array_equal(found.confidence, 1.0)
+    assert found.cohesion.max() < 0.3
+
+
+def test_splitting_labels_inside_the_clusters_changes_next_to_nothing():
+    labels, truth = planted_labels(n=300, p=12, k=3, noise=0.15, seed=0)
+    split = labels.copy()
+    split[:, ::2] = 2 * labels[:, ::2] + np.random.default_rng(0).integers(0, 2, (300, 6))
+    before, after = certainty(labels, truth), certainty(split, truth)
+    assert np.abs(before.confidence - after.confidence).mean() < 0.05
+    assert before.cohesion.mean() - after.cohesion.mean() > 0.15
+
+
+def test_random_labels_are_a_toss_up():
+    labels = random_labels(300, 50, 10)
+    found = certainty(labels, random_labels(300, 1, 3, seed=1)[:, 0])
+    assert 0.45 < found.confidence.mean() < 0.52
+
+
+def test_singletons_one_cluster_and_nothing_known():
+    alone = certainty([[0, 0], [0, 0], [1, 1]], [0, 0, 1])
+    assert_array_equal(alone.confidence, 1.0)
+    assert_array_equal(alone.cohesion, [1, 1, 0])
+    joined_everywhere = certainty([[0, 0], [0, 0], [0, 0]], [0, 0, 1])
+    assert joined_everywhere.confidence[2] == 0.0
+    apart = certainty([[0, 0], [1, 1], [2, 2]], [0, 1, 2])
+    assert_array_equal(apart.confidence, 1.0)
+    never_joined = certainty([[0, 1], [1, 0], [2, 2], [3, 3]], [0, 0, 1, 1])
+    assert_array_equal(never_joined.confidence, 0.5)
+    one = certainty([[0, 0], [0, 1], [1, 1]], [0, 0, 0])
+    assert_array_equal(one.confidence, 1.0)
+    assert_array_equal(one.runner_up, -1)
+
+
+def test_no_cluster_and_no_label():
+    found = certainty([[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1], [0, 1]], [0, 0, 1, 1, 1, -1])
+    assert_array_equal(np.isnan(found.confidence), [0, 0, 0, 0, 1, 1])
+    assert_array_equal(found.runner_up[4:], -1)
+    assert found.verdict.tolist() == ["core"] * 4 + ["", ""]
+    left_out = certainty([[0, 0], [0, 0], [1, 1], [1, 1], [0, 0]], [0, 0, 1, 1, -1])
+    assert_array_equal(left_out.confidence[:4], 1.0)
+
+
+def test_weights_count():
+    labels, clusters = [[0, 0], [0, 1], [0, 0], [1, 1]], [0, 0, 0, 1]
+    plain, first = certainty(labels, clusters), certainty(labels, clusters, weights=[1, 0])
+    assert_array_equal(first.confidence, certainty(np.array(labels)[:, :1], clusters).confidence)
+    assert plain.confidence[1] < first.confidence[1] == 1
+    assert_array_equal(certainty(labels, clusters, weights=[3, 3]).confidence, plain.confidence)
+
+
+def test_words_of_confidence():
+    given = [1, 0.9, np.nextafter(0.9, 0), 2 / 3, np.nextafter(2 / 3, 0), 0, np.nan]
+    assert verdicts(given).tolist() == ["core", "core", "border", "border", "undecided", "undecided", ""]
+    with pytest.raises(ValueError, match="confidence of verdicts must be numbers"):
+        verdicts(["sure"])
+
+
+def test_the_same_for_any_number_of_threads(small_blocks):
+    rows, clusters, association = coded(random_labels(300, 4, 5, 0.3), random_labels(300, 1, 7, 0.1, seed=1)[:, 0])
+    one, four = (certainty_of_rows(rows, clusters, association, n_jobs) for n_jobs in (1, 4))
+    for attribute in ("confidence", "runner_up", "cohesion"):
+        assert_array_equal(getattr(one, attribute), getattr(four, attribute))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_has_memberships(name, missing):
+    labels, _ = planted_labels(n=70, p=7, k=3, noise=0.2, missing=missing, seed=3)
+    labels[5] = -1
+    model = make_consensus(name, 3).fit(labels)
+    found = model.membership(labels)
+    shares = naive.associations(labels, model.labels_)
+    known = np.arange(70) != 5
+    assert found.shape == (70, model.n_clusters_)
+    assert np.isnan(found[5]).all()
+    total = shares[known].sum(axis=1, keepdims=True)
+    assert_allclose(
+        found[known], np.where(total > 0, shares[known] / np.where(total > 0, total, 1), 1 / found.shape[1])
+    )
+    assert_array_equal(model.membership(Ensemble(labels), slice(10, 20)), found[10:20])
+    assert_array_equal(model.membership(labels, [3, 60]), found[[3, 60]])
+    confidence, runner_up = naive.certainty(labels, model.labels_)
+    assert_allclose(model.confidence_, confidence, atol=1e-9)
+    rows = np.flatnonzero(known)
+    assert_allclose(shares[rows, model.runner_up_[rows]], shares[rows, runner_up[rows]], atol=1e-9)
+
+
+def test_memberships_use_the_weights_of_partitions_and_of_objects():
+    labels = planted_labels(n=60, p=5, k=3, noise=0.3, seed=6)[0]
+    weights, w = [1, 2, 0, 1, 3], np.random.default_rng(0).integers(0, 3, 60)
+    model = KMeansConsensus(3, weights=weights, random_state=0).fit(labels, sample_weight=w)
+    repeated = KMeansConsensus(3, weights=weights, random_state=0).fit(np.repeat(labels, w, axis=0))
+    found = model.membership(labels)
+    assert_array_equal(np.repeat(found, w, axis=0), repeated.membership(np.repeat(labels, w, axis=0)))
+    assert_allclose(found.sum(axis=1), 1)  # those of weight 0, too
+    plain = KMeansConsensus(3, random_state=0).fit(labels)
+    assert np.abs(plain.membership(labels) - found).max() > 0.01
+
+
+def test_memberships_of_voting_are_kept_beside():
+    labels = planted_labels(n=60, p=5, k=3, noise=0.3, seed=6)[0]
+    model = CumulativeVoting(3).fit(labels)
+    assert model.membership(labels).shape == model.membership_.shape
+    assert np.abs(model.membership(labels) - model.membership_).max() > 0.01
+
+
+def test_memberships_are_of_the_matrix_that_was_fitted():
+    labels = planted_labels(n=60, p=5, k=3, noise=0.3, seed=6)[0]
+    model = EvidenceAccumulation(3).fit(labels)
+    with pytest.raises(ValueError, match=r"must be the label matrix that was fitted, of 60 objects\. Got 59"):
+        model.membership(labels[1:])

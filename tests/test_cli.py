@@ -21,6 +21,7 @@ from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consen
 from ensemblage.cli import _analysis, _errors, _methods, main
 from ensemblage.cli._generation import Generation
 from ensemblage.consensus import METHODS
+from ensemblage.metrics import verdicts
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
 FILES = ["ensemble.npz", "labels.csv", "report.html", "summary.json"]
@@ -133,7 +134,10 @@ def test_methods_are_listed():
 def test_run_writes_all_it_promises(finished):
     assert sorted(path.name for path in finished.iterdir()) == FILES
     header, *rows = rows_of(finished / "labels.csv")
-    assert header == ["id", "cluster", "confidence"]
+    assert header == ["id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share"]
+    assert all(row[3] == verdicts([float(row[2])])[0] for row in rows)
+    assert all(row[4] in "012" and row[4] != row[1] for row in rows)
+    assert all(float(row[2]) + float(row[5]) == pytest.approx(1, abs=2e-6) for row in rows)
     assert [row[0] for row in rows] == [f"wine_{i:03}" for i in range(1, 179)]
     sizes = np.bincount([int(row[1]) for row in rows])
     assert len(sizes) == 3
@@ -447,7 +451,7 @@ def test_minus_one_is_missing_unless_told(tmp_path):
     (tmp_path / "e.csv").write_text("p,q\n" + "1,1\n-1,2\n-1,2\n1,1\n-1,-1\n")
     succeed("combine", tmp_path / "e.csv", "-k", 2, "-o", tmp_path / "one")
     succeed("combine", tmp_path / "e.csv", "-k", 2, "-o", tmp_path / "two", "--missing", "none")
-    assert rows_of(tmp_path / "one" / "labels.csv")[5] == ["5", "-1", ""]
+    assert rows_of(tmp_path / "one" / "labels.csv")[5] == ["5", "-1", "", "", "", ""]
     assert rows_of(tmp_path / "two" / "labels.csv")[5][1] != "-1"
 
 

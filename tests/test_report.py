@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
 from ensemblage import AverageAgreement, Ensemble, KMeansConsensus, report
-from ensemblage.metrics import cluster_density, coassociation, density
+from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 from ensemblage.report._layout import counted, listed, percent
 from ensemblage.report._shown import sample_by_cluster
 from ensemblage.report._svg import figure_style, to_svg
@@ -94,7 +94,12 @@ def test_numbers_are_those_of_the_metrics(analysis, summary):
     labels = consensus.labels_
     assert summary["data"]["n_objects"] == 120
     assert [c["size"] for c in summary["clusters"]] == np.bincount(labels).tolist()
-    assert summary["consensus"]["mean_confidence"] == pytest.approx(density(ensemble, labels))
+    assert summary["consensus"]["mean_cohesion"] == pytest.approx(density(ensemble, labels))
+    assert summary["consensus"]["mean_confidence"] == pytest.approx(consensus.confidence_.mean())
+    words = verdicts(consensus.confidence_)
+    for c in summary["clusters"]:
+        inside = words[labels == c["cluster"]].tolist()
+        assert c["verdicts"] == {word: inside.count(word) for word in ("core", "border", "undecided")}
     shared = coassociation(ensemble)
     assert summary["consensus"]["between"] == pytest.approx(shared[labels[:, None] != labels].mean())
     between = cluster_density(ensemble, labels) - 2 * np.eye(3)
@@ -136,20 +141,34 @@ def test_missing_classes_are_left_out_of_the_comparison():
 
 
 def test_least_certain_objects_and_where_else_they_could_be(analysis, summary):
-    ensemble, consensus, _ = analysis
-    shared = coassociation(ensemble)
+    _, consensus, _ = analysis
     order = np.argsort(consensus.confidence_, kind="stable")[:20]
     assert [o["id"] for o in summary["least_certain"]] == [str(i) for i in order]
     for o, i in zip(summary["least_certain"], order, strict=True):
-        means = [shared[i, consensus.labels_ == c].mean() if c != o["cluster"] else -1 for c in range(3)]
-        assert o["rival"] == int(np.argmax(means))
-        assert o["rival_confidence"] == pytest.approx(max(means))
+        assert o["runner_up"] == consensus.runner_up_[i]
+        assert o["verdict"] == verdicts(consensus.confidence_[[i]])[0]
 
 
-def test_objects_alone_in_their_cluster_are_not_called_uncertain():
-    ensemble = Ensemble([[0, 0], [0, 0], [1, 1]])
-    found = report.summarize(ensemble, Given([0, 0, 1], [1.0, 1.0, 0.0]), ids=["x", "y", "alone"])
-    assert [o["id"] for o in found["least_certain"]] == ["x", "y"]
+def test_what_a_consensus_of_unknown_origin_does_not_know_is_counted():
+    ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [0, 1]])
+    found = report.summarize(ensemble, Given([0, 0, 1, 1], [1.0, 0.9, 0.7, 0.2]), ids=["x", "y", "z", "odd"])
+    assert [(o["id"], o["runner_up"]) for o in found["least_certain"]] == [("odd", 0), ("z", 0), ("y", 1), ("x", 1)]
+    assert found["consensus"]["mean_cohesion"] == pytest.approx((1 + 1 + 0.5 + 0.5) / 4)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names", "shared"),
+    [
+        ([[0, 0], [0, 0], [1, 1]], ["kmeans_k2_0", "kmeans_k2_1"], {"k": 2, "name": "kmeans"}),
+        ([[0, 0], [0, 1], [1, 2]], ["ward", "kmeans_1"], {"k": None, "name": None}),
+    ],
+)
+def test_what_all_partitions_share_is_said(labels, names, shared):
+    ensemble = Ensemble.from_partitions(list(zip(*labels, strict=True)), names=names)
+    found = report.summarize(ensemble, Given([0, 0, 1]))
+    assert found["consensus"]["shared"] == shared
+    page = report.render(found)
+    assert ("an error that all of them make cannot be seen" in page) == (shared["k"] is not None)
 
 
 def test_summary_survives_json_and_gives_the_same_page(summary, page):
@@ -390,11 +409,11 @@ def test_a_dict_that_is_no_summary_is_refused(tmp_path):
 
 
 def test_a_summary_says_its_schema_and_older_ones_are_read(summary, page):
-    assert next(iter(summary.items())) == ("schema", 3)
+    assert next(iter(summary.items())) == ("schema", 4)
     older = {key: value for key, value in summary.items() if key != "schema"}
     assert report.render(older) == page
-    with pytest.raises(ValueError, match=r"at most 3\. Got 4\. Use the version"):
-        report.render({**summary, "schema": 4})
+    with pytest.raises(ValueError, match=r"at most 4\. Got 5\. Use the version"):
+        report.render({**summary, "schema": 5})
 
 
 def test_the_users_matplotlib_settings_change_nothing(summary, page):

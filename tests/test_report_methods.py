@@ -140,8 +140,9 @@ def test_every_mean_over_partitions_counts_them_with_their_weights(missing):
     others = (labels[:, None] != labels) & (labels >= 0) & (labels[:, None] >= 0)
     assert summary["consensus"]["between"] == pytest.approx((joined[others] @ w).sum() / (both[others] @ w).sum())
     for row in summary["least_certain"]:
-        i, rival = int(row["id"]), labels == row["rival"]
-        assert row["rival_confidence"] == pytest.approx((joined[i, rival] @ w).sum() / (both[i, rival] @ w).sum())
+        i = int(row["id"])
+        assert (row["runner_up"], row["confidence"]) == (model.runner_up_[i], model.confidence_[i])
+    assert summary["consensus"]["mean_cohesion"] == pytest.approx(np.nanmean(model.cohesion_))
     drawn = sorted(v for row in summary["figures"]["matrix"]["percent"] for v in row)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="No partition labels both")
@@ -164,7 +165,6 @@ def test_each_weighted_number_changes_with_the_weights():
     for path in (["consensus", "between"], ["agreement", "consensus"], ["agreement", "others"], ["agreement", "best"]):
         assert plain[path[0]][path[1]] != weighted[path[0]][path[1]]
     assert plain["clusters"][0]["nearest"]["share"] != weighted["clusters"][0]["nearest"]["share"]
-    assert plain["least_certain"][0]["rival_confidence"] != weighted["least_certain"][0]["rival_confidence"]
     assert plain["figures"]["matrix"]["percent"] != weighted["figures"]["matrix"]["percent"]
     # What DISCOTEC compares with has no weights.
     ones = [sum(row.count("1") for row in s["figures"]["matrix"]["frequent"]) for s in summaries]

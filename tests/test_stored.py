@@ -40,6 +40,7 @@ from ensemblage.metrics import (
     kmeans_loss,
     mm_index,
     pac,
+    verdicts,
     weak_association_threshold,
 )
 from ensemblage.rows import disk
@@ -514,7 +515,10 @@ def test_combine_writes_the_labels(big, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected.labels_)
     assert call("combine", big, "-k", 3, "-o", tmp_path / "out.csv")[0] == 0
     lines = (tmp_path / "out.csv").read_text().splitlines()
-    assert lines[:2] == ["id,cluster,confidence", f"1,{expected.labels_[0]},{expected.confidence_[0]:.6g}"]
+    assert lines[0] == "id,cluster,confidence,verdict,runner_up,runner_up_share"
+    sure = expected.confidence_[0]
+    first = f"{expected.labels_[0]},{sure:.6g},{verdicts([sure])[0]},{expected.runner_up_[0]},{1 - sure:.6g}"
+    assert lines[1] == f"1,{first}"
     assert len(lines) == 301
 
 
@@ -529,6 +533,9 @@ def test_combine_writes_parts(big, tmp_path, monkeypatch):
     frame = pl.read_parquet(tmp_path / "out")
     np.testing.assert_array_equal(frame["cluster"], expected.labels_)
     np.testing.assert_array_equal(frame["confidence"], expected.confidence_)
+    np.testing.assert_array_equal(frame["verdict"], verdicts(expected.confidence_))
+    np.testing.assert_array_equal(frame["runner_up"], expected.runner_up_)
+    np.testing.assert_array_equal(frame["runner_up_share"], 1 - expected.confidence_)
     assert "exists" in call("combine", big, "-k", 3, "-o", tmp_path / "out")[2]
     assert call("combine", big, "-k", 2, "-o", tmp_path / "out", "--overwrite")[0] == 0
     (tmp_path / "out" / "mine.txt").write_text("mine")

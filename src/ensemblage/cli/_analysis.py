@@ -24,6 +24,7 @@ from ensemblage.cli._tell import tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.consensus._features import weighted
 from ensemblage.files._text import write_csv
+from ensemblage.metrics import verdicts
 from ensemblage.report._layout import counted
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.tables import Features, Members
@@ -225,7 +226,7 @@ def _finish(
         ranking = [ranker.fit(ensemble) for ranker in rankers]
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
-    folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus.labels_, consensus.confidence_))
+    folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     told = ((name, value) for name, value in folder.identity.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
     with timed(seconds, "report"):
@@ -248,12 +249,23 @@ def _finish(
     return folder.summary
 
 
-def write_labels(path: Path, ids: Sequence[Any], labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
-    """One line per object: id, cluster (−1: none), confidence (empty: none)."""
+LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
+
+
+def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
+    """One line per object: id, cluster (−1: none), and `placed_cells`."""
 
     def lines() -> Iterator[tuple[Any, ...]]:
-        for block in row_blocks(len(labels)):
-            shown = ["" if c != c else f"{c:.6g}" for c in confidence[block].tolist()]
-            yield from zip(ids[block], labels[block].tolist(), shown, strict=True)
+        for block in row_blocks(len(consensus.labels_)):
+            yield from zip(ids[block], consensus.labels_[block].tolist(), *placed_cells(consensus, block), strict=True)
 
-    write_csv(path, ["id", "cluster", "confidence"], lines())
+    write_csv(path, list(LABEL_COLUMNS), lines())
+
+
+def placed_cells(consensus: Any, block: slice) -> tuple[list[Any], ...]:
+    """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none."""
+    confidence = consensus.confidence_[block]
+    shown = ["" if c != c else f"{c:.6g}" for c in confidence.tolist()]
+    others = ["" if r < 0 else r for r in consensus.runner_up_[block].tolist()]
+    shares = ["" if r == "" else f"{1 - c:.6g}" for r, c in zip(others, confidence.tolist(), strict=True)]
+    return shown, verdicts(confidence).tolist(), others, shares

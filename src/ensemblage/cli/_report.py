@@ -14,7 +14,7 @@ from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, un
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
-from ensemblage.metrics._density import confidence_of_rows
+from ensemblage.metrics._certainty import certainty_of
 from ensemblage.tables import Members, Table, as_labels, read_table
 
 
@@ -23,6 +23,8 @@ class GivenLabels(NamedTuple):
 
     labels_: NDArray[np.int64]
     confidence_: NDArray[np.float64]
+    runner_up_: NDArray[np.int32]
+    cohesion_: NDArray[np.float64]
 
 
 def make_report(source: Path, labels: Path | None, output: Path | None, *, overwrite: bool, **settings: Any) -> None:
@@ -61,9 +63,10 @@ def _of_labels(source: Source, labels: Path, output: Path) -> Path:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
+    found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
     return report.build(
         members.ensemble,
-        GivenLabels(clusters, _confidence(members.ensemble, clusters)),
+        GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion),
         ids=members.ids,
         truth=members.truth,
         settings={"ensemble": source.path.name, "labels": labels.name},
@@ -101,8 +104,3 @@ def _rows(table: Table, members: Members) -> NDArray[np.intp]:
             f"Got {len(table)} rows, or other ids. Give the labels of the same objects."
         )
     return rows
-
-
-def _confidence(ensemble: Ensemble, clusters: NDArray[np.int64]) -> NDArray[np.float64]:
-    counts = np.ones(len(ensemble), dtype=np.int64)
-    return confidence_of_rows(ensemble.rows, counts, clusters, None, ensemble.offsets)

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from ensemblage.cli._folder import FILES, unchanged_summary
-from ensemblage.report._layout import counted
+from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.report._layout import counted, percent
 
 MOST_SIZES = 12
 MOST_ALTERNATIVES = 5
@@ -38,8 +39,11 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
     yield from _evidence(summary.get("evidence", ()))
-    confidence, between = _number(consensus["mean_confidence"]), _number(consensus["between"])
-    yield "confidence", f"{confidence} within clusters, {between} between them"
+    if "mean_cohesion" in consensus:  # not in a folder of an older version
+        yield "certainty", certainty_text([cluster["verdicts"] for cluster in summary["clusters"]])
+    cohesion = _number(consensus.get("mean_cohesion", consensus["mean_confidence"]))
+    between = _number(consensus["between"])
+    yield "together", f"in {cohesion} of the partitions within clusters, in {between} between them"
     for name, score in (summary["truth"] or {}).items():
         members = f"{_number(score['mean'])} ± {_number(score['sd'])}" if score["mean"] is not None else "not computed"
         yield name.upper(), f"{_number(score['consensus'])} with the truth; members {members}"
@@ -91,6 +95,13 @@ def clusters_text(sizes: Sequence[int], asked: int | None) -> str:
     objects = "object" if list(sizes) == [1] else "objects"
     found = f"{counted(len(sizes), 'cluster')} of {shown}{more} {objects}"
     return f"{found}: the others of the {asked} asked for hold none" if asked and len(sizes) < asked else found
+
+
+def certainty_text(of_clusters: Sequence[Mapping[str, int]]) -> str:
+    """How many objects are sure of their place, in words."""
+    total = sum(sum(words.values()) for words in of_clusters)
+    counts = {word: sum(words[word] for words in of_clusters) for word in VERDICTS}
+    return ", ".join(f"{n:,} {word} ({percent(n / max(1, total))})" for word, n in counts.items())
 
 
 def _number(value: float | None) -> str:

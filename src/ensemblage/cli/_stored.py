@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ensemblage import Ensemble
-from ensemblage.cli._analysis import Consensus, write_labels
+from ensemblage.cli._analysis import LABEL_COLUMNS, Consensus, write_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._members import check_free
-from ensemblage.cli._show import clusters_text, show_lines
+from ensemblage.cli._show import certainty_text, clusters_text, show_lines
 from ensemblage.cli._source import option_of
 from ensemblage.cli._tell import tell
 from ensemblage.files._atomic import atomic_write, umask
+from ensemblage.metrics import verdicts
+from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.rows.blocks import row_blocks
 
 PART_ROWS = 1_000_000
@@ -61,7 +62,7 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
         ensemble = opened(path, wanted.memory, scratch, settings)
         tell(f"{ensemble!r}: {wanted.method} ...")
         consensus = wanted.estimator().fit(ensemble)
-        write(output, consensus.labels_, consensus.confidence_)
+        write(output, consensus)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
     sizes = np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist()
@@ -69,14 +70,19 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
         [
             ("ensemble", repr(ensemble)),
             ("consensus", clusters_text(sizes, wanted.k)),
-            ("confidence", f"{float(np.nanmean(consensus.confidence_)):.3f} within clusters"),
+            ("certainty", _certainty(consensus)),
             ("seconds", f"{time.perf_counter() - start:.1f}"),
             ("written", str(output)),
         ]
     )
 
 
-Writer = Callable[[Path, NDArray[Any], NDArray[np.float64]], None]
+def _certainty(consensus: Any) -> str:
+    words = verdicts(consensus.confidence_)
+    return certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])
+
+
+Writer = Callable[[Path, Any], None]
 
 
 def _writer(output: Path, overwrite: bool) -> Writer:
@@ -104,22 +110,24 @@ def _only_parts(folder: Path) -> bool:
     return all(path.name.startswith("part-") and path.suffix == ".parquet" for path in folder.iterdir())
 
 
-def _write_npy(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
+def _write_npy(path: Path, consensus: Any) -> None:
     with atomic_write(path, "wb") as file:
-        np.save(file, labels, allow_pickle=False)
+        np.save(file, consensus.labels_, allow_pickle=False)
 
 
-def _write_csv(path: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
-    write_labels(path, range(1, len(labels) + 1), labels, confidence)
+def _write_csv(path: Path, consensus: Any) -> None:
+    write_labels(path, range(1, len(consensus.labels_) + 1), consensus)
 
 
-def _write_parts(overwrite: bool, folder: Path, labels: NDArray[Any], confidence: NDArray[np.float64]) -> None:
-    """A folder of Parquet parts with the columns cluster and confidence, in the order of the objects."""
+def _write_parts(overwrite: bool, folder: Path, consensus: Any) -> None:
+    """A folder of Parquet parts with the columns of labels.csv but the id, in the order of the objects."""
     pa, pq = _parquet()
     new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
     try:
-        for i, block in enumerate(row_blocks(len(labels), PART_ROWS)):
-            table = pa.table({"cluster": labels[block], "confidence": confidence[block]})
+        for i, block in enumerate(row_blocks(len(consensus.labels_), PART_ROWS)):
+            confidence = consensus.confidence_[block]
+            columns = [consensus.labels_[block], confidence, verdicts(confidence), consensus.runner_up_[block]]
+            table = pa.table(dict(zip(LABEL_COLUMNS[1:], [*columns, 1 - confidence], strict=True)))
             pq.write_table(table, new / f"part-{i:05}.parquet")
         os.chmod(new, 0o777 & ~umask())
         if folder.exists():

@@ -280,8 +280,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         >>> from ensemblage import KMeansConsensus
         >>> labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
         >>> KMeansConsensus(2, random_state=0).fit(labels).membership(labels, slice(2, 4)).round(2)
-        array([[0.  , 1.  ],
-               [0.4 , 0.6 ]])
+        array([[0. , 1. ],
+               [0.4, 0.6]])
         """
         codes = self._encode(X)
         if len(codes) != len(self.labels_):

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ensemblage import plotting
+from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._layout import (
     Cell,
@@ -44,9 +45,23 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
         ("objects", f"{data['n_objects']:,}"),
         ("partitions", f"{data['n_partitions']:,}"),
         ("clusters", f"{len(summary['clusters']):,}"),
-        ("mean confidence", percent(summary["consensus"]["mean_confidence"])),
+        _sure_objects(summary),
     ]
     return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
+
+
+def _sure_objects(summary: Summary) -> tuple[str, str]:
+    words = _words(summary)
+    if words is None:
+        return "mean cohesion", number(summary["consensus"]["mean_confidence"], 2)
+    return "core objects", percent(words["core"] / max(1, sum(words.values())))
+
+
+def _words(summary: Summary) -> dict[str, int] | None:
+    """Core, border and undecided objects; None of an older summary, whose confidence is the cohesion of today."""
+    if "mean_cohesion" not in summary["consensus"]:
+        return None
+    return {word: sum(cluster["verdicts"][word] for cluster in summary["clusters"]) for word in VERDICTS}
 
 
 def answer_section(summary: Summary) -> Section:
@@ -169,12 +184,19 @@ def _range_of_sizes(sizes: Sequence[int]) -> str:
 
 
 def _how_sure(summary: Summary) -> Iterator[str]:
-    consensus = summary["consensus"]
-    between = consensus["between"]
+    words, consensus = _words(summary), summary["consensus"]
+    if words is not None:
+        total = sum(words.values())
+        shares = [f"{counts:,} {word} ({percent(counts / max(1, total))})" for word, counts in words.items()]
+        yield (
+            f"How sure: {listed(shares)}. Core: the partitions put the object with its cluster nine times as often as "
+            "with any other; border: twice as often; undecided: less."
+        )
+    cohesion, between = consensus.get("mean_cohesion", consensus["mean_confidence"]), consensus["between"]
     apart = "" if between is None else f", with an object of another cluster in {percent(between)}"
     yield (
         "On average an object is together with another member of its cluster in "
-        f"{percent(consensus['mean_confidence'])} of the partitions{apart}."
+        f"{percent(cohesion)} of the partitions{apart}."
     )
     if _is_finer(summary):
         yield (
@@ -184,10 +206,23 @@ def _how_sure(summary: Summary) -> Iterator[str]:
         )
     sure = [(c["confidence"]["mean"], c["cluster"]) for c in summary["clusters"] if c["size"] > 1]
     sure = [(mean, cluster) for mean, cluster in sure if mean is not None]
-    if len(sure) > 1:
+    if len(sure) > 1 and max(sure)[0] - min(sure)[0] > _EQUAL:
         (most, firmest), (least, loosest) = max(sure), min(sure)
-        yield f"The firmest cluster is {firmest} ({percent(most)}), the loosest {loosest} ({percent(least)})."
-    yield "These shares say how well the partitions agree, not whether they are right."
+        yield (
+            f"The firmest cluster is {firmest} (mean confidence {number(most, 2)}), the loosest {loosest} "
+            f"({number(least, 2)})."
+        )
+    yield "".join(["This says how well the partitions agree, not whether they are right", *_what_is_not_seen(summary)])
+
+
+def _what_is_not_seen(summary: Summary) -> Iterator[str]:
+    """Why the partitions may agree on an error."""
+    shared, alike = summary["consensus"].get("shared", {}), []
+    if shared.get("name"):
+        alike.append(f"were made by one algorithm, to go by their names ({plotting.printable(shared['name'], 40)})")
+    if shared.get("k"):
+        alike.append(f"have {counted(shared['k'], 'cluster')} each")
+    yield f": they {' and '.join(alike)}, and an error that all of them make cannot be seen." if alike else "."
 
 
 def _is_finer(summary: Summary) -> bool:
@@ -203,7 +238,7 @@ def _sizes(summary: Summary) -> Picture:
     sentences = [f"{sentence}."]
     alone = sum(cluster["size"] == 1 for cluster in clusters)
     if alone:
-        sentences.append(f"Clusters of a single object: {alone:,}. Their confidence counts as 0.")
+        sentences.append(f"Clusters of a single object: {alone:,}.")
     sentences += _largest_drawn(clusters)
     ax = plotting.cluster_sizes(
         [c["size"] for c in clusters[:_MOST_DRAWN]], unlabelled=summary["consensus"]["n_unlabelled"]
@@ -218,23 +253,38 @@ def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
 def _confidence(summary: Summary) -> Picture:
     quantiles = [cluster["confidence"] for cluster in summary["clusters"][:_MOST_DRAWN]]
     meant = (
-        "The confidence of an object is the share of partitions that put it together with another member of its "
-        "cluster, averaged over those members."
+        "The confidence of an object compares its own cluster with the one that fits best among the others: 1 if no "
+        "partition speaks for another cluster, ½ if it is torn between two. It is no probability of being right."
     )
+    if _words(summary) is None:
+        meant = (
+            "The confidence of an object is here the share of partitions that put it together with another member of "
+            "its cluster, averaged over those members, as the version of ensemblage had it that made this analysis."
+        )
     sentences, boxes = [meant], [q for q in quantiles if q["values"] is None]
     if boxes:
         sentences.append(
             "A box holds the middle half of a cluster's objects, its black line is the median, the thin line reaches "
-            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is above {percent(boxes[0]['q50'])}."
+            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is above "
+            f"{number(boxes[0]['q50'], 2)}."
         )
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
     sentences += _largest_drawn(summary["clusters"])
-    return picture("How sure each cluster is", plotting.confidence_boxes(quantiles), "confidence", *sentences)
+    ax = plotting.confidence_boxes(quantiles)
+    if _words(summary) is not None:
+        for least, word in ((CORE, "core"), (BORDER, "border")):
+            if least <= ax.get_ylim()[1]:
+                ax.axhline(least, color="0.75", lw=0.8, zorder=0)
+                ax.annotate(
+                    word, (1, least), (2, 1), ("axes fraction", "data"), "offset points", fontsize=7, color="0.4"
+                )
+    return picture("How sure each cluster is", ax, "confidence", *sentences)
 
 
 def _clusters(summary: Summary) -> Table:
-    columns = ["Cluster", "Objects", "Share", "Mean confidence", "90% of objects", "Closest cluster"]
+    words = () if _words(summary) is None else tuple(word.capitalize() for word in VERDICTS)
+    columns = ["Cluster", "Objects", "Share", *words, "Mean confidence", "90% of objects", "Closest cluster"]
     clusters = summary["clusters"]
     note = f"The first {_MOST_TABLED:,} of {len(clusters):,}." if len(clusters) > _MOST_TABLED else ""
     return Table("The clusters", columns, [_cluster_row(c) for c in clusters[:_MOST_TABLED]], note, wide=True)
@@ -242,12 +292,13 @@ def _clusters(summary: Summary) -> Table:
 
 def _cluster_row(cluster: Mapping[str, Any]) -> list[Cell]:
     confidence, nearest = cluster["confidence"], cluster["nearest"]
-    spread = "–" if confidence["q5"] is None else f"{percent(confidence['q5'])} to {percent(confidence['q95'])}"
+    spread = "–" if confidence["q5"] is None else f"{number(confidence['q5'], 2)} to {number(confidence['q95'], 2)}"
     return [
         cluster_cell(cluster["cluster"]),
         f"{cluster['size']:,}",
         percent(cluster["share"]),
-        percent(confidence["mean"]),
+        *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
+        number(confidence["mean"], 2),
         spread,
         "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
     ]
@@ -322,18 +373,18 @@ def _least_certain(summary: Summary) -> Table:
         [
             plotting.printable(o["id"], 40),
             cluster_cell(o["cluster"]),
-            percent(o["confidence"]),
-            "–" if o["rival"] is None else cluster_cell(o["rival"]),
-            percent(o["rival_confidence"]),
+            number(o["confidence"], 2),
+            o.get("verdict", "–"),
+            "–" if (other := o.get("runner_up", o.get("rival"))) is None else cluster_cell(other),
         ]
         for o in summary["least_certain"]
     ]
-    columns = ["Object", "Cluster", "Confidence", "Next best", "Confidence there"]
+    columns = ["Object", "Cluster", "Confidence", "Verdict", "Next best"]
     note = (
-        "The confidence there is the one the object would have in that cluster. Where the two are close, the object "
-        "lies between two clusters; where it is the larger one, the partitions would rather put the object there."
+        "Next best is the cluster that fits best among the others. At a confidence of ½ the object lies between the "
+        "two; below, the partitions would rather put it there."
     )
-    return Table("The least certain objects", columns, rows, note=note, shown=10, text=(0, 1, 3))
+    return Table("The least certain objects", columns, rows, note=note, shown=10, text=(0, 1, 3, 4))
 
 
 def _scores_against_truth(summary: Summary) -> Table:

@@ -1,6 +1,7 @@
 """A finished analysis as a dict of plain numbers and strings."""
 
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Real
@@ -23,18 +24,20 @@ from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._ranking import plain, ranking_shown, short
-from ensemblage.report._shares import between, least_certain
+from ensemblage.report._shares import Placed, between
 from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
 from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 3
+SCHEMA = 4
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
 _MOST_MEMBERS_DRAWN = 200
+_NO_ALGORITHM = ("", "partition", "clustering", "column", "member", "label", "labels", "run", "x", "p", "c", "r", "v")
+"""How names begin that tell nothing about what made the partitions."""
 _MOST_COMPARED = 1_000
 """Of more clusters the closest one to each is not looked for: that takes as many comparisons as pairs of clusters."""
 _PACKAGES = ("ensemblage", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
@@ -129,7 +132,7 @@ def summarize(
     """
     ensemble = as_ensemble(ensemble)
     n = len(ensemble)
-    labels, confidence = _fitted(consensus, n)
+    labels = _fitted(consensus, n)
     method = _method_of(consensus)
     given = method.weights if isinstance(method, BaseConsensus) else None
     weights = check_weights(given, ensemble.shape[1], "report")
@@ -137,6 +140,7 @@ def summarize(
     # One seed, so that every figure draws the same objects.
     random_source(random_state)
     seed = random_state if isinstance(random_state, int) else int(task_seeds(random_state, 1)[0])
+    placed = Placed.of(ensemble, consensus, labels, weights)
     coordinates = None if features is None else Features.of(_one_per_object(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
@@ -146,15 +150,15 @@ def summarize(
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
     records, entropy = _records(ensemble, method, shown, drawn_points)
     if coordinates is not None:
-        points = {**points_shown(coordinates, labels, confidence, drawn_points), "entropy": entropy}
+        points = {**points_shown(coordinates, labels, placed.confidence, drawn_points), "entropy": entropy}
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
         "data": _data(ensemble, coordinates),
-        "consensus": _consensus(ensemble, consensus, labels, confidence, weights),
-        "clusters": _clusters(ensemble, labels, confidence, weights),
+        "consensus": _consensus(ensemble, consensus, placed, weights),
+        "clusters": _clusters(ensemble, placed, weights),
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         "stability": stability_shown(stability, labels),
@@ -162,7 +166,7 @@ def summarize(
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
         "evidence": [record.to_dict() for record in map(drawable, records) if record is not None],
-        "least_certain": least_certain(ensemble, labels, confidence, names, weights),
+        "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
@@ -204,8 +208,8 @@ def _one_per_object(values: Any, n: int, subject: str) -> Any:
     return values
 
 
-def _fitted(consensus: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Labels and confidences of the objects."""
+def _fitted(consensus: Any, n: int) -> NDArray[np.int64]:
+    """Labels of the objects, which must have confidences, too."""
     try:
         labels, confidence = consensus.labels_, consensus.confidence_
     except AttributeError:
@@ -213,8 +217,9 @@ def _fitted(consensus: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float
             "consensus of report must be a fitted estimator with labels_ and confidence_. "
             f"Got {short(consensus)}. Fit a consensus method to the ensemble."
         ) from None
-    labels = _checked_labels(labels, n)
-    return labels, np.asarray(_one_per_object(confidence, n, "confidence_ of consensus"), dtype=np.float64)
+    checked = _checked_labels(labels, n)
+    _one_per_object(confidence, n, "confidence_ of consensus")
+    return checked
 
 
 def _method_of(consensus: Any) -> Any:
@@ -258,28 +263,36 @@ def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
     }
 
 
-def _consensus(
-    ensemble: Ensemble,
-    consensus: Any,
-    labels: NDArray[Any],
-    confidence: NDArray[np.float64],
-    weights: NDArray[np.float64],
-) -> dict[str, Any]:
-    known = confidence[~np.isnan(confidence)]
+def _consensus(ensemble: Ensemble, consensus: Any, placed: Placed, weights: NDArray[np.float64]) -> dict[str, Any]:
+    labels = placed.labels
     parameters = consensus.get_params(deep=False) if isinstance(consensus, BaseEstimator) else {}
     return {
         "method": type(consensus).__name__,
         "parameters": {name: short(value) for name, value in sorted(parameters.items())},
         "n_clusters": int(labels.max(initial=-1)) + 1,
         "n_unlabelled": int((labels < 0).sum()),
-        "mean_confidence": float(known.mean()) if len(known) else None,
+        "mean_confidence": _mean(placed.confidence),
+        "mean_cohesion": _mean(placed.cohesion),
+        "shared": _shared(ensemble),
         "between": between(ensemble, labels, weights),
     }
 
 
-def _clusters(
-    ensemble: Ensemble, labels: NDArray[Any], confidence: NDArray[np.float64], weights: NDArray[np.float64]
-) -> list[dict[str, Any]]:
+def _mean(values: NDArray[np.float64]) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None
+
+
+def _shared(ensemble: Ensemble) -> dict[str, Any]:
+    """What all partitions have alike, by their numbers of clusters and by their names: certainty cannot see it."""
+    k = set(ensemble.n_clusters.tolist())
+    stems = {re.split(r"[\W\d_]", str(name), maxsplit=1)[0] for name in ensemble.names}
+    name = stems.pop() if len(stems) == 1 and len(ensemble.names) > 1 else None
+    return {"k": k.pop() if len(k) == 1 else None, "name": None if name in _NO_ALGORITHM else name}
+
+
+def _clusters(ensemble: Ensemble, placed: Placed, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
+    labels, words = placed.labels, placed.in_words()
     sizes = np.bincount(labels[labels >= 0])
     nearest: list[dict[str, Any] | None] = [None] * len(sizes)
     if 1 < len(sizes) <= _MOST_COMPARED:
@@ -292,9 +305,10 @@ def _clusters(
             "size": int(size),
             "share": int(size) / len(labels),
             "confidence": quantiles,
+            "verdicts": words[c],
             "nearest": nearest[c],
         }
-        for c, (size, quantiles) in enumerate(zip(sizes, confidence_quantiles(confidence, labels), strict=True))
+        for c, (size, quantiles) in enumerate(zip(sizes, confidence_quantiles(placed.confidence, labels), strict=True))
     ]
 
 

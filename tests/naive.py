@@ -105,6 +105,48 @@ def agreement(labels, score):
     return result
 
 
+# ---- Stability: clusters as sets, pairs one by one ----
+
+
+def best_jaccard(before, after):
+    """Per cluster of ``before``, noise (-1) last: the largest Jaccard similarity with a cluster; noise with noise."""
+
+    def objects(z, cluster):
+        return set(np.flatnonzero(z == cluster).tolist())
+
+    def similarity(a, b):
+        return len(a & b) / len(a | b)
+
+    clusters, others = (sorted(set(z.tolist()) - {-1}) for z in (before, after))
+    best = [max((similarity(objects(before, c), objects(after, d)) for d in others), default=0.0) for c in clusters]
+    noise = objects(before, -1)
+    return [*best, similarity(noise, objects(after, -1)) if noise else np.nan]
+
+
+def pairs_kept(own, given):
+    """Per cluster of ``own``: the share of its pairs that ``given`` joins; 1 for a single object."""
+    shares = []
+    for cluster in sorted(set(own.tolist()) - {-1}):
+        members = np.flatnonzero(own == cluster)
+        pairs = [given[i] == given[j] >= 0 for i, j in permutations(members, 2)]
+        shares.append(np.mean(pairs) if pairs else 1.0)
+    return shares
+
+
+def transferred(X, clusters, new, transfer):
+    """Cluster of each new object; those that are -1 among the old ones have no part in it."""
+    clusters_left = sorted(set(clusters.tolist()) - {-1})
+
+    def distance(x, cluster):
+        members = X[clusters == cluster]
+        if transfer == "centroid":
+            return np.sqrt(((members.mean(axis=0) - x) ** 2).sum())
+        distances = np.sqrt(((members - x) ** 2).sum(axis=1))
+        return distances.min() if transfer == "nearest" else distances.mean()
+
+    return np.array([min(clusters_left, key=lambda c, x=x: distance(x, c)) for x in new])
+
+
 # ---- DISCOTEC: distance of a clustering from the consensus matrix, over the whole n × n grid ----
 
 

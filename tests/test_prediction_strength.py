@@ -311,7 +311,7 @@ def test_sentences_and_figure():
         ({"splits": 3}, TypeError, r"^splits of prediction_strength must be a list of pairs .* Got 3"),
         ({"splits": [[1, 2, 3]]}, TypeError, r"^splits of .* Got \[1, 2, 3\] among them"),
         ({"splits": [([0, 1], [1, 2])]}, ValueError, r"no row in common\. Got 2 and 2 rows, 1 of them in both"),
-        ({"splits": [([], [1])]}, ValueError, r"Got 0 and 1 rows"),
+        ({"splits": [([], [1])]}, ValueError, r"^Every half of prediction_strength must be .* Got \[\]\. Give"),
         ({"transfer": "knn"}, ValueError, r"^transfer of prediction_strength must be one of 'auto', .* Got 'knn'"),
         ({"estimator": AVERAGE, "transfer": "predict"}, ValueError, r"another than 'predict' .* Got Agglomerative"),
         ({"n_jobs": 0}, ValueError, r"^n_jobs of prediction_strength must be"),

@@ -97,10 +97,21 @@ def given_resamples(resamples: Any, n: int, subject: str) -> list[NDArray[np.int
             f"resamples of {subject} must be a list of one or more arrays of row numbers. Got {shown(resamples)}. "
             "Give one array per resample."
         )
-    found = [row_index(rows, n) for rows in resamples]
-    if not all(len(rows) for rows in found):
-        raise ValueError(f"Every resample of {subject} must have an object at least. Got an empty one. Leave it out.")
-    return found
+    return [given_rows(rows, n, f"Every resample of {subject}") for rows in resamples]
+
+
+def given_rows(rows: Any, n: int, subject: str) -> NDArray[np.intp]:
+    """Numbers from 0 of one or more objects that a mask or an index array means."""
+    try:
+        index = row_index(rows, n)
+    except (IndexError, TypeError, ValueError):
+        index = np.empty(0, dtype=np.intp)
+    if not len(index):
+        raise ValueError(
+            f"{subject} must be one or more row numbers below {n}, or a mask of {n} truth values. Got {shown(rows)}. "
+            "Give such an array."
+        )
+    return index
 
 
 def _dense(data: Data, scheme: str) -> NDArray[Any]:

@@ -11,7 +11,6 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
 from ensemblage._constraints import MOST_TASKS, Jobs
-from ensemblage._index import row_index
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_choice, check_progress, check_value, check_whole, shown
 from ensemblage.files._frames import backend_of
@@ -21,6 +20,7 @@ from ensemblage.stability._data import Data, checked_data
 from ensemblage.stability._jaccard import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
 from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
+from ensemblage.stability._resamples import given_rows
 from ensemblage.stability._transfer import TRANSFERS, transfer_of, transferred
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -243,7 +243,7 @@ def _summary(
 def _checked_parameter(estimator: Any, parameter: str | None) -> str:
     known = estimator.get_params() if hasattr(estimator, "get_params") else {}
     found = k_parameter(estimator) if known and parameter is None else parameter
-    if found is None or found not in known:
+    if not isinstance(found, str) or found not in known:
         got = f"{shown(estimator)}" + ("" if parameter is None else f" and parameter={shown(parameter)}")
         raise ValueError(
             "parameter of prediction_strength must be the estimator's parameter for the number of clusters. "
@@ -273,11 +273,12 @@ def _given_splits(splits: Any, n: int) -> list[Split]:
     for pair in splits:
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise TypeError(f"{rule}. Got {shown(pair)} among them. Give one pair per split.")
-        first, second = (np.unique(row_index(rows, n)) for rows in pair)
-        if not len(first) or not len(second) or len(np.intersect1d(first, second)):
+        first, second = (np.unique(given_rows(rows, n, "Every half of prediction_strength")) for rows in pair)
+        shared = len(np.intersect1d(first, second))
+        if shared:
             raise ValueError(
-                f"{rule} that have no row in common. Got {len(first)} and {len(second)} rows, "
-                f"{len(np.intersect1d(first, second))} of them in both. Give the halves of a split."
+                f"{rule} that have no row in common. Got {len(first)} and {len(second)} rows, {shared} of them in "
+                "both. Give the halves of a split."
             )
         found.append((first, second))
     return found

@@ -147,6 +147,27 @@ def transferred(X, clusters, new, transfer):
     return np.array([min(clusters_left, key=lambda c, x=x: distance(x, c)) for x in new])
 
 
+def persistences(X, n_neighbours, least):
+    """Births and deaths by merging sets, nearest pair of sets first."""
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    core = np.sort(distances, axis=1)[:, n_neighbours]
+    reach = np.maximum(distances, np.maximum(core[:, None], core))
+    components, found = [({i}, None) for i in range(len(X))], []
+    while len(components) > 1:
+        heights = {
+            (i, j): min(reach[x, y] for x in a for y in b)
+            for (i, (a, _)), (j, (b, _)) in combinations(enumerate(components), 2)
+        }
+        i, j = min(heights, key=heights.get)
+        (a, birth_a), (b, birth_b) = components[i], components[j]
+        born = [birth for birth in (birth_a, birth_b) if birth is not None]
+        if len(born) == 2:
+            found.append(np.log(heights[i, j] / max(born)))
+        birth = min(born) if born else heights[i, j] if len(a | b) >= least else None
+        components = [c for place, c in enumerate(components) if place not in (i, j)] + [(a | b, birth)]
+    return sorted(found, reverse=True)
+
+
 # ---- DISCOTEC: distance of a clustering from the consensus matrix, over the whole n × n grid ----
 
 

@@ -151,6 +151,69 @@ def agreement(labels, score):
     return result
 
 
+# ---- Stability: clusters as sets, pairs one by one ----
+
+
+def best_jaccard(before, after):
+    """Per cluster of ``before``, noise (-1) last: the largest Jaccard similarity with a cluster; noise with noise."""
+
+    def objects(z, cluster):
+        return set(np.flatnonzero(z == cluster).tolist())
+
+    def similarity(a, b):
+        return len(a & b) / len(a | b)
+
+    clusters, others = (sorted(set(z.tolist()) - {-1}) for z in (before, after))
+    best = [max((similarity(objects(before, c), objects(after, d)) for d in others), default=0.0) for c in clusters]
+    noise = objects(before, -1)
+    return [*best, similarity(noise, objects(after, -1)) if noise else np.nan]
+
+
+def pairs_kept(own, given):
+    """Per cluster of ``own``: the share of its pairs that ``given`` joins; 1 for a single object."""
+    shares = []
+    for cluster in sorted(set(own.tolist()) - {-1}):
+        members = np.flatnonzero(own == cluster)
+        pairs = [given[i] == given[j] >= 0 for i, j in permutations(members, 2)]
+        shares.append(np.mean(pairs) if pairs else 1.0)
+    return shares
+
+
+def transferred(X, clusters, new, transfer):
+    """Cluster of each new object; those that are -1 among the old ones have no part in it."""
+    clusters_left = sorted(set(clusters.tolist()) - {-1})
+
+    def distance(x, cluster):
+        members = X[clusters == cluster]
+        if transfer == "centroid":
+            return np.sqrt(((members.mean(axis=0) - x) ** 2).sum())
+        distances = np.sqrt(((members - x) ** 2).sum(axis=1))
+        return distances.min() if transfer == "nearest" else distances.mean()
+
+    return np.array([min(clusters_left, key=lambda c, x=x: distance(x, c)) for x in new])
+
+
+def persistences(X, n_neighbours, least):
+    """Births and deaths by merging sets, nearest pair of sets first."""
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    core = np.sort(distances, axis=1)[:, n_neighbours]
+    reach = np.maximum(distances, np.maximum(core[:, None], core))
+    components, found = [({i}, None) for i in range(len(X))], []
+    while len(components) > 1:
+        heights = {
+            (i, j): min(reach[x, y] for x in a for y in b)
+            for (i, (a, _)), (j, (b, _)) in combinations(enumerate(components), 2)
+        }
+        i, j = min(heights, key=heights.get)
+        (a, birth_a), (b, birth_b) = components[i], components[j]
+        born = [birth for birth in (birth_a, birth_b) if birth is not None]
+        if len(born) == 2:
+            found.append(np.log(heights[i, j] / max(born)))
+        birth = min(born) if born else heights[i, j] if len(a | b) >= least else None
+        components = [c for place, c in enumerate(components) if place not in (i, j)] + [(a | b, birth)]
+    return sorted(found, reverse=True)
+
+
 # ---- DISCOTEC: distance of a clustering from the consensus matrix, over the whole n × n grid ----
 
 

@@ -1,9 +1,11 @@
 """Arguments of a wrong type or beyond any range end in one sentence: what, which rule, what was got, what to do."""
 
 import inspect
+from functools import partial, update_wrapper
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 from ensemblage import (
     CSPA,
@@ -28,6 +30,7 @@ from ensemblage import (
     plotting,
     ranking,
     report,
+    stability,
 )
 
 LABELS = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]])
@@ -44,6 +47,11 @@ WRONG = [
 def fitted(estimator):
     features = {"features": FEATURES} if isinstance(estimator, InternalIndex) else {}
     return estimator.fit(LABELS, **features)
+
+
+def few(function, **options):
+    """The function with fewer repetitions by default."""
+    return update_wrapper(partial(function, **options), function)
 
 
 ESTIMATORS = [
@@ -72,6 +80,9 @@ FUNCTIONS = [
     (metrics.pac, (LABELS,)),
     (metrics.internal_index, (FEATURES, CLUSTERING, "dunn")),
     (Discotec().fit(LABELS).score_labels, (CLUSTERING,)),
+    (stability.member_stability, (CLUSTERING, LABELS)),
+    (few(stability.cluster_stability, n_resamples=2), (KMeans(2, n_init=1), FEATURES)),
+    (few(stability.prediction_strength, n_splits=2), (KMeans(2, n_init=1), FEATURES, [2, 3])),
 ]
 ARGUMENTS = [
     pytest.param(
@@ -171,6 +182,10 @@ RAGGED = [[1], [1, 2]]
         lambda: report.render(None),
         lambda: plotting.association_histogram([1, 2, 3], thresholds=[0.5]),
         lambda: plotting.association_histogram([1, 2, 3], thresholds={"a": None}),
+        lambda: plotting.cluster_jaccards([1.0]),
+        lambda: plotting.cluster_jaccards([[1.0]], clusters=["a", "b"]),
+        lambda: plotting.prediction_strengths({2: 0.9}, PAIR),
+        lambda: plotting.prediction_strengths({2: 0.9}, supported="x"),
         lambda: plotting.cluster_sizes([1, 2], unlabelled="x"),
         lambda: plotting.confidence_boxes([1]),
         lambda: plotting.consensus_cdfs({2: 1}),

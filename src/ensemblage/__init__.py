@@ -42,7 +42,7 @@ _HOME = {
     "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
 }
-_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report")
+_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report", "stability")
 
 __all__ = sorted([*_HOME, *_PACKAGES, "__version__"])  # noqa: PLE0605
 

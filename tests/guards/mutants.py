@@ -61,7 +61,7 @@ NEAREST: dict[str, list[str]] = {
     "ranking/_compare": ["compare", "wrong_arguments"],
     "ranking/_constraints": ["constraints", "discotec"],
     "ranking/_discotec": ["golden", "discotec"],
-    "ranking/_frames": ["compare", "ranking"],
+    "files/_frames": ["compare", "ranking"],
     "ranking/_internal": ["ranking", "internal_indices", "compare"],
     "ranking/_pair_means": ["golden", "discotec"],
     "ranking/_select": ["select_members"],

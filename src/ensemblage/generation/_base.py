@@ -25,7 +25,7 @@ from ensemblage.generation._clusterers import (
     nearest_rows,
     prepared,
 )
-from ensemblage.generation._run import folded_warnings, run_all
+from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures
 
 
 class Sample(NamedTuple):
@@ -244,16 +244,15 @@ class BasePartitions(LabelTransformer):
     def _without_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
         made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
+        told = told_failures((failure.recipe.name, failure.error) for failure in failed)
         if failed and self.on_error == "raise":
             (first, *_) = failed
-            text = f"The base clustering {first.recipe.name} failed with {_told(first.error)}"
+            text = f"The base clustering {first.recipe.name} failed with {told_error(first.error)}"
             raise ValueError(text) from first.error
         if failed and not made:
-            raise ValueError(
-                f"At least one base clustering must succeed. All {len(failed)} failed: {_told_all(failed)}"
-            )
+            raise ValueError(f"At least one base clustering must succeed. All {len(failed)} failed: {told}")
         if failed:
-            text = f"{len(failed)} of {len(outcomes)} base clusterings failed and are left out: {_told_all(failed)}"
+            text = f"{len(failed)} of {len(outcomes)} base clusterings failed and are left out: {told}"
             warnings.warn(text, FitFailedWarning, stacklevel=4)
         return made
 
@@ -281,13 +280,6 @@ class BasePartitions(LabelTransformer):
         return labels[sample.rows][nearest_rows(sample.of(self._fit_X), features)]
 
 
-def _told_all(failures: Sequence[Failure]) -> str:
-    names_by_error: dict[str, list[str]] = {}
-    for failure in failures:
-        names_by_error.setdefault(_told(failure.error), []).append(failure.recipe.name)
-    return "; ".join(f"{', '.join(names)}: {error}" for error, names in names_by_error.items())
-
-
 def _asked_or_found(partition: Partition) -> int:
     asked, labels = partition.recipe.n_clusters, partition.labels
     return len(np.unique(labels[labels >= 0])) if asked is None else asked
@@ -299,8 +291,3 @@ def label_matrix(columns: Sequence[Labels]) -> Labels:
     for i, column in enumerate(columns):
         labels[:, i] = column
     return labels
-
-
-def _told(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
@@ -61,6 +61,20 @@ def folded_warnings() -> Iterator[None]:
     for (category, filename, line), texts in by_line.items():
         more = f" (And {len(texts) - 1} more like it from other base clusterings.)" if len(texts) > 1 else ""
         warnings.warn_explicit(texts[0] + more, category, filename, line)
+
+
+def told_failures(failures: Iterable[tuple[str, Exception]]) -> str:
+    """Names of what failed, by their errors."""
+    names_by_error: dict[str, list[str]] = {}
+    for name, error in failures:
+        names_by_error.setdefault(told_error(error), []).append(name)
+    return "; ".join(f"{', '.join(names)}: {error}" for error, names in names_by_error.items())
+
+
+def told_error(error: Exception) -> str:
+    """Its kind and the first line of its message."""
+    lines = str(error).splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
 
 
 def _alone(function: Callable[[T], R], task: T) -> R:

@@ -17,6 +17,7 @@ from ._memberships import item_consensus_bars, membership
 from ._ranking import ranking_scores
 from ._records import evidence
 from ._scatter import entropy_scatter, scatter
+from ._stability import cluster_jaccards, prediction_strengths
 
 __all__ = [
     "PALETTE",
@@ -24,6 +25,7 @@ __all__ = [
     "agreement",
     "association_histogram",
     "cluster_colors",
+    "cluster_jaccards",
     "cluster_sizes",
     "confidence_boxes",
     "confidence_by_cluster",
@@ -39,6 +41,7 @@ __all__ = [
     "last_merges",
     "lifetimes",
     "membership",
+    "prediction_strengths",
     "printable",
     "ranking_scores",
     "scatter",

@@ -64,7 +64,7 @@ def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, a
     >>> delta_areas({2: 0.5, 3: 0.3, 4: 0.02}, n_clusters=3).get_xlabel()
     'number of clusters'
     """
-    return _by_number(ax, {"": growth}, "growth of the area under the curve", n_clusters)
+    return curves_by_number(ax, {"": growth}, "growth of the area under the curve", n_clusters)
 
 
 def stability_curves(
@@ -92,10 +92,13 @@ def stability_curves(
     2
     """
     curves = {"these data": pac, **({} if reference_pac is None else {"data without clusters": reference_pac})}
-    return _by_number(ax, curves, "share of ambiguous pairs (PAC)", n_clusters)
+    return curves_by_number(ax, curves, "share of ambiguous pairs (PAC)", n_clusters)
 
 
-def _by_number(ax: Axes | None, curves: Mapping[str, Mapping[int, float]], title: str, n_clusters: int | None) -> Axes:
+def curves_by_number(
+    ax: Axes | None, curves: Mapping[str, Mapping[int, float]], title: str, n_clusters: int | None
+) -> Axes:
+    """Lines by the number of clusters, named if there are several."""
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax)

@@ -13,9 +13,9 @@ from sklearn.base import clone
 
 from ensemblage._ensemble import as_ensemble
 from ensemblage._validation import shown
+from ensemblage.files._frames import backend_of, to_csv, to_frame, to_markdown
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.ranking._base import BaseRanker
-from ensemblage.ranking._frames import backend_of, to_csv, to_frame, to_markdown
 from ensemblage.ranking._internal import InternalIndex
 from ensemblage.ranking._registry import RANKERS, make_ranker
 

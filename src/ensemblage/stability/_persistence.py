@@ -1,0 +1,53 @@
+"""How long the dense parts of the data live apart before they merge: components of any shape."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from ensemblage.kernels._reachability import component_deaths, reachability_tree
+
+LEAST_NEIGHBOURS = 4
+LEAST_MEMBERS = 5
+SHARE_OF_MEMBERS = 0.04
+"""Objects with which a component is born, as a share of all."""
+
+
+def persistences(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """ln(death / birth) of every component but the one that is left, largest first; as many as there are.
+
+    The core distance of an object is that to its max(4, round(log2 n))-th neighbour, the distance of two objects the
+    largest of theirs and of both core distances (mutual reachability). In single linkage a component is born at the
+    height at which it has max(5, .04 n) objects; where two that were born merge, the later-born dies. A birth at height
+    0, of equal objects, counts as at the least height above 0.
+
+    X : (n, d) finite, n ≥ 2. O(n² d) time, O(n d) memory.
+    """
+    n = len(X)
+    n_neighbours = min(n - 1, max(LEAST_NEIGHBOURS, round(np.log2(n))))
+    core = np.ascontiguousarray(NearestNeighbors(n_neighbors=n_neighbours).fit(X).kneighbors()[0][:, -1])
+    pairs, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
+    reachability_tree(np.ascontiguousarray(X), core, np.empty(n, dtype=np.int64), np.empty(n), pairs, heights)
+    order = np.argsort(heights, kind="stable")
+    lives = np.empty((n - 1, 2))
+    state = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n)
+    least = max(LEAST_MEMBERS, int(np.ceil(SHARE_OF_MEMBERS * n)))
+    n_deaths = component_deaths(pairs[order], heights[order], least, *state, lives)
+    births, deaths = lives[:n_deaths].T
+    above = heights[heights > 0]
+    if not len(above):
+        return np.zeros(n_deaths)
+    floor = above.min()
+    return np.sort(np.log(np.maximum(deaths, floor) / np.maximum(births, floor)))[::-1]
+
+
+def padded(found: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+    """The largest persistences P_1, P_2, … of descending ones; 0 where there are fewer."""
+    return np.pad(found[:length], (0, max(0, length - len(found))))
+
+
+def count_components(found: NDArray[np.float64], reference_largest: NDArray[np.float64]) -> int:
+    """1 + the persistences above mean + 2 standard deviations of the largest ones of the references."""
+    bound = reference_largest.mean() + 2 * reference_largest.std(ddof=1)
+    return 1 + int((found > bound).sum())

@@ -1,0 +1,245 @@
+"""What stability was found: records that show themselves as text, data frame and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._figures import figure
+from ensemblage.files._frames import to_frame
+
+DISSOLVED, RECOVERED = 0.5, 0.75
+"""A cluster is dissolved with a Jaccard similarity up to the one, recovered above the other (Hennig 2007)."""
+VERDICTS = {"very stable": 0.85, "stable": 0.75, "doubtful": 0.6, "unstable": 0.0}
+"""Least mean Jaccard similarity of each word: the conventions of fpc."""
+SUPPORTED = 0.8
+"""Prediction strength above which a number of clusters is supported (Tibshirani & Walther 2005)."""
+
+
+class ClusterRow(NamedTuple):
+    """How stable a cluster is."""
+
+    cluster: Any
+    """Its label."""
+    size: int
+    """Its objects."""
+    mean_jaccard: float
+    """Mean over the comparisons of the largest Jaccard similarity with a cluster; NaN if there was none."""
+    standard_error: float
+    """Of that mean; NaN for fewer than two comparisons."""
+    dissolved: int
+    """Comparisons with a similarity of at most ½."""
+    recovered: int
+    """Comparisons with a similarity above ¾."""
+    n_compared: int
+    """Comparisons that it took part in."""
+    n_not_drawn: int
+    """Those in which none of its objects was drawn."""
+    verdict: str
+    """"very stable" (a mean of .85 or more), "stable" (.75), "doubtful" (.6), "unstable", or "not drawn"."""
+    sentence: str
+    """The same for people."""
+
+
+def cluster_row(
+    cluster: Any,
+    size: int,
+    jaccard: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    compared_with: str,
+    absent: str = "not drawn",
+) -> ClusterRow:
+    """The row of a cluster from its (p,) similarities, NaN where it was not drawn, and the weights of their mean."""
+    known = ~np.isnan(jaccard)
+    found, w, p = jaccard[known], weights[known] / max(weights[known].sum(), 1e-300), len(jaccard)
+    mean = float((found * w).sum()) if len(found) else np.nan
+    share = float((w**2).sum())  # 1 / len(found) for equal weights
+    error = float(np.sqrt((w * (found - mean) ** 2).sum() * share / (1 - share))) if len(found) > 1 else np.nan
+    dissolved, recovered = int((found <= DISSOLVED).sum()), int((found > RECOVERED).sum())
+    verdict = verdict_of(mean)
+    is_are = f"Cluster {cluster} ({size:,} object{'s' * (size != 1)})"
+    if not len(found):
+        sentence = f"{is_are} was {absent} in any of {p} {compared_with}: nothing is known of it."
+    else:
+        doubt = ": there is a pattern, but which objects belong to it is open" if verdict == "doubtful" else ""
+        missed = f", {absent} in {p - len(found)}" if len(found) < p else ""
+        sentence = (
+            f"{is_are} is {verdict}{doubt}; mean Jaccard {mean:.2f}, dissolved in {dissolved} and recovered in "
+            f"{recovered} of {p} {compared_with}{missed}."
+        )
+    return ClusterRow(cluster, size, mean, error, dissolved, recovered, len(found), p - len(found), verdict, sentence)
+
+
+def verdict_of(mean: float) -> str:
+    """The word for a mean Jaccard similarity."""
+    return next((word for word, least in VERDICTS.items() if mean >= least), "not drawn")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterStability:
+    """How stable the clusters are; `cluster_stability` and `member_stability` make it."""
+
+    table: list[ClusterRow]
+    """One row per cluster, by its label."""
+    noise: ClusterRow | None
+    """The objects that are in no cluster, compared with those of each resample; None if there are none."""
+    jaccard: NDArray[np.float64]
+    """(k, p) the similarity of each cluster in each comparison, NaN where none of its objects was drawn."""
+    labels: NDArray[Any]
+    """(n,) the cluster of each object as its row in ``table``; -1 for none."""
+    compared_with: str
+    """"bootstraps", "subsamples", "jittered copies", "noisy copies", "given resamples" or "members"."""
+    backend: str | None = None
+    """Library of the data frames: that of X, else the first that is installed."""
+
+    @property
+    def mean_jaccard(self) -> NDArray[np.float64]:
+        """(k,) that of each cluster."""
+        return np.array([row.mean_jaccard for row in self.table])
+
+    @property
+    def sentence(self) -> str:
+        """All clusters in a sentence."""
+        if not self.table:
+            return "There is no cluster."
+        by_verdict = {
+            word: [str(r.cluster) for r in self.table if r.verdict == word] for word in [*VERDICTS, "not drawn"]
+        }
+        parts = [f"{_listed(clusters)} {word}" for word, clusters in by_verdict.items() if clusters]
+        k, p = self.jaccard.shape
+        return f"{k} cluster{'s' * (k > 1)} in {p} {self.compared_with}: {'; '.join(parts)}."
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per cluster, noise last.
+
+        Returns
+        -------
+        data frame
+            Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
+        """
+        return to_frame(_columns(self._rows()), self.backend)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the similarities of every cluster and the bounds of the verdicts.
+
+        Parameters
+        ----------
+        {ax}
+        """
+        return figure("cluster_jaccards", self.jaccard, clusters=[row.cluster for row in self.table], ax=ax)
+
+    def _rows(self) -> list[ClusterRow]:
+        return [*self.table, *([self.noise] if self.noise else [])]
+
+    def __repr__(self) -> str:
+        head = ("cluster", "size", "mean Jaccard", "dissolved", "recovered", "not drawn", "verdict")
+        lines = [
+            (
+                row.cluster,
+                row.size,
+                f"{row.mean_jaccard:.3f}",
+                row.dissolved,
+                row.recovered,
+                row.n_not_drawn,
+                row.verdict,
+            )
+            for row in self._rows()
+        ]
+        return f"{type(self).__name__}: {self.sentence}\n{_aligned([head, *lines])}"
+
+
+class StrengthRow(NamedTuple):
+    """What a number of clusters is worth."""
+
+    k: int
+    mean: float
+    """Mean prediction strength over the splits."""
+    standard_error: float
+    """Of that mean over the splits; 0 for one split."""
+    supported: bool
+    """Whether mean and standard error together exceed 0.8."""
+    agreement: float
+    """Mean adjusted Rand index of the clusters of a half with those transferred from the other half."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PredictionStrength:
+    """How well the clusters of one half of the objects predict those of the other; `prediction_strength` makes it."""
+
+    table: list[StrengthRow]
+    """One row per number of clusters, ascending."""
+    values: NDArray[np.float64]
+    """(len(table), n_splits) the strength in each split, the mean of both directions."""
+    transfer: str
+    """How objects were given to clusters of the other half: "predict", "centroid", "nearest" or "average"."""
+    backend: str | None = None
+    """Library of the data frames: that of X, else the first that is installed."""
+
+    @property
+    def supported(self) -> list[int]:
+        """The numbers of clusters whose mean and standard error together exceed 0.8, ascending."""
+        return [row.k for row in self.table if row.supported]
+
+    @property
+    def best(self) -> int | None:
+        """The largest number of clusters that is supported; None if none is."""
+        return max(self.supported, default=None)
+
+    @property
+    def sentence(self) -> str:
+        """What is supported, in a sentence."""
+        ks = [row.k for row in self.table]
+        asked = str(ks[0]) if len(ks) == 1 else f"{ks[0]} to {ks[-1]}"
+        if self.best is None:
+            return f"No number of clusters of {asked} is supported."
+        found = f"{_listed([str(k) for k in self.supported])} cluster{'s' * (self.supported != [1])}"
+        several = len(self.supported) > 1
+        most = f"; {self.best} are the most" * several
+        return f"{found} {'are' if self.supported != [1] else 'is'} supported, of {asked}{most}."
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per number of clusters.
+
+        Returns
+        -------
+        data frame
+            Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
+        """
+        return to_frame(_columns(self.table), self.backend)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the strength by the number of clusters.
+
+        Parameters
+        ----------
+        {ax}
+        """
+        means = {row.k: row.mean for row in self.table}
+        errors = {row.k: row.standard_error for row in self.table}
+        return figure("prediction_strengths", means, errors, n_clusters=self.best, ax=ax)
+
+    def __repr__(self) -> str:
+        head = ("k", "mean", "standard error", "supported")
+        lines = [(r.k, f"{r.mean:.3f}", f"{r.standard_error:.3f}", "yes" if r.supported else "no") for r in self.table]
+        return f"{type(self).__name__}: {self.sentence}\n{_aligned([head, *lines])}"
+
+
+def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
+    names = type(rows[0])._fields if rows else ()
+    return {name: [getattr(row, name) for row in rows] for name in names}
+
+
+def _listed(words: Sequence[str]) -> str:
+    """a; a and b; a, b and c."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _aligned(lines: Sequence[Sequence[Any]]) -> str:
+    """A table of text, columns to the right."""
+    cells = [[str(cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)

@@ -1,0 +1,185 @@
+"""What numbers of clusters are compared with: unimodal references, persistence of components, gaps."""
+
+import naive
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import skew
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.datasets import load_iris, make_blobs
+
+from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
+from ensemblage.stability._persistence import count_components, padded, persistences
+from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
+
+IRIS = load_iris().data
+
+
+def draws(X, n=40):
+    reference = UnimodalComponents(X)
+    return np.vstack([reference.draw(seed) for seed in range(n)])
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+# ---- Unimodal components ----
+
+
+def test_shortest_half():
+    assert half_mode(np.array([-1.0, -1, 1, 1])) == 0  # more than half: both points
+    assert half_mode(np.array([0.0, 1, 2, 10, 20])) == 1
+    assert half_mode(np.array([0.0, 4])) == 2
+    assert half_mode(np.array([0.0, 1, 5, 6, 9])) == 7  # [0, 5], [1, 6] and [5, 9]
+
+
+def test_least_concave_majorant():
+    shares, values = decreasing(np.array([3.0, 4.0, 4.0, 10.0]))
+    assert_allclose(shares, [0, 0.5625, 0.75, 1])  # (0, 0), (4, 3/4), (10, 1); 3 lies on the first line
+    assert_allclose(values, [0, 3, 4, 10])
+    shares, values = decreasing(np.array([0.0, 0, 2]))
+    assert_allclose(shares, [0, 2 / 3, 1])
+    assert_allclose(values, [0, 0, 2])
+    assert_allclose(decreasing(np.array([]))[1], [0, 0])
+    assert_allclose(decreasing(np.zeros(3))[1], [0, 0])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_majorant_is_concave_above_and_least(seed):
+    distances = np.sort(rng(seed).gamma(0.5 + seed / 4, size=30).round(2))
+    shares, values = decreasing(distances)
+    if values[1] == 0:  # the share at 0
+        shares, values = shares[1:], values[1:]
+    ecdf = (distances <= values[:, None]).mean(axis=1)
+    assert (shares >= ecdf - 1e-12).all()
+    slopes = np.diff(shares)[np.diff(values) > 0] / np.diff(values)[np.diff(values) > 0]
+    assert (np.diff(slopes) <= 1e-9).all()
+    touches = np.isclose(shares, ecdf)
+    bends = np.flatnonzero(~np.isclose(slopes[1:], slopes[:-1])) + 1
+    assert touches[bends].all()
+
+
+def test_two_points_become_a_uniform():
+    shares, values = unimodal(np.repeat([-1.0, 1.0], 50))
+    u = np.linspace(0, 1, 21)
+    assert_allclose(np.interp(u, shares, values), 2 * u - 1, atol=1e-9)
+
+
+def test_two_clusters_become_flat_between_their_means():
+    x = np.concatenate([rng(0).normal(-4, 1, 500), rng(1).normal(4, 1, 500)])
+    drawn = draws(x[:, None], 20)[:, 0]
+    counts, _ = np.histogram(drawn, np.linspace(-4, 4, 9))
+    assert counts.min() > 0.8 * counts.mean()
+    middle, side = (np.abs(x) < 1).mean(), (np.abs(drawn) < 1).mean()
+    assert middle < 0.01 < 0.12 < side
+
+
+def test_covariance_stays():
+    for d in (2, 6):
+        root = rng(d).normal(size=(d, d))
+        X = rng(1).normal(size=(500, d)) @ root + 7
+        drawn = draws(X)
+        scale = np.sqrt(np.diag(np.cov(X.T)))
+        assert_allclose(np.cov(drawn.T) / np.outer(scale, scale), np.cov(X.T) / np.outer(scale, scale), atol=0.12)
+        assert_allclose(drawn.mean(axis=0), X.mean(axis=0), atol=0.1 * scale.max())
+
+
+def test_skewness_and_tails_stay():
+    x = rng(0).exponential(size=800)[:, None]
+    assert skew(draws(x)[:, 0]) == pytest.approx(skew(x[:, 0]), rel=0.15)
+    t = rng(0).standard_t(3, size=800)[:, None]
+    assert np.abs(draws(t)).max() == pytest.approx(np.abs(t).max(), rel=0.2)
+    far = [np.quantile(np.abs(x - np.median(x)), 0.99) for x in (t, draws(t))]
+    assert far[0] == pytest.approx(far[1], rel=0.15)
+
+
+def test_a_reference_has_the_seed_and_shape_of_the_data():
+    X = rng(0).normal(size=(9, 30))
+    reference = UnimodalComponents(X)
+    assert reference.draw(0).shape == X.shape
+    assert_array_equal(reference.draw(5), UnimodalComponents(X).draw(5))
+    assert not np.array_equal(reference.draw(5), reference.draw(6))
+    moved = UnimodalComponents(X + 100).draw(5)
+    assert_allclose(moved, reference.draw(5) + 100)
+    constant = np.column_stack([X[:, :2], np.ones(9)])
+    assert_allclose(UnimodalComponents(constant).draw(0)[:, 2], 1)
+
+
+# ---- Persistence ----
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_persistences_as_the_naive_twin(seed):
+    X = make_blobs(40, n_features=3, centers=3, cluster_std=2, random_state=seed)[0]
+    assert_allclose(persistences(X), naive.persistences(X, 5, 5))  # log2 40 = 5.3, .04 · 40 = 1.6
+
+
+def test_more_objects_ask_for_more_members_and_neighbours():
+    X = rng(0).normal(size=(150, 2))
+    assert_allclose(persistences(X), naive.persistences(X, 7, 6))
+
+
+def test_persistences_do_not_depend_on_order_or_unit():
+    X = make_blobs(60, centers=3, random_state=1)[0]
+    found = persistences(X)
+    assert_allclose(persistences(X[::-1]), found)
+    assert_allclose(persistences(5 * X + 3), found)
+    assert_array_equal(found, np.sort(found)[::-1])
+
+
+def test_three_far_clusters_of_any_shape_have_two_long_lives():
+    X = make_blobs(150, centers=[(0, 0), (0, 30), (30, 0)], random_state=0)[0]
+    found = persistences(X)
+    assert found[1] > 1.5
+    assert padded(found, len(found) + 2)[-2:].tolist() == [0, 0]
+    assert padded(found, 1).tolist() == [found[0]]
+    references = UnimodalComponents(X)
+    largest = np.array([padded(persistences(references.draw(seed)), 1)[0] for seed in range(10)])
+    assert count_components(found, largest) == 3
+
+
+def test_equal_objects_have_finite_lives():
+    X = np.repeat([[0.0], [1.0], [3.0]], 10, axis=0)
+    assert_allclose(persistences(X), [np.log(2), 0])
+    assert persistences(np.zeros((20, 2))).tolist() == []
+
+
+# ---- Gaps ----
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"),
+    [(1, 5.830959), (2, 4.349936), (3, 3.681922), (4, 3.535529), (5, 3.346721), (6, 3.318349)],
+)
+def test_within_as_cluster(k, expected):
+    """R's clusGap with d.power = 2, whose W is half of ours."""
+    labels = AgglomerativeClustering(k, linkage="average").fit_predict(IRIS).astype(np.int32)
+    assert log_within(IRIS, labels, k) - np.log(2) == pytest.approx(expected, abs=6e-7)
+
+
+def test_within_by_k():
+    X = make_blobs(90, centers=[(0, 0), (0, 12), (12, 0)], random_state=0)[0]
+    found = log_within_by_k(X, [1, 2, 3, 4], 4, 0)
+    assert found[0] == pytest.approx(np.log(((X - X.mean(axis=0)) ** 2).sum()))
+    assert (np.diff(found) < 0).all()
+    assert_array_equal(found, log_within_by_k(X, [1, 2, 3, 4], 4, 0))
+    many = log_within_by_k(X, [8, 9], 20, 0)
+    assert (many <= log_within_by_k(X, [8, 9], 1, 0)).all()
+    assert log_within_by_k(X[:3], [5], 1, 0)[0] == -np.inf
+
+
+def test_gaps_as_in_the_paper():
+    reference = rng(0).normal(size=(7, 4))
+    found = gaps(np.arange(4.0), reference)
+    assert_allclose(found.gap, reference.mean(axis=0) - np.arange(4))
+    assert_allclose(found.s, np.sqrt(((reference - reference.mean(axis=0)) ** 2).mean(axis=0)) * np.sqrt(8 / 7))
+
+
+@pytest.mark.parametrize(("steps", "k"), [(1, 3), (2, 6)])
+def test_rule_of_one_and_two_steps(steps, k):
+    """One step as maxSE of R's cluster, "Tibs2001SEmax"."""
+    found = Gaps(np.array([0.10, 0.35, 0.62, 0.60, 0.66, 0.70]), np.array([0.02, 0.02, 0.03, 0.03, 0.03, 0.03]))
+    assert first_that_lasts(found, range(1, 7), steps) == k
+    assert first_that_lasts(Gaps(np.array([1.0, 0.5]), np.zeros(2)), [1, 2]) == 1
+    assert first_that_lasts(Gaps(np.array([0.1, 0.5]), np.zeros(2)), [4, 5]) == 5

@@ -15,12 +15,13 @@ from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, 
 from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
+from ensemblage.cli._again import Again
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage.cli._generation import INDEPENDENT, Generation
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
-from ensemblage.cli._tell import tell, tell_notes, timed
+from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.consensus._features import weighted
 from ensemblage.files._text import write_csv
@@ -28,6 +29,9 @@ from ensemblage.metrics import verdicts
 from ensemblage.report._layout import counted
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.tables import Features, Members
+
+CHOSEN = "km"
+"""What combines the partitions where the number of clusters is looked for."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +47,20 @@ class Consensus:
     """Parameters of the method by name."""
 
     @classmethod
-    def of(cls, k: int | None, settings: dict[str, Any]) -> Consensus:
+    def of(cls, k: int | None, settings: dict[str, Any], otherwise: str = "acv") -> Consensus:
         """Take what concerns the consensus out of the settings of a command.
 
-        Without a method: k-means if the number of clusters is known, else the one that finds it in linear time.
+        Without a method: k-means if the number of clusters is known, else ``otherwise``.
         """
-        method = settings.pop("method") or ("acv" if k is None else "km")
+        method = settings.pop("method") or (otherwise if k is None else "km")
         return cls(k, method, *(settings.pop(name) for name in ("seed", "n_jobs", "memory", "chosen")))
 
     def check(self, n_partitions: int | None = None) -> None:
         """What can be said before the work begins; ``n_partitions`` if it is known."""
         check_names(self.method, make_consensus(self.method, self.k), self.chosen)
+        if self.method == CHOSEN and self.k is None:
+            replace(self, k=2).check(n_partitions)
+            return
         if self.k is None and not METHODS[self.method].finds_k:
             able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
             raise ValueError(
@@ -86,12 +93,21 @@ class Consensus:
 def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range = settings.pop("k"), settings.pop("k_range")
+    allow_one, again = settings.pop("allow_one"), settings.pop("stability")
     most = _largest(k, k_range)
-    wanted = Consensus.of(most, settings)
+    named = settings["method"]
+    wanted = Consensus.of(most, settings, otherwise=CHOSEN)
+    if allow_one and (k is not None or (k_range is None and named)):
+        raise ValueError(
+            "--allow-one is for a number of clusters that is looked for. Got "
+            f"{'-k' if k is not None else f'--method {named}, which finds it by its own rule'}. Leave one out."
+        )
     generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
     source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     generation.check()
-    asked = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
+    asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
+    asked |= {"allow_one": True} if allow_one else {}
+    asked |= {} if again is None else {"stability": again}
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
@@ -103,10 +119,15 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(wanted.estimator(), [1, 2])  # refused before the work begins
         ensemble = _ensemble(folder, features, generation, seconds)
-        choice = None if k_range is None else _choice(features.X, k_range, generation, seconds)
-        chosen = wanted if choice is None else replace(wanted, k=choice.best)
+        choice, chosen = None, wanted
+        if k_range is not None or (k is None and named is None and generation.can_choose_k(features)):
+            choice = _choice(features.X, k_range, generation, seconds)
+            chosen = replace(wanted, k=choice.n_clusters(allow_one))
+        elif k is None and named is None:
+            chosen = replace(wanted, method="acv")
         weights = generation.weights(features, ensemble.shape[1])
-        return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights)
+        asked_again = Again(generation, chosen.estimator(), features, again, seconds)
+        return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again)
 
     known = generation.partitions if generation.generator in INDEPENDENT else None
     return _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
@@ -159,14 +180,15 @@ def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
 
 
 def _choice(
-    X: NDArray[np.float64], k_range: tuple[int, int], generation: Generation, seconds: dict[str, float]
+    X: NDArray[np.float64], k_range: tuple[int, int] | None, generation: Generation, seconds: dict[str, float]
 ) -> KChoice:
-    """The number of clusters in the range that is most stable."""
-    low, high = k_range
-    tell(f"number of clusters: {low} to {high}, on these data and on data without clusters ...")
-    p, n_jobs, seed = generation.partitions, generation.n_jobs, generation.seed
-    with timed(seconds, "number of clusters"):
-        return choose_k(X, range(low, high + 1), n_partitions=p, n_jobs=n_jobs, random_state=seed)
+    """The number of clusters, in the range, that most criteria name."""
+    ks = None if k_range is None else range(k_range[0], k_range[1] + 1)
+    line = "against single clouds of the same shape, and in halves of the objects"
+    with timed(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
+        choice = choose_k(X, ks, n_jobs=generation.n_jobs, random_state=generation.seed, progress=callback)
+    tell(choice.sentence)
+    return choice
 
 
 def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
@@ -216,6 +238,7 @@ def _finish(
     seconds: dict[str, float],
     stability: KChoice | None = None,
     weights: list[float] | None = None,
+    again: Again | None = None,
 ) -> dict[str, Any]:
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
@@ -242,6 +265,7 @@ def _finish(
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
+            cluster_stability=None if again is None else again.stability(consensus.labels_),
         )
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds

@@ -231,8 +231,16 @@ def main() -> None:
     "--k-range",
     callback=parse_k_range,
     metavar="LOW:HIGH",
-    help="Find the number of clusters in this range: the one whose clusters are the same on most parts of the objects, "
-    "compared with data without clusters.",
+    help="Find the number of clusters in this range: the one that most of five criteria name. Without it, -k and "
+    "--method the range is 2 to 10.",
+)
+@click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
+@click.option(
+    "--stability",
+    type=click.IntRange(0, 1000),
+    metavar="N",
+    help="Make the analysis again of N resamples of the objects, and tell which clusters are found again; 0: not. "
+    "[default: 20 for up to 2,000 objects]",
 )
 @generation_options
 @table_options
@@ -246,7 +254,7 @@ def run(data: Path, output: Path, **settings: Any) -> None:
 
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
     one row per object. Its columns of numbers and of categories are the features; stderr says in short, and the page
-    in full, what was done with each. The folder gets labels.csv (id, cluster, confidence), ensemble.npz (the
+    in full, what was done with each. The folder gets labels.csv (clusters and certainty), ensemble.npz (the
     clusterings), summary.json (all numbers) and report.html (the page to look at).
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they

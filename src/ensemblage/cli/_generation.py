@@ -19,7 +19,7 @@ from ensemblage import (
 )
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes
-from ensemblage.consensus._features import member_weights, with_members
+from ensemblage.consensus._features import can_choose_k, member_weights, with_members
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._sampled import N_STEPS
 from ensemblage.tables import Features
@@ -125,6 +125,10 @@ class Generation:
                 f"--k-range must have features beside the members. {name} has none with --categories member. "
                 "Leave one of them out."
             )
+
+    def can_choose_k(self, features: Features) -> bool:
+        """Whether the features can tell the number of clusters."""
+        return self.generator != GOWER and can_choose_k(features.X)
 
     def weights(self, features: Features, n_partitions: int) -> list[float] | None:
         """Of all partitions, None if they are alike."""

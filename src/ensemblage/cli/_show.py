@@ -36,9 +36,12 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     partitions = counted(data["n_partitions"], "partition")
     yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
     yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked(summary))
+    yield from _number_of_clusters(summary.get("number"))
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
     yield from _evidence(summary.get("evidence", ()))
+    if summary.get("found_again"):
+        yield "found again", summary["found_again"]["sentence"]
     if "mean_cohesion" in consensus:  # not in a folder of an older version
         yield "certainty", certainty_text([cluster["verdicts"] for cluster in summary["clusters"]])
     cohesion = _number(consensus.get("mean_cohesion", consensus["mean_confidence"]))
@@ -58,9 +61,15 @@ def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
         yield "stability", in_a_line(found)
 
 
+def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+    """What was found of the number of clusters."""
+    if found:
+        yield "how many", found["sentence"]
+
+
 def _asked(summary: Mapping[str, Any]) -> int | None:
     """The number of clusters that the consensus was asked for; None if it was to find one."""
-    stability = summary.get("stability")
+    stability = summary.get("stability") or summary.get("number")
     return stability["best"] if stability else int(summary["settings"].get("k", 0)) or None
 
 

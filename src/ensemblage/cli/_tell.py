@@ -30,11 +30,11 @@ def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(label: str, length: int) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(label: str, length: int, line: str | None = None) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal; elsewhere one line when the work begins."""
     if not sys.stderr.isatty():
-        tell(f"{label}: {length} ...")
+        tell(f"{label}: {length if line is None else line} ...")
         yield lambda done, total: None
         return
     with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
-        yield lambda done, total: bar.update(done - bar.pos)
+        yield lambda done, total: bar.update(length * done // total - bar.pos)

@@ -15,6 +15,7 @@ from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import METHODS, Method
+from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
@@ -36,9 +37,12 @@ __all__ = [
     "KRow",
     "MajorityVoting",
     "Method",
+    "MontiChoice",
+    "MontiRow",
     "NegMM",
     "SpectralEnsembleClustering",
     "choose_k",
+    "choose_k_monti",
     "make_consensus",
 ]
 

@@ -1,225 +1,462 @@
-"""How many clusters: Monti's consensus clustering over a range of k, against data without clusters."""
+"""How many clusters: first whether there are any, then what five criteria say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta
+from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.spatial.distance import pdist, squareform
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_array, check_random_state
 
+from ensemblage._constraints import MOST_TASKS, Jobs
 from ensemblage._ensemble import Ensemble
+from ensemblage._figures import figure
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_progress, check_whole, numbers_of_any_size, shown
-from ensemblage.generation import ResampledPartitions
-from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
+from ensemblage._validation import (
+    check_progress,
+    check_value,
+    check_whole,
+    n_distinct_rows,
+    numbers_of_any_size,
+    shown,
+)
+from ensemblage.consensus._ada_cvote import CumulativeVoting
+from ensemblage.files._frames import backend_of, to_frame
+from ensemblage.generation import RandomKPartitions
+from ensemblage.generation._run import run_all
+from ensemblage.stability import PredictionStrength, prediction_strength
+from ensemblage.stability._gap import first_that_lasts, gaps
+from ensemblage.stability._persistence import count_components
+from ensemblage.stability._reference import UnimodalComponents
+from ensemblage.stability._small_kmeans import SmallKMeans
+from ensemblage.stability._structure import Shown, Structure, p_value_of, shown_by, structure_of
 
-STABLE = 0.01
-"""A share of ambiguous pairs that is as good as none."""
-
-_REFERENCES = ("features", "components")
-_MOST_REFERENCES = 100_000
+VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
+"""The five criteria; of numbers with as many votes the first one that names one of them decides."""
+CLEAR, LIKELY = 4, 3
+"""Least votes for a number of clusters to be called clear, and likely."""
+N_STARTS = 10
+"""Starts of k-means in halves and on all objects."""
+SMALL = 20
+"""Objects of a cluster that prediction strength cannot see."""
 
 
 class KRow(NamedTuple):
     """What a number of clusters is worth."""
 
     k: int
-    pac: float
-    """Share of ambiguous pairs (`metrics.pac`); small is stable."""
-    area: float
-    """Area under the consensus distribution, exact."""
-    delta_area: float
-    """Its relative growth from the k before (`metrics.delta_area`, rule "exact")."""
-    reference_pac: float | None
-    """Mean PAC of the data without clusters."""
-    rcsi: float | None
-    """Relative cluster stability index: mean log10 of the reference's PAC less log10 of the PAC; large is stable. A PAC
-    below 0.01 counts as 0.01."""
-    p_value: float | None
-    """Share of the references, and the data themselves, whose PAC is at most as large."""
-    p_value_beta: float | None
-    """The same by a beta distribution with mean and variance of the references' PAC."""
+    log_within: float
+    """ln W_k: of the sum of squares within the clusters of k-means."""
+    reference_low: float
+    """5 % quantile of the same of single clouds of this shape."""
+    reference_mean: float
+    """Their mean."""
+    reference_high: float
+    """95 % quantile."""
+    gap: float
+    """How far ln W_k is below their mean."""
+    gap_error: float
+    """s_k, their standard deviation times √(1 + 1/R)."""
+    p_value: float
+    """Share of the single clouds, and the data themselves, with a ln W_k as small: of this number alone."""
+    strength: float
+    """Prediction strength of k-means, mean over halves."""
+    strength_error: float
+    """Its standard error."""
+    stability: float
+    """Mean adjusted Rand index of the clusters of a half with those transferred from the other."""
+    silhouette: float
+    """Mean silhouette of k-means' clusters."""
+    ward: float
+    """Adjusted Rand index of k-means' clusters with those of Ward's linkage."""
+    average: float
+    """The same with average linkage."""
+    votes: tuple[str, ...]
+    """Criteria that name this number."""
+    status: str
+    """"best", "supported" (a criterion names it, or a peak of prediction strength above .8) or ""."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class KChoice:
-    """Numbers of clusters compared."""
+    """How many clusters there are, and how clear that is; `choose_k` makes it."""
 
+    structure: Structure
+    """Whether there are clusters at all: ``p_value``, ``found``, ``sentence``."""
     best: int
-    """The largest k with a PAC below 0.01 that no reference reaches; if there is none, the k with the largest ``rcsi``;
-    without references, the k with the least PAC."""
+    """The number of clusters that most criteria name, 2 or more; also where no structure was found."""
+    votes: dict[str, int | None]
+    """What each criterion names; 1 for one cluster, None for no vote."""
+    also_stable: list[int]
+    """Other numbers at a peak of prediction strength above .8: groups of clusters, or parts."""
     table: list[KRow]
-    """One row per k, ascending."""
-    ensembles: dict[int, Ensemble]
-    """The resampled partitions of each k."""
+    """One row per number of clusters, ascending."""
+    labels: dict[int, NDArray[np.int32]]
+    """The clusters of k-means for each number, of ``objects``."""
+    objects: NDArray[np.intp]
+    """The objects that were looked at: all, or a sample."""
+    notes: list[str]
+    """What limits the answer."""
+    backend: str | None = None
+    """Library of the data frames: that of X, else the first that is installed."""
+
+    @property
+    def n_votes(self) -> int:
+        """Criteria that name ``best``."""
+        return sum(k == self.best for k in self.votes.values())
+
+    @property
+    def evidence(self) -> str:
+        """ "clear" (4 or 5 criteria agree), "likely" (3), "ambiguous", or "none" where no structure was found."""
+        if not self.structure.found:
+            return "none"
+        return "clear" if self.n_votes >= CLEAR else "likely" if self.n_votes >= LIKELY else "ambiguous"
+
+    @property
+    def sentence(self) -> str:
+        """The answer for people."""
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        k, n = self.best, self.n_votes
+        others = {named: [v for v in self.votes if self.votes[v] == named] for named in set(self.votes.values())}
+        if self.evidence == "none":
+            yield self.structure.sentence
+            yield f"If there must be clusters: {k}, which {n} of {len(self.votes)} criteria name."
+        elif self.evidence == "clear":
+            yield f"{k} clusters: {'all five' if n == len(self.votes) else 'four of five'} criteria agree."
+        elif self.evidence == "likely":
+            said = [f"{' and '.join(who)} say{'s' * (len(who) == 1)} {named}" for named, who in _other(others, k)]
+            yield f"Probably {k} clusters, which three of five criteria name{': ' * bool(said)}{'; '.join(said)}."
+        else:
+            named = sorted({v for v in self.votes.values() if v is not None})
+            yield (
+                f"The criteria disagree: {_listed(named)} are named. {k} is taken. Choose by use, or by the stability "
+                "of the clusters of each."
+            )
+        if self.also_stable and self.structure.found:
+            yield f"Also stable: {_listed(self.also_stable)} groups."
+
+    def n_clusters(self, allow_one: bool = False) -> int:
+        """``best``; or 1 where no structure was found, if that is allowed."""
+        return 1 if allow_one and not self.structure.found else self.best
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per number of clusters.
+
+        Returns
+        -------
+        data frame
+            Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
+        """
+        columns = {name: [getattr(row, name) for row in self.table] for name in KRow._fields}
+        return to_frame(columns | {"votes": [", ".join(row.votes) for row in self.table]}, self.backend)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw ln W_k against that of single clouds, by the number of clusters.
+
+        Parameters
+        ----------
+        {ax}
+        """
+        return figure("evidence_by_number", *self._curves(), n_clusters=self.best, ax=ax)
+
+    def _curves(self) -> tuple[dict[int, float], dict[int, tuple[float, float, float]]]:
+        rows = self.table
+        bands = {row.k: (row.reference_low, row.reference_mean, row.reference_high) for row in rows}
+        return {row.k: row.log_within for row in rows}, bands
+
+    def __repr__(self) -> str:
+        head = ("k", "gap", "p", "strength", "silhouette", "votes", "")
+        lines = [
+            (
+                str(row.k), f"{row.gap:.3f} ± {row.gap_error:.3f}", f"{row.p_value:.2f}",
+                f"{row.strength:.2f} ± {row.strength_error:.2f}", f"{row.silhouette:.2f}", str(len(row.votes)),
+                row.status,
+            )
+            for row in self.table
+        ]  # fmt: skip
+        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+        cells = ["  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in (head, *lines)]
+        return "\n".join([f"KChoice: {self.sentence}", *cells, *self.notes])
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    words = [str(number) for number in numbers]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _other(by_number: Mapping[int | None, list[str]], best: int) -> list[tuple[int, list[str]]]:
+    return sorted((k, who) for k, who in by_number.items() if k is not None and k != best)
 
 
 def choose_k(
     X: ArrayLike | Any,
-    k_range: Iterable[int] = range(2, 11),
+    k_range: Iterable[int] | None = None,
     *,
+    n_references: int = 99,
+    n_splits: int = 10,
     n_partitions: int = 50,
-    fraction: float = 0.8,
-    estimator: Any = None,
-    reference: str = "components",
-    n_references: int = 20,
+    sample: int = 2_000,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> KChoice:
-    """Compare numbers of clusters by how stable the clusters of resampled objects are (Monti; M3C).
-
-    For every k, subsamples of the objects are clustered, and each pair of objects is together in some share of the
-    clusterings that saw both. Stable clusters make shares near 0 and 1.
+    """Tell how many clusters there are: first whether there are any, then what five criteria name.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The features.
-    k_range : iterable of int, default 2 to 10
-        Numbers of clusters to compare.
+        The features, as they are to be clustered: standardise them before where they have different units.
+    k_range : iterable of int, optional
+        Numbers of clusters to choose from. Default: 2 to 10, or to √n where that is less.
+    n_references : int, default 99
+        Single clouds that the data are compared with. With 19 the test misses more: its p-value is at least
+        1 / (n_references + 1).
+    n_splits : int, default 10
+        Halvings for the prediction strength.
     n_partitions : int, default 50
-        Subsamples per k.
-    fraction : float, default 0.8
-        Part of the objects in a subsample.
-    estimator : clusterer, optional
-        What clusters them. Default: k-means, one start.
-    reference : {"components", "features"}, default "components"
-        Data without clusters: the principal components of X, or its features, each shuffled over the objects. Shuffled
-        components keep the covariance of the features, as the references of M3C do; shuffled features lose it, so that
-        mere correlation looks like clusters.
-    n_references : int, default 20
-        Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
-    n_jobs : int, optional
-        Threads of the generator.
+        Partitions whose cumulative voting has lifetimes.
+    sample : int, default 2,000
+        Of more objects so many are looked at, drawn without replacement.
+    {joblib_jobs}
     random_state : int, RandomState or None
         Seed of everything random.
     progress : callable, optional
-        Called as ``progress(done, total)`` after every clustering, by the calling thread. An error that it raises ends
-        the work. No result depends on it.
+        Called as ``progress(done, total)`` after every step, by the calling thread. An error that it raises ends the
+        work. No result depends on it.
 
     Returns
     -------
     KChoice
-        ``best``, ``table`` (one row per k) and ``ensembles`` (one per k).
+        ``structure``, ``best``, ``votes``, ``evidence``, ``table``, ``sentence``; ``to_frame()``, ``plot()``.
 
     Raises
     ------
     ValueError
-        If a k is no whole number from 2 to the size of a subsample, or a parameter is out of its range.
+        If X has fewer than 4 rows or 3 different ones, a k is no whole number from 2 to the number of different rows,
+        or a parameter is out of its range.
     TypeError
-        If ``k_range`` is no iterable or ``estimator`` no clusterer.
+        If ``k_range`` is no iterable.
+
+    See Also
+    --------
+    choose_k_monti : Monti's consensus clustering and M3C, as published.
+    ensemblage.stability.prediction_strength : One of the criteria, for any clusterer.
 
     Notes
     -----
-    What to make of the columns. ``delta_area``: the growth ends after the true k; its largest value means nothing.
-    ``pac``: falls with k even without clusters, and is small where true clusters merge in the same way every time, so
-    its least value alone picks a k that is too large or too small. ``rcsi`` and the p-values compare it with data
-    without clusters: a large p-value everywhere means that one cluster is as good a description. Clusters of clusters
-    make several k stable; ``best`` is then the finest of them: look at the table.
+    **Structure.** The data are compared with single clouds of the same shape: every principal component is made
+    unimodal (the nearest density that falls on either side of its mode), so covariance, skewness and tails stay and
+    humps go. What is compared: ln W_k of k-means for every k, and how long dense components live in single linkage of
+    mutual reachability before they merge. Every statistic is standardised by the other data sets, and the largest
+    counts: one p-value, whatever the number of k. Above .05 no clear structure was found.
 
-    Time: (1 + n_references) · n_partitions clusterings per k, and O(m² p) per ensemble of m distinct label rows. Memory
-    O(n p) per k.
+    **Criteria**: prediction strength (the largest k with a strength above .8, its standard error added); the longest
+    lifetime in cumulative voting; the gap statistic with those clouds (the smallest k that is not worse than the next
+    two by more than an error); 1 + the components that live longer than those of the clouds; k-means' silhouette. The
+    number that most name is ``best``; of equally many votes, the one named by the criterion that is first in this list.
+
+    All five look at compact clusters or dense ones. On 125 data sets of 2 to 20 clusters (Gaussian designs and public
+    sets; the rule was chosen on half of them) five votes were right 57 of 57 times, four 24 of 25, three 17 of 19, two
+    or one 8 of 24. Curved clusters and more than some 15 clusters of fewer than 50 objects are found by none.
+
+    Time: O(n² d) per reference for n objects of the sample; 2 s at 200 × 10, half a minute at 2,000 × 10 on one core.
+    Memory: 16 n² bytes.
 
     References
     ----------
-    S. Monti et al., "Consensus clustering", Machine Learning 52, 2003.
-    C. R. John et al., "M3C: Monte Carlo reference-based consensus clustering", Scientific Reports 10, 2020.
+    R. Tibshirani, G. Walther and T. Hastie, "Estimating the number of clusters in a data set via the gap statistic",
+    Journal of the Royal Statistical Society B 63, 2001.
+    R. Tibshirani and G. Walther, "Cluster validation by prediction strength", Journal of Computational and Graphical
+    Statistics 14, 2005.
+    H. G. Ayad and M. S. Kamel, "On voting-based consensus of cluster ensembles", Pattern Recognition 43, 2010.
 
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from ensemblage.consensus import choose_k
+    >>> from ensemblage import choose_k
     >>> X, _ = make_blobs(120, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
-    >>> choice = choose_k(X, range(2, 6), n_partitions=20, n_references=5, random_state=0)
-    >>> choice.best
-    3
+    >>> choice = choose_k(X, range(2, 6), n_references=39, random_state=0)
+    >>> choice.best, choice.evidence
+    (3, 'clear')
+    >>> choice.sentence
+    '3 clusters: all five criteria agree.'
     """
-    with numbers_of_any_size("choose_k"):
+    name = "choose_k"
+    with numbers_of_any_size(name):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
-    ks = _checked_range(k_range)
-    check_choice(reference, "reference of choose_k", _REFERENCES)
-    check_whole(n_references, "n_references of choose_k", 0, _MOST_REFERENCES)
-    check_progress(progress, "progress of choose_k")
-    seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
-    n_made = 0
-
-    def tell(done: int, of_generator: int) -> None:
-        nonlocal n_made
-        if progress is not None:
-            progress(n_made + done, (1 + n_references) * len(ks) * of_generator)
-        n_made += of_generator if done == of_generator else 0
-
-    def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
-        given = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs}
-        settings = given | {"random_state": seed, "progress": tell}
-        generators = {k: ResampledPartitions(n_partitions, n_clusters=k, **settings) for k in ks}
-        return {k: Ensemble(generator.fit_transform(features)) for k, generator in generators.items()}
-
-    def pac_by_k(ensembles: dict[int, Ensemble]) -> dict[int, float]:
-        return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
-
-    found = ensembles_of(data, seed)
-    references = [pac_by_k(ensembles_of(shuffled(data, reference, s), s)) for s in reference_seeds]
-    return summarize_choice(found, references)
+    check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
+    check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
+    check_whole(n_partitions, f"n_partitions of {name}", 2, MOST_TASKS)
+    check_whole(sample, f"sample of {name}", 20)
+    check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
+    check_progress(progress, f"progress of {name}")
+    seeds = iter(task_seeds(random_state, 6 + n_references).tolist())
+    objects = _sampled(len(data), sample, next(seeds))
+    data = data[objects]
+    ks = _checked_range(k_range, len(data), n_distinct_rows(data, len(data)))
+    steps = _Steps(progress, 1 + n_references, n_splits * len(ks), n_partitions)
+    cloud = UnimodalComponents(data)
+    scores, most = np.ascontiguousarray(cloud.axes.scores), max(ks) + 1
+    halves = _strength(scores, ks, n_splits, n_jobs, next(seeds), steps)
+    lifetime = _lifetime(data, n_partitions, n_jobs, next(seeds), steps)
+    labels = _kmeans_labels(scores, ks, next(seeds))
+    found = shown_by(scores, most, next(seeds))
+    next(seeds)
+    references = run_all(
+        lambda seed: shown_by(cloud.scores(seed), most, seed), list(seeds), n_jobs, progress=steps.of(0)
+    )
+    steps.end()
+    return _choice(Evidence(ks, found, references, halves, lifetime, scores, labels), objects, backend_of(X))
 
 
-def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[int, float]] = ()) -> KChoice:
-    """The table of ensembles that exist already, with the PAC by k of each reference."""
-    ks = sorted(ensembles)
-    distributions = {k: consensus_cdf(ensembles[k]) for k in ks}
-    areas = {k: cdf_area(*distributions[k]) for k in ks}
-    growth = delta_of_areas(areas)
+class Evidence(NamedTuple):
+    """Everything that was found about the numbers of clusters."""
+
+    ks: list[int]
+    data: Shown
+    """Statistics for k from 1 to max(ks) + 1."""
+    references: list[Shown]
+    halves: PredictionStrength
+    lifetime: int | None
+    scores: NDArray[np.float64]
+    """(n, r) the objects."""
+    labels: dict[int, NDArray[np.int32]]
+
+
+def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> KChoice:
+    """Count the votes and tell what they mean."""
+    ks, halves = found.ks, {row.k: row for row in found.halves.table}
+    every_k = range(1, len(found.data.log_within) + 1)
+    reference_log_w = np.array([reference.log_within for reference in found.references])
+    gap = gaps(found.data.log_within, reference_log_w)
+    largest = np.array([reference.persistences[0] for reference in found.references])
+    apart = squareform(pdist(found.scores))
+    silhouettes = {k: _silhouette(apart, found.labels[k]) for k in ks}
+    votes: dict[str, int | None] = {
+        "prediction strength": found.halves.best,
+        "lifetime": found.lifetime,
+        "gap": first_that_lasts(gap, every_k),
+        "components": count_components(found.data.persistences, largest) if len(largest) > 1 else None,
+        "silhouette": max(ks, key=lambda k: (silhouettes[k], -k)),
+    }
+    best = best_of(votes, ks)
+    peaks = [k for k in peaks_of({k: halves[k].mean for k in ks}) if halves[k].supported]
+    hierarchies = {kind: linkage(found.scores, kind) for kind in ("ward", "average")}
+    cuts = {kind: cut_tree(tree, ks) for kind, tree in hierarchies.items()}
     table = []
-    for k in ks:
-        ambiguous = pac_of(*distributions[k])
-        compared = _compared(ambiguous, np.array([r[k] for r in references])) if references else (None,) * 4
-        table.append(KRow(k, ambiguous, areas[k], growth[k], *compared))
-    return KChoice(_best(table, len(references)), table, ensembles)
+    for i, k in enumerate(ks):
+        of_references, log_w = reference_log_w[:, k - 1], float(found.data.log_within[k - 1])
+        low, high = np.quantile(of_references, [0.05, 0.95]).tolist()
+        mean = float(of_references.mean())
+        named = tuple(voter for voter in VOTERS if votes[voter] == k)
+        agreement = {kind: float(adjusted_rand_score(found.labels[k], cut[:, i])) for kind, cut in cuts.items()}
+        table.append(
+            KRow(
+                k, log_w, low, mean, high, float(gap.gap[k - 1]), float(gap.s[k - 1]),
+                p_value_of(-log_w, -of_references), halves[k].mean, halves[k].standard_error, halves[k].agreement,
+                silhouettes[k], agreement["ward"], agreement["average"], named,
+                "best" if k == best else "supported" if named or k in peaks else "",
+            )
+        )  # fmt: skip
+    also = [k for k in peaks if k != best and halves[k].mean > 0.8]
+    structure = structure_of(found.data, found.references)
+    notes = list(_notes(ks, best, found.labels[best], structure))
+    return KChoice(structure, best, votes, also, table, found.labels, objects, notes, backend)
 
 
-def _best(table: list[KRow], n_references: int) -> int:
-    stable = [row.k for row in table if row.pac <= STABLE and row.p_value == 1 / (1 + n_references)]
-    if n_references and stable:
-        return max(stable)
-    return max(table, key=lambda row: -row.pac if row.rcsi is None else row.rcsi).k
+def best_of(votes: Mapping[str, int | None], ks: Sequence[int]) -> int:
+    """The number among ``ks`` with most votes; of equally many, that of the criterion that is first in `VOTERS`."""
+    counted = Counter(k for k in votes.values() if k in ks)
+    return next(k for voter in VOTERS if (k := votes[voter]) in ks and counted[k] == max(counted.values()))  # type: ignore[return-value]
 
 
-def _compared(ambiguous: float, references: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """Mean of the references, RCSI and both p-values."""
-    rcsi = float(np.log10(np.maximum(references, STABLE)).mean() - np.log10(max(ambiguous, STABLE)))
-    n_as_stable, n = np.count_nonzero(references <= ambiguous), len(references)
-    mean, variance = float(references.mean()), float(references.var(ddof=1)) if n > 1 else 0.0
-    if variance <= 0 or variance >= mean * (1 - mean):
-        p_value_beta = float(np.mean(references <= ambiguous))
-    else:
-        spread = mean * (1 - mean) / variance - 1
-        p_value_beta = float(beta.cdf(ambiguous, mean * spread, (1 - mean) * spread))
-    return mean, rcsi, float((1 + n_as_stable) / (1 + n)), p_value_beta
+def peaks_of(by_k: Mapping[int, float]) -> list[int]:
+    """The numbers that are worth more than the next and the one before, of those that are there."""
+    worth = [by_k[k] for k in sorted(by_k)]
+    before, after = [-np.inf, *worth[:-1]], [*worth[1:], -np.inf]
+    found = zip(sorted(by_k), worth, before, after, strict=True)
+    return [k for k, own, left, right in found if own > max(left, right)]
 
 
-def shuffled(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np.float64]:
-    """Data like these without clusters: every feature, or every principal component, in an order of its own."""
-    random = check_random_state(seed)
-
-    def columns_shuffled(data: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.column_stack([random.permutation(column) for column in data.T])
-
-    if reference == "features":
-        return columns_shuffled(data)
-    centre = data.mean(axis=0)
-    left, scales, right = np.linalg.svd(data - centre, full_matrices=False)
-    return np.asarray(columns_shuffled(left * scales) @ right + centre)
+def _notes(ks: Sequence[int], best: int, labels: NDArray[np.int32], structure: Structure) -> Iterator[str]:
+    if best == max(ks) and len(ks) > 1:
+        yield f"{best} is the largest number that was looked at: look at larger ones, too."
+    if np.bincount(labels).min() < SMALL:
+        yield f"Of {best} clusters some have fewer than {SMALL} objects: prediction strength cannot see these."
+    if structure.n_references < 99:
+        yield f"With {structure.n_references} references the test for structure misses more than with 99."
 
 
-def _checked_range(k_range: Iterable[int]) -> list[int]:
-    if not isinstance(k_range, Iterable):
+class _Steps:
+    """Progress over several loops as one."""
+
+    def __init__(self, progress: Callable[[int, int], None] | None, *lengths: int) -> None:
+        self.progress, self.lengths, self.done = progress, lengths, [0] * len(lengths)
+
+    def of(self, loop: int) -> Callable[[int, int], None] | None:
+        """What a loop calls; its steps count as so many as were announced."""
+        if self.progress is None:
+            return None
+
+        def tell(done: int, total: int) -> None:
+            self.done[loop] = done * self.lengths[loop] // total
+            if sum(self.done) < sum(self.lengths):
+                self.progress(sum(self.done), sum(self.lengths))  # type: ignore[misc]
+
+        return tell
+
+    def end(self) -> None:
+        """All is done."""
+        if self.progress is not None:
+            self.progress(sum(self.lengths), sum(self.lengths))
+
+
+def _sampled(n: int, most: int, seed: int) -> NDArray[np.intp]:
+    return np.arange(n) if n <= most else np.sort(check_random_state(seed).permutation(n)[:most])
+
+
+def _strength(
+    scores: NDArray[np.float64], ks: list[int], n_splits: int, n_jobs: int | None, seed: int, steps: _Steps
+) -> PredictionStrength:
+    """Of k-means; numbers above half of the objects have none."""
+    settings: dict[str, Any] = {"n_splits": n_splits, "n_jobs": n_jobs, "random_state": seed, "progress": steps.of(1)}
+    return prediction_strength(SmallKMeans(n_init=N_STARTS), scores, ks, **settings)
+
+
+def _lifetime(data: NDArray[np.float64], n_partitions: int, n_jobs: int | None, seed: int, steps: _Steps) -> int | None:
+    """The number of clusters that lives longest in cumulative voting."""
+    generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(2))
+    return CumulativeVoting().fit(Ensemble(generator.fit_transform(data))).n_clusters_
+
+
+def _kmeans_labels(scores: NDArray[np.float64], ks: Sequence[int], seed: int) -> dict[int, NDArray[np.int32]]:
+    models = zip(ks, task_seeds(seed, len(ks)).tolist(), strict=True)
+    return {k: SmallKMeans(k, N_STARTS, one_seed).fit(scores).labels_ for k, one_seed in models}
+
+
+def _silhouette(apart: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+    n_found = len(np.unique(labels))
+    return float(silhouette_score(apart, labels, metric="precomputed")) if 1 < n_found < len(labels) else -1.0
+
+
+def _checked_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:
+    if n_distinct < 3:
+        raise ValueError(f"X of choose_k must have 3 different rows at least. Got {n_distinct}. Give more objects.")
+    if k_range is None:
+        return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
+    if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):
         raise TypeError(f"k_range of choose_k must be several numbers. Got {shown(k_range)}. Give range(2, 11), say.")
-    ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2) for k in k_range})
+    most = min(n // 2, n_distinct - 1)
+    ks = sorted({check_whole(k, "Every k in k_range of choose_k", 2, most) for k in k_range})
     if not ks:
         raise ValueError("k_range of choose_k must hold at least one number. Got none. Give range(2, 11), say.")
     return ks

@@ -17,11 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_parameters
+from ensemblage._validation import check_parameters, n_distinct_rows
+from ensemblage.consensus._choose_k import choose_k
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import RandomKPartitions
 from ensemblage.tables import Preprocessor
+
+LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
+"""For `choose_k` to be asked."""
 
 
 def _can_predict(self: ConsensusClustering) -> bool:
@@ -29,7 +33,7 @@ def _can_predict(self: ConsensusClustering) -> bool:
         return False
     if hasattr(self, "consensus_"):
         return hasattr(self.consensus_, "predict")
-    return hasattr(self._consensus(0), "predict")
+    return hasattr(self._consensus(0, self.n_clusters), "predict")
 
 
 @dataclass(eq=False, repr=False)
@@ -39,17 +43,21 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters of the consensus. None leaves it to ``consensus``.
+        Number of clusters of the consensus. None: `choose_k` finds it, on the features of 20 objects or more; if
+        ``consensus`` is given, its own rule.
     generator : transformer, optional
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: ``RandomKPartitions(50)``.
     consensus : str or clusterer, optional
-        Combines it: a name of ``METHODS`` or an estimator. Default: "km"; "acv", which finds the number of clusters, if
-        ``n_clusters`` is None.
+        Combines it: a name of ``METHODS`` or an estimator. Default: "km"; "acv", which finds the number of clusters,
+        where `choose_k` cannot (distances, categories alone, fewer than 20 objects).
     standardize : bool, default True
         Bring the features to mean 0 and standard deviation 1, as the shell does.
     preprocessor : transformer, optional
         Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize)``, which takes tables and data
         frames with categories too.
+    allow_one : bool, default False
+        Whether one cluster is the answer where `choose_k` finds no structure; else it is the number that most criteria
+        name.
     n_jobs : int, optional
         Given to generator and consensus if they have such a parameter and it is None.
     random_state : int, RandomState or None
@@ -67,6 +75,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         How sure the place of each object is, the next best cluster and the mean co-association with its own cluster:
         see `metrics.certainty`.
     n_clusters_ : int
+    choice_ : KChoice or None
+        How the number of clusters was found, and how clear it is; None if it was given or the consensus found it.
     ensemble_ : Ensemble
     preprocessor_, generator_, consensus_
         The fitted estimators; ``preprocessor_.columns_`` says what was done with each column. There is no generator
@@ -98,6 +108,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), say."),
             None,
         ],
+        "allow_one": [Flag()],
         "n_jobs": [Jobs()],
         "random_state": [Seed()],
         "progress": [Function(), None],
@@ -109,6 +120,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     consensus: Any = None
     standardize: bool = True
     preprocessor: Any = None
+    allow_one: bool = False
     n_jobs: int | None = None
     random_state: Any = None
     progress: Any = None
@@ -134,10 +146,14 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         given = self.random_state
         seed = int(given) if isinstance(given, numbers.Integral) else int(task_seeds(given, 1)[0])
         self.generator_ = self._with_defaults(generator, seed, progress=self.progress)
+        k, self.choice_ = self.n_clusters, None
+        if k is None and self.consensus is None and not by_distance and can_choose_k(features):
+            self.choice_ = choose_k(features, n_jobs=self.n_jobs, random_state=seed)
+            k = self.choice_.n_clusters(self.allow_one)
         if by_distance:
             features = self.preprocessor_.distances(X)
         made = ensemble_of(self.generator_, features) if features.shape[1] else None
-        consensus = self._consensus(seed)
+        consensus = self._consensus(seed, k)
         if members := self._members(X):
             ensemble, of = with_members(made, members), self.preprocessor_
             if made is not None:
@@ -153,13 +169,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             setattr(self, name, getattr(self.consensus_, name))
         return self
 
-    def _consensus(self, seed: int) -> Any:
+    def _consensus(self, seed: int, k: int | None) -> Any:
         if self.consensus is None or isinstance(self.consensus, str):
-            consensus = make_consensus(self.consensus or ("acv" if self.n_clusters is None else "km"), self.n_clusters)
+            consensus = make_consensus(self.consensus or ("acv" if k is None else "km"), k)
         else:
             consensus = clone(self.consensus)
-            if self.n_clusters is not None:
-                consensus.set_params(n_clusters=self.n_clusters)
+            if k is not None:
+                consensus.set_params(n_clusters=k)
         return self._with_defaults(consensus, seed)
 
     def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
@@ -197,6 +213,12 @@ def ensemble_of(generator: Any, X: Any) -> Ensemble:
     """The partitions that a generator makes, by its names for them."""
     labels = np.asarray(generator.fit_transform(X))
     return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
+
+
+def can_choose_k(features: Any) -> bool:
+    """Whether `choose_k` can say something of features: an array of enough objects, some of them different."""
+    is_array = isinstance(features, np.ndarray) and features.shape[1] > 0 and len(features) >= LEAST_OBJECTS
+    return is_array and n_distinct_rows(features, LEAST_DISTINCT) >= LEAST_DISTINCT
 
 
 def takes_distances(generator: Any) -> bool:

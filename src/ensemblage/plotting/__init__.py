@@ -14,6 +14,7 @@ from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._matrices import agreement, consensus_matrix, thresholded_matrices
 from ._memberships import item_consensus_bars, membership
+from ._numbers import clustree, criteria_by_number, evidence_by_number
 from ._ranking import ranking_scores
 from ._records import evidence
 from ._scatter import entropy_scatter, scatter
@@ -27,16 +28,19 @@ __all__ = [
     "cluster_colors",
     "cluster_jaccards",
     "cluster_sizes",
+    "clustree",
     "confidence_boxes",
     "confidence_by_cluster",
     "confidence_quantiles",
     "consensus_cdfs",
     "consensus_matrix",
+    "criteria_by_number",
     "delta_areas",
     "dendrogram",
     "entropy_scatter",
     "estimated_clusters",
     "evidence",
+    "evidence_by_number",
     "item_consensus_bars",
     "last_merges",
     "lifetimes",

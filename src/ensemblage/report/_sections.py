@@ -18,6 +18,7 @@ from ensemblage.report._layout import (
     percent,
     quoted,
 )
+from ensemblage.report._number import again_section, number_section
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._shown import square, with_nan
 from ensemblage.report._stability import stability_section
@@ -65,8 +66,15 @@ def _words(summary: Summary) -> dict[str, int] | None:
 
 
 def answer_section(summary: Summary) -> Section:
-    sentences = [_what_was_found(summary), *_how_sure(summary)]
+    sentences = [*_without_structure(summary), _what_was_found(summary), *_how_sure(summary)]
     return Section("The answer", sentences, [_sizes(summary), _confidence(summary)], [_clusters(summary)])
+
+
+def _without_structure(summary: Summary) -> Iterator[str]:
+    """First of all, that there may be no clusters."""
+    found = summary.get("number")
+    if found and not found["structure"]["found"]:
+        yield found["structure"]["sentence"]
 
 
 def agreement_section(summary: Summary) -> Section:
@@ -150,6 +158,8 @@ def sections_of(summary: Summary) -> list[Section]:
     """The sections in the order of the page."""
     sections = [
         answer_section(summary),
+        number_section(summary),
+        again_section(summary),
         stability_section(summary),
         *evidence_sections(summary),
         agreement_section(summary),

@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.consensus import KChoice
+from ensemblage.consensus import MontiChoice
 from ensemblage.metrics import consensus_cdf, item_consensus
 from ensemblage.report._layout import Picture, Section, Table, number
-from ensemblage.report._ranking import short
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -19,14 +18,10 @@ _MOST_ITEMS = 200
 _MOST_STEPS = 200
 
 
-def stability_shown(choice: KChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
-    """What the page shows of `choose_k`; the objects' part only if the consensus has that number of clusters."""
+def stability_shown(choice: MontiChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
+    """What the page shows of `choose_k_monti`; the objects' part only if the consensus has that number of clusters."""
     if choice is None:
         return None
-    if not isinstance(choice, KChoice):
-        raise TypeError(
-            f"stability of report must be what choose_k returned. Got {short(choice)}. Give that, or leave it out."
-        )
     alike = int(clusters.max(initial=-1)) + 1 == choice.best and len(choice.ensembles[choice.best]) == len(clusters)
     return {
         "best": choice.best,

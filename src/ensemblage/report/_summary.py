@@ -23,10 +23,10 @@ from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weig
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
+from ensemblage.report._number import found_again, number_shown
 from ensemblage.report._ranking import plain, ranking_shown, short
 from ensemblage.report._shares import Placed, between
 from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
-from ensemblage.report._stability import stability_shown
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
@@ -56,6 +56,7 @@ def summarize(
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
     stability: Any = None,
+    cluster_stability: Any = None,
     columns: Sequence[Sequence[str]] = (),
     n_refits: int = 0,
     random_state: Any = 0,
@@ -85,8 +86,10 @@ def summarize(
         By default those of Python, ensemblage and the packages it computes with.
     title : str, default "Consensus clustering"
         First line of the page.
-    stability : KChoice, optional
-        What `choose_k` returned for the same objects: its table, its curves and each object's place are shown.
+    stability : KChoice or MontiChoice, optional
+        What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
+    cluster_stability : ClusterStability, optional
+        What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
     columns : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
     n_refits : int, default 0
@@ -161,7 +164,8 @@ def summarize(
         "clusters": _clusters(ensemble, placed, weights),
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
         "choice": choice_of_k(records, ensemble, method, refits, seed),
-        "stability": stability_shown(stability, labels),
+        **number_shown(stability, labels),
+        "found_again": found_again(cluster_stability),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],

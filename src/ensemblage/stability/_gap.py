@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
 
 from ensemblage._random import task_seeds
 from ensemblage.generation._sampled import member_sums
+from ensemblage.stability._small_kmeans import SmallKMeans
 
 STEPS = 2
 """Numbers of clusters that the one chosen is compared with: with one, super-clusters are chosen too often."""
@@ -36,11 +36,13 @@ def log_within(X: NDArray[np.float64], labels: NDArray[np.int32], n_clusters: in
 
 def log_within_by_k(X: NDArray[np.float64], ks: Sequence[int], n_init: int, seed: int) -> NDArray[np.float64]:
     """(len(ks),) ln W_k of the best of some k-means starts for each k; a k above the objects counts as their number."""
-    found = []
-    for k, one_seed in zip(ks, task_seeds(seed, len(ks)).tolist(), strict=True):
-        model = KMeans(min(k, len(X)), n_init=n_init, random_state=one_seed).fit(X)
-        found.append(log_within(X, model.labels_, min(k, len(X))))
-    return np.array(found)
+    with np.errstate(divide="ignore"):
+        return np.log(
+            [
+                SmallKMeans(min(k, len(X)), n_init, one_seed).fit(X).inertia_
+                for k, one_seed in zip(ks, task_seeds(seed, len(ks)).tolist(), strict=True)
+            ]
+        )
 
 
 def gaps(log_w: NDArray[np.float64], reference_log_w: NDArray[np.float64]) -> Gaps:

@@ -35,11 +35,15 @@ class UnimodalComponents:
         self.axes = Axes.of(X)
         self.components = [unimodal(scores) for scores in self.axes.scores.T]
 
+    def scores(self, seed: int) -> NDArray[np.float64]:
+        """(n, min(n, d)) the draw of a seed on the principal axes, where all distances are the same."""
+        shares = check_random_state(seed).random_sample(self.axes.scores.shape)
+        drawn = [np.interp(u, *component) for u, component in zip(shares.T, self.components, strict=True)]
+        return np.column_stack(drawn)
+
     def draw(self, seed: int) -> NDArray[np.float64]:
         """(n, d) data of a seed."""
-        shares = check_random_state(seed).random_sample(self.axes.scores.shape)
-        scores = [np.interp(u, *component) for u, component in zip(shares.T, self.components, strict=True)]
-        return np.asarray(np.column_stack(scores) @ self.axes.directions + self.axes.centre)
+        return np.asarray(self.scores(seed) @ self.axes.directions + self.axes.centre)
 
 
 def unimodal(values: NDArray[np.float64]) -> Quantiles:

@@ -1,0 +1,80 @@
+"""The whole analysis again, of resamples of the objects: which clusters are found again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+
+from ensemblage import Ensemble
+from ensemblage.cli._generation import GOWER, INDEPENDENT, Generation
+from ensemblage.cli._tell import progress_bar, tell, timed
+from ensemblage.stability import ClusterStability, cluster_stability
+from ensemblage.tables import Features
+
+N_RESAMPLES = 20
+"""Unless another number is asked for."""
+MOST_OBJECTS = 2_000
+"""Of more, nothing is made again unasked."""
+MOST_PARTITIONS = 20
+"""Of each resample."""
+
+
+class Combined(ClusterMixin, BaseEstimator):
+    """A generator and a consensus as one clusterer of features."""
+
+    def __init__(self, generator: Any, consensus: Any) -> None:
+        self.generator = generator
+        self.consensus = consensus
+
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
+        labels = clone(self.generator).fit_transform(X)
+        return np.asarray(clone(self.consensus).fit(Ensemble(labels)).labels_)
+
+
+@dataclass(frozen=True)
+class Again:
+    """How often the analysis is made again."""
+
+    generation: Generation
+    consensus: Any
+    features: Features
+    asked: int | None
+    """Resamples; None: as many as cost little."""
+    seconds: dict[str, float]
+
+    @property
+    def n_resamples(self) -> int:
+        """As asked, or `N_RESAMPLES` where these cost little."""
+        fits = self.generation.generator in INDEPENDENT and self.generation.generator != GOWER
+        can = fits and not self.features.members and self.features.X.shape[1] > 0
+        if self.asked is None:
+            return N_RESAMPLES if can and 20 <= len(self.features.X) <= MOST_OBJECTS else 0
+        if self.asked and not can:
+            raise ValueError(
+                "--stability must go with features and a generator of independent k-means. "
+                f"Got {self.generation.generator}{' and categories as members' * bool(self.features.members)}. "
+                "Leave it out."
+            )
+        return self.asked
+
+    def stability(self, labels: NDArray[np.int32]) -> ClusterStability | None:
+        """Of the clusters; None if nothing is made again."""
+        n = self.n_resamples
+        if n == 0:
+            if self.asked is None and len(self.features.X) > MOST_OBJECTS:
+                tell(f"clusters of more than {MOST_OBJECTS:,} objects are not looked for again unasked: --stability 20")
+            return None
+        given = self.generation
+        partitions = min(given.partitions, MOST_PARTITIONS)
+        generator = given.independent().set_params(n_partitions=partitions, n_jobs=1)
+        known = self.consensus.get_params()
+        consensus = self.consensus.set_params(**({"n_jobs": 1} if "n_jobs" in known else {}))
+        settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
+        with timed(self.seconds, "stability"), progress_bar("found again in resamples", n) as callback:
+            return cluster_stability(
+                Combined(generator, consensus), self.features.X, labels, progress=callback, **settings
+            )

@@ -1,0 +1,229 @@
+"""How many clusters: Monti's consensus clustering over a range of k, against data without clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import beta
+from sklearn.utils import check_array, check_random_state
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._random import task_seeds
+from ensemblage._validation import check_choice, check_progress, check_whole, numbers_of_any_size, shown
+from ensemblage.generation import ResampledPartitions
+from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
+from ensemblage.stability._reference import UnimodalComponents
+from ensemblage.stability._resamples import Axes
+
+STABLE = 0.01
+"""A share of ambiguous pairs that is as good as none."""
+
+_REFERENCES = ("gaussian", "unimodal", "features")
+_MOST_REFERENCES = 100_000
+
+
+class MontiRow(NamedTuple):
+    """What a number of clusters is worth by Monti's consensus clustering."""
+
+    k: int
+    pac: float
+    """Share of ambiguous pairs (`metrics.pac`); small is stable."""
+    area: float
+    """Area under the consensus distribution, exact."""
+    delta_area: float
+    """Its relative growth from the k before (`metrics.delta_area`, rule "exact")."""
+    reference_pac: float | None
+    """Mean PAC of the data without clusters."""
+    rcsi: float | None
+    """Relative cluster stability index: mean log10 of the reference's PAC less log10 of the PAC; large is stable. A PAC
+    below 0.01 counts as 0.01."""
+    p_value: float | None
+    """Share of the references, and the data themselves, whose PAC is at most as large."""
+    p_value_beta: float | None
+    """The same by a beta distribution with mean and variance of the references' PAC."""
+
+
+@dataclass(frozen=True)
+class MontiChoice:
+    """Numbers of clusters compared by Monti's consensus clustering."""
+
+    best: int
+    """The largest k with a PAC below 0.01 that no reference reaches; if there is none, the k with the largest ``rcsi``;
+    without references, the k with the least PAC."""
+    table: list[MontiRow]
+    """One row per k, ascending."""
+    ensembles: dict[int, Ensemble]
+    """The resampled partitions of each k."""
+
+
+def choose_k_monti(
+    X: ArrayLike | Any,
+    k_range: Iterable[int] = range(2, 11),
+    *,
+    n_partitions: int = 50,
+    fraction: float = 0.8,
+    estimator: Any = None,
+    reference: str = "gaussian",
+    n_references: int = 20,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MontiChoice:
+    """Compare numbers of clusters by how stable the clusters of resampled objects are (Monti; M3C), as published.
+
+    `choose_k` weighs more evidence and tests whether there are clusters at all.
+
+    For every k, subsamples of the objects are clustered, and each pair of objects is together in some share of the
+    clusterings that saw both. Stable clusters make shares near 0 and 1.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The features.
+    k_range : iterable of int, default 2 to 10
+        Numbers of clusters to compare.
+    n_partitions : int, default 50
+        Subsamples per k.
+    fraction : float, default 0.8
+        Part of the objects in a subsample.
+    estimator : clusterer, optional
+        What clusters them. Default: k-means, one start.
+    reference : {"gaussian", "unimodal", "features"}, default "gaussian"
+        Data without clusters: principal components drawn from a normal distribution with their standard deviations, as
+        M3C does; drawn from the one-humped distribution nearest to theirs, as `choose_k` does; or the features, each
+        shuffled over the objects, which lose their covariance, so that mere correlation looks like clusters.
+    n_references : int, default 20
+        Number of such data sets. 0 leaves the comparison out. The p-value is at least 1 / (n_references + 1).
+    n_jobs : int, optional
+        Threads of the generator.
+    random_state : int, RandomState or None
+        Seed of everything random.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every clustering, by the calling thread. An error that it raises ends
+        the work. No result depends on it.
+
+    Returns
+    -------
+    MontiChoice
+        ``best``, ``table`` (one row per k) and ``ensembles`` (one per k).
+
+    Raises
+    ------
+    ValueError
+        If a k is no whole number from 2 to the size of a subsample, or a parameter is out of its range.
+    TypeError
+        If ``k_range`` is no iterable or ``estimator`` no clusterer.
+
+    Notes
+    -----
+    What to make of the columns. ``delta_area``: the growth ends after the true k; its largest value means nothing.
+    ``pac``: falls with k even without clusters, and is small where true clusters merge in the same way every time, so
+    its least value alone picks a k that is too large or too small. ``rcsi`` and the p-values compare it with data
+    without clusters: a large p-value everywhere means that one cluster is as good a description. Clusters of clusters
+    make several k stable; ``best`` is then the finest of them: look at the table.
+
+    Time: (1 + n_references) · n_partitions clusterings per k, and O(m² p) per ensemble of m distinct label rows. Memory
+    O(n p) per k.
+
+    References
+    ----------
+    S. Monti et al., "Consensus clustering", Machine Learning 52, 2003.
+    C. R. John et al., "M3C: Monte Carlo reference-based consensus clustering", Scientific Reports 10, 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from ensemblage.consensus import choose_k_monti
+    >>> X, _ = make_blobs(120, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
+    >>> choice = choose_k_monti(X, range(2, 6), n_partitions=20, n_references=5, random_state=0)
+    >>> choice.best
+    3
+    """
+    with numbers_of_any_size("choose_k_monti"):
+        data = check_array(X, dtype=np.float64, ensure_min_samples=4)
+    ks = _checked_range(k_range)
+    check_choice(reference, "reference of choose_k_monti", _REFERENCES)
+    check_whole(n_references, "n_references of choose_k_monti", 0, _MOST_REFERENCES)
+    check_progress(progress, "progress of choose_k_monti")
+    seed, *reference_seeds = (int(s) for s in task_seeds(random_state, 1 + n_references))
+    n_made = 0
+
+    def tell(done: int, of_generator: int) -> None:
+        nonlocal n_made
+        if progress is not None:
+            progress(n_made + done, (1 + n_references) * len(ks) * of_generator)
+        n_made += of_generator if done == of_generator else 0
+
+    def ensembles_of(features: NDArray[np.float64], seed: int) -> dict[int, Ensemble]:
+        given = {"fraction": fraction, "estimator": estimator, "n_jobs": n_jobs}
+        settings = given | {"random_state": seed, "progress": tell}
+        generators = {k: ResampledPartitions(n_partitions, n_clusters=k, **settings) for k in ks}
+        return {k: Ensemble(generator.fit_transform(features)) for k, generator in generators.items()}
+
+    def pac_by_k(ensembles: dict[int, Ensemble]) -> dict[int, float]:
+        return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
+
+    found = ensembles_of(data, seed)
+    references = [pac_by_k(ensembles_of(without_clusters(data, reference, s), s)) for s in reference_seeds]
+    return summarize_choice(found, references)
+
+
+def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[int, float]] = ()) -> MontiChoice:
+    """The table of ensembles that exist already, with the PAC by k of each reference."""
+    ks = sorted(ensembles)
+    distributions = {k: consensus_cdf(ensembles[k]) for k in ks}
+    areas = {k: cdf_area(*distributions[k]) for k in ks}
+    growth = delta_of_areas(areas)
+    table = []
+    for k in ks:
+        ambiguous = pac_of(*distributions[k])
+        compared = _compared(ambiguous, np.array([r[k] for r in references])) if references else (None,) * 4
+        table.append(MontiRow(k, ambiguous, areas[k], growth[k], *compared))
+    return MontiChoice(_best(table, len(references)), table, ensembles)
+
+
+def _best(table: list[MontiRow], n_references: int) -> int:
+    stable = [row.k for row in table if row.pac <= STABLE and row.p_value == 1 / (1 + n_references)]
+    if n_references and stable:
+        return max(stable)
+    return max(table, key=lambda row: -row.pac if row.rcsi is None else row.rcsi).k
+
+
+def _compared(ambiguous: float, references: NDArray[np.float64]) -> tuple[float, float, float, float]:
+    """Mean of the references, RCSI and both p-values."""
+    rcsi = float(np.log10(np.maximum(references, STABLE)).mean() - np.log10(max(ambiguous, STABLE)))
+    n_as_stable, n = np.count_nonzero(references <= ambiguous), len(references)
+    mean, variance = float(references.mean()), float(references.var(ddof=1)) if n > 1 else 0.0
+    if variance <= 0 or variance >= mean * (1 - mean):
+        p_value_beta = float(np.mean(references <= ambiguous))
+    else:
+        spread = mean * (1 - mean) / variance - 1
+        p_value_beta = float(beta.cdf(ambiguous, mean * spread, (1 - mean) * spread))
+    return mean, rcsi, float((1 + n_as_stable) / (1 + n)), p_value_beta
+
+
+def without_clusters(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np.float64]:
+    """Data like these without clusters."""
+    random = check_random_state(seed)
+    if reference == "features":
+        return np.column_stack([random.permutation(column) for column in data.T])
+    if reference == "unimodal":
+        return UnimodalComponents(data).draw(seed)
+    axes = Axes.of(data)
+    scores = random.standard_normal(axes.scores.shape) * axes.scores.std(axis=0, ddof=1)
+    return np.asarray(scores @ axes.directions + axes.centre)
+
+
+def _checked_range(k_range: Iterable[int]) -> list[int]:
+    if not isinstance(k_range, Iterable):
+        raise TypeError(
+            f"k_range of choose_k_monti must be several numbers. Got {shown(k_range)}. Give range(2, 11), say."
+        )
+    ks = sorted({check_whole(k, "Every k in k_range of choose_k_monti", 2) for k in k_range})
+    if not ks:
+        raise ValueError("k_range of choose_k_monti must hold at least one number. Got none. Give range(2, 11), say.")
+    return ks

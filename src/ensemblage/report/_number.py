@@ -1,0 +1,187 @@
+"""How many clusters there are, and how stable each is: `choose_k` and `cluster_stability` on the page."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import plotting
+from ensemblage.consensus import KChoice, MontiChoice
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number
+from ensemblage.report._ranking import short
+from ensemblage.report._stability import stability_shown
+from ensemblage.report._svg import picture
+from ensemblage.stability import ClusterStability
+
+Summary = Mapping[str, Any]
+
+_MOST_LABELS = 1_000
+"""Objects by which the tree of clusters is drawn."""
+
+
+def number_shown(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
+    """What the page shows of a choice of the number of clusters: ``number`` of `choose_k`, ``stability`` of Monti's."""
+    if not isinstance(choice, KChoice | MontiChoice | None):
+        raise TypeError(
+            "stability of report must be what choose_k or choose_k_monti returned. "
+            f"Got {short(choice)}. Give that, or leave it out."
+        )
+    if not isinstance(choice, KChoice):
+        return {"number": None, "stability": stability_shown(choice, labels)}
+    step = -(-len(choice.objects) // _MOST_LABELS)
+    structure = choice.structure
+    number = {
+        "best": choice.best,
+        "evidence": choice.evidence,
+        "sentence": choice.sentence,
+        "structure": {
+            "p_value": structure.p_value,
+            "n_references": structure.n_references,
+            "found": structure.found,
+            "sentence": structure.sentence,
+        },
+        "votes": choice.votes,
+        "also_stable": choice.also_stable,
+        "table": [row._asdict() | {"votes": list(row.votes)} for row in choice.table],
+        "labels": {str(k): z[::step].tolist() for k, z in choice.labels.items()},
+        "n_looked_at": len(choice.objects),
+        "notes": choice.notes,
+    }
+    return {"number": number, "stability": None}
+
+
+def found_again(stability: Any) -> dict[str, Any] | None:
+    """What the page shows of `cluster_stability`."""
+    if stability is None:
+        return None
+    if not isinstance(stability, ClusterStability):
+        raise TypeError(
+            "cluster_stability of report must be what cluster_stability returned. "
+            f"Got {short(stability)}. Give that, or leave it out."
+        )
+    return {
+        "sentence": stability.sentence,
+        "compared_with": stability.compared_with,
+        "n": stability.jaccard.shape[1],
+        "table": [
+            {k: v for k, v in row._asdict().items() if k != "cluster"} | {"cluster": int(row.cluster)}
+            for row in stability.table
+        ],
+        "jaccard": [[None if np.isnan(j) else round(j, 3) for j in row] for row in stability.jaccard.tolist()],
+    }
+
+
+def number_section(summary: Summary) -> Section | None:
+    """How many clusters, and what speaks for it."""
+    found = summary.get("number")
+    if not found:
+        return None
+    n, looked_at = summary["data"]["n_objects"], found["n_looked_at"]
+    part = [f"Looked at: {looked_at:,} of the {n:,} objects, drawn at random."] * (looked_at < n)
+    structure = [found["structure"]["sentence"]] * found["structure"]["found"]
+    sentences = [found["sentence"], *structure, *found["notes"], *part]
+    return Section("How many clusters are there?", sentences, list(_pictures(found)), [_criteria(found), _table(found)])
+
+
+def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
+    rows, best = found["table"], found["best"]
+    bands = {row["k"]: (row["reference_low"], row["reference_mean"], row["reference_high"]) for row in rows}
+    ax = plotting.evidence_by_number({row["k"]: row["log_within"] for row in rows}, bands, n_clusters=best)
+    sentence = (
+        "The spread of the objects around the centres of their clusters falls with every cluster more. What counts is "
+        "how far it falls below that of single clouds with the same covariance, skewness and tails (band: 90 % of "
+        f"{found['structure']['n_references']} of them)."
+    )
+    yield picture("Against single clouds", ax, "number", sentence)
+    curves = {
+        "found again in halves": {row["k"]: row["stability"] for row in rows},
+        "prediction strength": {row["k"]: row["strength"] for row in rows},
+        "agrees with Ward": {row["k"]: row["ward"] for row in rows},
+        "agrees with average linkage": {row["k"]: row["average"] for row in rows},
+        "silhouette": {row["k"]: row["silhouette"] for row in rows},
+    }
+    ax = plotting.criteria_by_number(curves, n_clusters=best)
+    sentence = (
+        "Clusters that are there are found again in halves of the objects and by other methods. Prediction strength "
+        "above .8 supports a number; the agreements are adjusted Rand indices."
+    )
+    yield picture("What is found again", ax, "criteria", sentence)
+    labels = {int(k): np.array(z) for k, z in found["labels"].items()}
+    sentence = (
+        "A row per number of clusters, a dot per cluster of k-means, its size by its objects. Lines show where the "
+        "objects of a cluster come from: one thick line, and the cluster is a part of one above."
+    )
+    yield picture("From one number to the next", plotting.clustree(labels, n_clusters=best), "clustree", sentence)
+
+
+def _criteria(found: Mapping[str, Any]) -> Table:
+    rows: list[list[Cell]] = [
+        [voter, "no vote" if k is None else "one cluster" if k == 1 else str(k), _MEANINGS[voter]]
+        for voter, k in found["votes"].items()
+    ]
+    return Table(
+        "What each criterion names", ["Criterion", "Clusters", "What it asks"], rows, text=(0, 1, 2), wide=True
+    )
+
+
+_MEANINGS = {
+    "prediction strength": "the most clusters that one half of the objects predicts in the other",
+    "lifetime": "the number that lives longest when 50 partitions vote",
+    "gap": "the least number after which clusters of single clouds would gain as much",
+    "components": "dense parts that stay apart longer than those of single clouds",
+    "silhouette": "the number whose clusters are narrowest for their distance",
+}
+
+
+def _table(found: Mapping[str, Any]) -> Table:
+    columns = [
+        "Clusters",
+        "Criteria",
+        "Gap",
+        "± error",
+        "p",
+        "Strength",
+        "± error",
+        "Silhouette",
+        "Ward",
+        "Average",
+        "",
+    ]
+    keys = ["gap", "gap_error", "p_value", "strength", "strength_error", "silhouette", "ward", "average"]
+    rows = [
+        [str(row["k"]), str(len(row["votes"])), *(number(row[key], 2) for key in keys), row["status"]]
+        for row in found["table"]
+    ]
+    return Table("Numbers of clusters", columns, rows, text=(10,), wide=True)
+
+
+def again_section(summary: Summary) -> Section | None:
+    """Which clusters are found again when the objects are drawn anew."""
+    found = summary.get("found_again")
+    if not found:
+        return None
+    rows: list[list[Cell]] = [
+        [
+            cluster_cell(row["cluster"]),
+            row["verdict"],
+            number(row["mean_jaccard"], 2),
+            f"{row['recovered']} of {row['n_compared']}",
+            f"{row['dissolved']} of {row['n_compared']}",
+            str(row["n_not_drawn"]),
+        ]
+        for row in found["table"]
+    ]
+    columns = ["Cluster", "Verdict", "Mean Jaccard", "Recovered", "Dissolved", "Not drawn"]
+    table = Table("Is each cluster found again?", columns, rows, text=(0, 1), wide=True)
+    ax = plotting.cluster_jaccards(
+        np.array(found["jaccard"], dtype=np.float64), clusters=[row["cluster"] for row in found["table"]]
+    )
+    sentence = (
+        f"The whole analysis was made again of {found['n']} {found['compared_with']} of the objects. The Jaccard "
+        "similarity of a cluster with the one that is most like it: recovered above ¾, dissolved up to ½. What is "
+        "stable is found again; it need not be apart from the rest."
+    )
+    return Section(
+        "Are the clusters found again?", [found["sentence"]], [picture("Found again", ax, "again", sentence)], [table]
+    )

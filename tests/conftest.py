@@ -53,3 +53,10 @@ def small_blocks(monkeypatch):
     from ensemblage.rows import blocks
 
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(request, monkeypatch):
+    """``run`` looks for its clusters in few resamples; what that says has tests of its own."""
+    if request.path.name in SLOW | {"test_conformance.py", "test_report.py"}:
+        monkeypatch.setattr("ensemblage.cli._again.N_RESAMPLES", 2)

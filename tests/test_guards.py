@@ -33,7 +33,7 @@ from ensemblage import (
     read_table,
 )
 from ensemblage._jit import jit
-from ensemblage.consensus import _ncut, _partition_graph, choose_k
+from ensemblage.consensus import _ncut, _partition_graph, choose_k, choose_k_monti
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
@@ -317,6 +317,7 @@ HUGE = [[10**400, 1]] * 12
         ),
         (lambda: make_pool(HUGE, "kmeans"), r"X of make_pool must be numbers up to"),
         (lambda: choose_k(HUGE), r"X of choose_k must be numbers up to"),
+        (lambda: choose_k_monti(HUGE), r"X of choose_k_monti must be numbers up to"),
         (lambda: plotting.cluster_colors([[1], [1, 2]]), r"clusters of cluster_colors must be numbers .* Got \[\[1\],"),
         (lambda: plotting.association_histogram([[1], [1, 2]]), r"counts of .* must be numbers of shape \(p \+ 1,\)"),
         (

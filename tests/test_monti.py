@@ -12,9 +12,10 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.datasets import make_blobs
 from strategies import label_matrices, labels_and_clustering, planted_labels
 
-from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, choose_k, report
+from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, report
 from ensemblage.cli import main
-from ensemblage.consensus._choose_k import shuffled, summarize_choice
+from ensemblage.consensus import choose_k_monti
+from ensemblage.consensus._monti_choice import summarize_choice, without_clusters
 from ensemblage.metrics import (
     cluster_consensus,
     cluster_density,
@@ -34,7 +35,7 @@ def blobs():
 
 @pytest.fixture(scope="module")
 def choice(blobs):
-    return choose_k(blobs, range(2, 8), n_partitions=25, n_references=9, random_state=0)
+    return choose_k_monti(blobs, range(2, 8), n_partitions=25, n_references=9, random_state=0)
 
 
 # ---- Numbers of one ensemble ----
@@ -194,18 +195,18 @@ def test_what_is_known_to_fail_on_these_blobs(choice):
 
 def test_noise_has_large_p_values():
     noise = np.random.default_rng(0).normal(size=(120, 5))
-    table = choose_k(noise, range(2, 6), n_partitions=20, n_references=9, random_state=1).table
+    table = choose_k_monti(noise, range(2, 6), n_partitions=20, n_references=9, random_state=1).table
     assert min(row.p_value for row in table) >= 0.1
     assert np.mean([row.p_value for row in table]) > 0.25
 
 
 def test_same_seed_same_table(blobs, choice):
-    again = choose_k(blobs, range(2, 8), n_partitions=25, n_references=9, random_state=0, n_jobs=2)
+    again = choose_k_monti(blobs, range(2, 8), n_partitions=25, n_references=9, random_state=0, n_jobs=2)
     assert again.table == choice.table
 
 
 def test_without_references(blobs):
-    choice = choose_k(blobs, [5, 3], n_partitions=10, n_references=0, random_state=0)
+    choice = choose_k_monti(blobs, [5, 3], n_partitions=10, n_references=0, random_state=0)
     assert [(row.k, row.rcsi, row.p_value, row.p_value_beta) for row in choice.table] == [
         (3, None, None, None),
         (5, None, None, None),
@@ -214,12 +215,14 @@ def test_without_references(blobs):
 
 
 def test_one_reference_has_no_spread(blobs):
-    table = choose_k(blobs, [4], n_partitions=10, n_references=1, random_state=0).table
+    table = choose_k_monti(blobs, [4], n_partitions=10, n_references=1, random_state=0).table
     assert table[0].p_value_beta in (0.0, 1.0)
 
 
 def test_another_estimator(blobs):
-    choice = choose_k(blobs, [4], n_partitions=10, estimator=AgglomerativeClustering(), n_references=0, random_state=0)
+    choice = choose_k_monti(
+        blobs, [4], n_partitions=10, estimator=AgglomerativeClustering(), n_references=0, random_state=0
+    )
     assert choice.ensembles[4].n_missing == 10 * 32
     assert choice.best == 4
 
@@ -230,13 +233,22 @@ def test_the_same_objects_are_drawn_for_every_k(choice):
         assert_array_equal(other, missing[0])
 
 
-def test_shuffled_components_keep_the_covariance_and_features_their_values():
+@pytest.mark.parametrize("reference", ["gaussian", "unimodal"])
+def test_references_keep_the_covariance_and_lose_the_humps(reference):
     random = np.random.default_rng(0)
     data = random.normal(size=(4000, 3)) @ random.normal(size=(3, 3)) + 5
-    kept = shuffled(data, "components", 1)
-    assert_allclose(np.cov(kept.T), np.cov(data.T), atol=0.2)
+    kept = without_clusters(data, reference, 1)
+    assert_allclose(np.cov(kept.T), np.cov(data.T), atol=0.3)
     assert not np.allclose(kept, data)
-    lost = shuffled(data, "features", 1)
+    humps = np.concatenate([random.normal(-6, 1, 500), random.normal(6, 1, 500)])[:, None]
+    assert (np.abs(humps) < 2).mean() < 0.01
+    assert (np.abs(without_clusters(humps, reference, 1)) < 2).mean() > 0.15
+
+
+def test_shuffled_features_keep_their_values():
+    random = np.random.default_rng(0)
+    data = random.normal(size=(4000, 3)) @ random.normal(size=(3, 3)) + 5
+    lost = without_clusters(data, "features", 1)
     assert_array_equal(np.sort(lost, axis=0), np.sort(data, axis=0))
     correlations = np.corrcoef(lost.T)[np.triu_indices(3, 1)]
     assert np.abs(correlations).max() < 0.1
@@ -256,16 +268,16 @@ def test_table_of_ensembles_one_has(blobs):
     ("bad", "message"),
     [
         ({"k_range": []}, "at least one number"),
-        ({"k_range": [1, 2]}, "Every k in k_range of choose_k must be a whole number ≥ 2"),
+        ({"k_range": [1, 2]}, "Every k in k_range of choose_k_monti must be a whole number ≥ 2"),
         ({"k_range": [2.5]}, "Every k in k_range"),
         ({"k_range": [300]}, "n_clusters of ResampledPartitions must be"),
-        ({"reference": "noise"}, "reference of choose_k must be one of"),
-        ({"n_references": -1}, "n_references of choose_k"),
+        ({"reference": "noise"}, "reference of choose_k_monti must be one of"),
+        ({"n_references": -1}, "n_references of choose_k_monti"),
     ],
 )
 def test_bad_input(blobs, bad, message):
     with pytest.raises(ValueError, match=message):
-        choose_k(blobs, **{"n_partitions": 5, "n_references": 0, "k_range": [2], **bad})
+        choose_k_monti(blobs, **{"n_partitions": 5, "n_references": 0, "k_range": [2], **bad})
 
 
 # ---- Page and command line ----
@@ -321,9 +333,9 @@ def test_run_by_evidence_accumulation(table, tmp_path, method):
 def test_run_over_a_range(table, tmp_path):
     result = run(table, tmp_path / "out", "--k-range", "3:5", "--method", "eac-average")
     assert result.exit_code == 0, result.stderr
-    assert "stability   4 clusters leave" in result.stdout
+    assert "how many    4 clusters: " in result.stdout
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
-    assert summary["stability"]["best"] == summary["consensus"]["n_clusters"] == 4
+    assert summary["number"]["best"] == summary["consensus"]["n_clusters"] == 4
     assert summary["settings"]["k_range"] == "3:5"
     again = run(table, tmp_path / "out", "--k-range", "3:5", "--method", "eac-average")
     assert "finished by an earlier run" in again.stderr
@@ -346,13 +358,21 @@ def test_range_and_number(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "told"),
     [
-        ({"k_range": 5}, TypeError, r"k_range of choose_k must be several numbers\. Got 5\."),
-        ({"k_range": "ab"}, ValueError, r"Every k in k_range of choose_k must be a whole number ≥ 2\. Got 'a'"),
-        ({"n_references": 10**400}, ValueError, r"n_references of choose_k must be a whole number from 0 to 100000"),
-        ({"reference": 5}, ValueError, r"reference of choose_k must be one of 'features', 'components'\. Got 5"),
+        ({"k_range": 5}, TypeError, r"k_range of choose_k_monti must be several numbers\. Got 5\."),
+        ({"k_range": "ab"}, ValueError, r"Every k in k_range of choose_k_monti must be a whole number ≥ 2\. Got 'a'"),
+        (
+            {"n_references": 10**400},
+            ValueError,
+            r"n_references of choose_k_monti must be a whole .* 0 to 100000",
+        ),
+        (
+            {"reference": 5},
+            ValueError,
+            r"reference of choose_k_monti must be one of 'gaussian', 'unimodal', .* Got 5",
+        ),
         ({"estimator": 5}, TypeError, r"estimator of ResampledPartitions must be a scikit-learn clusterer"),
     ],
 )
 def test_what_choose_k_cannot_take(arguments, error, told):
     with pytest.raises(error, match=told):
-        choose_k(np.arange(20.0).reshape(10, 2), **arguments)
+        choose_k_monti(np.arange(20.0).reshape(10, 2), **arguments)

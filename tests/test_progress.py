@@ -22,7 +22,7 @@ from ensemblage import (
     ResampledPartitions,
     SubspacePartitions,
 )
-from ensemblage.consensus import choose_k
+from ensemblage.consensus import choose_k_monti
 from ensemblage.generation import write_partitions
 
 X = make_blobs(60, n_features=3, random_state=0)[0]
@@ -120,13 +120,13 @@ def test_a_parameter_like_others(name):
 def test_choose_k(n_references):
     calls = Calls()
     options = {"n_partitions": 4, "n_references": n_references, "random_state": 0}
-    choice = choose_k(X, [2, 3, 4], progress=calls, **options)
+    choice = choose_k_monti(X, [2, 3, 4], progress=calls, **options)
     calls.check(12 * (1 + n_references))
-    assert choice.table == choose_k(X, [2, 3, 4], **options).table
+    assert choice.table == choose_k_monti(X, [2, 3, 4], **options).table
     with pytest.raises(ZeroDivisionError):
-        choose_k(X, [2, 3], progress=lambda done, total: 1 // 0, **options)
-    with pytest.raises(TypeError, match=r"^progress of choose_k must be a function"):
-        choose_k(X, [2, 3], progress="bar", **options)
+        choose_k_monti(X, [2, 3], progress=lambda done, total: 1 // 0, **options)
+    with pytest.raises(TypeError, match=r"^progress of choose_k_monti must be a function"):
+        choose_k_monti(X, [2, 3], progress="bar", **options)
 
 
 def test_written_partitions(tmp_path):

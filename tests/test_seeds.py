@@ -11,7 +11,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage import ConsensusClustering, GreedyKMeansConsensus, KMeansConsensus
-from ensemblage.consensus import choose_k
+from ensemblage.consensus import choose_k_monti
 from ensemblage.generation import (
     MixedPartitions,
     ProjectionPartitions,
@@ -83,7 +83,7 @@ def test_generators_seed_their_base_clusterers(name):
 
 def test_others_that_hold_estimators(tmp_path):
     tables = [
-        choose_k(X, range(2, 4), n_partitions=5, n_references=2, estimator=unseeded(), random_state=0).table
+        choose_k_monti(X, range(2, 4), n_partitions=5, n_references=2, estimator=unseeded(), random_state=0).table
         for _ in range(2)
     ]
     assert tables[0] == tables[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,18 +16,17 @@ from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again
+from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
 from ensemblage.cli._generation import INDEPENDENT, Generation
+from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.consensus._features import weighted
-from ensemblage.files._text import write_csv
-from ensemblage.metrics import verdicts
 from ensemblage.report._layout import counted
-from ensemblage.rows.blocks import row_blocks
 from ensemblage.tables import Features, Members
 
 CHOSEN = "km"
@@ -90,7 +89,7 @@ class Consensus:
         return estimator.set_params(**{name: value for name, value in own.items() if name in known})
 
 
-def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
+def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range = settings.pop("k"), settings.pop("k_range")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
@@ -105,6 +104,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
     generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
     source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     generation.check()
+    if annotate:
+        check_annotated(source)
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
@@ -130,7 +131,10 @@ def run_analysis(data: Path, output: Path, overwrite: bool, **settings: Any) -> 
         return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again)
 
     known = generation.partitions if generation.generator in INDEPENDENT else None
-    return _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
+    summary = _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
+    if annotate:
+        tell(f"{write_annotated(source, output, overwrite)}: the table with what was found beside")
+    return summary
 
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
@@ -250,6 +254,7 @@ def _finish(
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
+    again_found = None if again is None else again.stability(consensus.labels_)
     told = ((name, value) for name, value in folder.identity.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
     with timed(seconds, "report"):
@@ -265,31 +270,9 @@ def _finish(
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
-            cluster_stability=None if again is None else again.stability(consensus.labels_),
+            cluster_stability=again_found,
         )
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds
     folder.put_summary()
     return folder.summary
-
-
-LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
-
-
-def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
-    """One line per object: id, cluster (−1: none), and `placed_cells`."""
-
-    def lines() -> Iterator[tuple[Any, ...]]:
-        for block in row_blocks(len(consensus.labels_)):
-            yield from zip(ids[block], consensus.labels_[block].tolist(), *placed_cells(consensus, block), strict=True)
-
-    write_csv(path, list(LABEL_COLUMNS), lines())
-
-
-def placed_cells(consensus: Any, block: slice) -> tuple[list[Any], ...]:
-    """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none."""
-    confidence = consensus.confidence_[block]
-    shown = ["" if c != c else f"{c:.6g}" for c in confidence.tolist()]
-    others = ["" if r < 0 else r for r in consensus.runner_up_[block].tolist()]
-    shares = ["" if r == "" else f"{1 - c:.6g}" for r, c in zip(others, confidence.tolist(), strict=True)]
-    return shown, verdicts(confidence).tolist(), others, shares

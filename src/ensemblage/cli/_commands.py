@@ -234,6 +234,12 @@ def main() -> None:
     help="Find the number of clusters in this range: the one that most of five criteria name. Without it, -k and "
     "--method the range is 2 to 10.",
 )
+@click.option(
+    "--annotate",
+    is_flag=True,
+    help="Write the whole table, too, with the columns of labels.csv beside, in its own format: annotated.csv, .xlsx, "
+    ".parquet, ...",
+)
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
     "--stability",
@@ -249,7 +255,7 @@ def main() -> None:
 @repeat_options
 @folder_option
 @overwrite_option
-def run(data: Path, output: Path, **settings: Any) -> None:
+def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
@@ -263,7 +269,7 @@ def run(data: Path, output: Path, **settings: Any) -> None:
     from ensemblage.cli._analysis import run_analysis
     from ensemblage.cli._show import show_analysis
 
-    show_analysis(run_analysis(data, output, **settings), output)
+    show_analysis(run_analysis(data, output, annotate=annotate, **settings), output)
 
 
 @main.command()

@@ -31,6 +31,8 @@ def show_lines(lines: Iterable[tuple[str, str]]) -> None:
 
 def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     data, consensus = summary["data"], summary["consensus"]
+    if (found := summary.get("number")) and not found["structure"]["found"]:
+        yield "structure", found["structure"]["sentence"]
     features = "" if data["n_features"] is None else f", {counted(data['n_features'], 'feature')}"
     yield "objects", f"{data['n_objects']:,}{features}"
     partitions = counted(data["n_partitions"], "partition")
@@ -64,7 +66,7 @@ def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
 def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
     """What was found of the number of clusters."""
     if found:
-        yield "how many", found["sentence"]
+        yield "how many", found["sentence"].removeprefix(found["structure"]["sentence"]).strip()
 
 
 def _asked(summary: Mapping[str, Any]) -> int | None:

@@ -81,6 +81,10 @@ class Source:
             **{name: value for name, value in self.options.items() if USUAL.get(name) != value},
         }
 
+    def table(self, content: bytes) -> Table:
+        """The whole table, empty columns included."""
+        return read_table(content, name=self.path.name, **self.reading, keep_empty=True)
+
     def features(self, content: bytes) -> Features:
         features = features_of(self._table(content), **self._roles(), **self.options)
         return replace(features, notes=(*features.notes, *formula_notes(features.ids)))

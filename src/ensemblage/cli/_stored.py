@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ensemblage import Ensemble
-from ensemblage.cli._analysis import LABEL_COLUMNS, Consensus, write_labels
+from ensemblage.cli._analysis import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
+from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
 from ensemblage.cli._members import check_free
 from ensemblage.cli._show import certainty_text, clusters_text, show_lines
 from ensemblage.cli._source import option_of

@@ -42,6 +42,8 @@ class Features:
     """How many columns the features are made of."""
     distances: Callable[[], NDArray[np.float64]] = lambda: np.empty((0, 0))
     """Gower's, in all columns that are no id and no known classes."""
+    rows: NDArray[np.intp] | None = None
+    """(n,) rows of the table; None: all."""
 
 
 def features_of(
@@ -97,6 +99,7 @@ def features_of(
         encoding.members(table),
         n_columns,
         partial(gower_distances, table, columns, dates=chosen.dates),
+        rows,
     )
 
 

@@ -111,7 +111,7 @@ def read_table(
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
     table = with_decimal_mark(table, delimiter_of, decimal if may_have_commas else ".")
     table = table if keep_empty else _without_empty_columns(table)
-    return replace(table, given_roles=dict(roles or {}))
+    return replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of)
 
 
 def _frame(source: Any) -> Any:

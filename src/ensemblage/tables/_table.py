@@ -42,6 +42,8 @@ class Table:
     """The column of row names, where the file's layout says that it is one."""
     notes: tuple[str, ...] = ()
     """What was found out about the file."""
+    delimiter: str = ","
+    """What stands between the cells of a text file."""
     given_roles: Mapping[str, str] = field(default_factory=dict)
     """Roles that the user gave."""
 

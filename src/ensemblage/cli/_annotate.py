@@ -1,0 +1,146 @@
+"""The input table with what was found of each row beside it, in its own format."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ensemblage.cli._folder import LABELS, NOTHING_UNASKED
+from ensemblage.cli._labels import LABEL_COLUMNS
+from ensemblage.cli._source import Source
+from ensemblage.files._atomic import atomic_write
+from ensemblage.tables import Table
+from ensemblage.tables._formats import WORKBOOKS
+from ensemblage.tables._typed import TYPED
+
+NUMBERS: dict[str, Callable[[str], int | float]] = {
+    "cluster": int,
+    "confidence": float,
+    "runner_up": int,
+    "runner_up_share": float,
+}
+Found = Mapping[str, Sequence[Any]]
+
+
+def check_annotated(source: Source) -> None:
+    """Whether such a table can be written with columns beside."""
+    suffix, transposed = source.path.suffix.lower(), source.reading.get("transpose")
+    if (suffix in WORKBOOKS and suffix != ".xlsx") or suffix == ".json" or transposed:
+        got = "--transpose" if transposed else source.path.name
+        raise ValueError(
+            "--annotate must have a text table, .xlsx, .parquet, .arrow or .jsonl, with the objects in rows. "
+            f"Got {got}. Save the table so, or join labels.csv to it by the id."
+        )
+    if suffix == ".xlsx":
+        _openpyxl()
+
+
+def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
+    """The table of the source and the columns of labels.csv but the id, as annotated.<its format> in the folder."""
+    content = source.read()
+    table, rows = source.table(content), source.features(content).rows
+    found = _found(folder / LABELS, len(table), rows, set(table.names))
+    suffix = source.path.suffix.lower()
+    text = ".tsv" if table.delimiter == TAB else ".csv"
+    path = folder / f"annotated{suffix if suffix in (*TYPED, '.xlsx') else text}"
+    write = _workbook if suffix == ".xlsx" else _typed if suffix in TYPED else _text
+    made = write(table, found, content, source)
+    if path.exists() and not overwrite and path.read_bytes() != made:
+        raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
+    with atomic_write(path, "wb") as file:
+        file.write(made)
+    return path
+
+
+TAB = "\t"
+
+
+def _found(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, list[Any]]:
+    """By name a cell for each of n rows of the table; None where a row was left out, or nothing is known."""
+    with open(path, newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    places = np.arange(n) if rows is None else rows
+    found: dict[str, list[Any]] = {}
+    for name in LABEL_COLUMNS[1:]:
+        cells: list[Any] = [None] * n
+        for place, line in zip(places.tolist(), lines, strict=True):
+            cells[place] = NUMBERS.get(name, str)(line[name]) if line[name] else None
+        found[name if name not in taken else f"{name}_found"] = cells
+    return found
+
+
+def _text(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+    """UTF-8 with the table's delimiter and decimal mark; with a mark of its encoding where a spreadsheet needs it."""
+    comma = any(column.decimal == "," for column in table.columns)
+
+    def cell(value: Any) -> str:
+        text = "" if value is None else str(value)
+        return text.replace(".", ",") if comma and isinstance(value, float) else text
+
+    columns = [column.cells() for column in table.columns] + [[cell(v) for v in values] for values in found.values()]
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=table.delimiter, lineterminator="\n")
+    names = ["" if name == table.index else name for name in table.names]
+    writer.writerow([*names, *found])
+    writer.writerows(zip(*columns, strict=True))
+    return file.getvalue().encode("utf-8-sig" if table.delimiter == ";" else "utf-8")
+
+
+def _typed(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+    import pyarrow as pa
+
+    types = {name: pa.int32() if kind is int else pa.float64() for name, kind in NUMBERS.items()}
+    columns = {column.name: column.values for column in table.columns}
+    columns |= {name: pa.array(v, types.get(name.removesuffix("_found"), pa.string())) for name, v in found.items()}
+    frame, file = pa.table(columns), io.BytesIO()
+    kind = TYPED[source.path.suffix.lower()]
+    if kind == "Parquet":
+        import pyarrow.parquet as pq
+
+        pq.write_table(frame, file)
+    elif kind == "Arrow":
+        with pa.ipc.new_file(file, frame.schema) as writer:
+            writer.write_table(frame)
+    else:
+        import json
+
+        for row in frame.to_pylist():
+            file.write(json.dumps(row, default=str, ensure_ascii=False).encode() + b"\n")
+    return file.getvalue()
+
+
+def _workbook(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+    """The workbook as it is, with the columns at the right of the sheet that was read."""
+    book = _openpyxl().load_workbook(io.BytesIO(content))
+    sheet = book[source.reading["sheet"]] if source.reading.get("sheet") else _first_with_cells(book)
+    places = table.places()
+    right = sheet.max_column
+    has_header = min(places) > 1
+    for j, (name, values) in enumerate(found.items(), start=1):
+        if has_header:
+            sheet.cell(min(places) - 1, right + j, name)
+        for place, value in zip(places, values, strict=True):
+            sheet.cell(place, right + j, value)
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def _first_with_cells(book: Any) -> Any:
+    return next((s for s in book.worksheets if s.max_row > 1 or s.cell(1, 1).value is not None), book.worksheets[0])
+
+
+def _openpyxl() -> Any:
+    try:
+        import openpyxl  # type: ignore[import-untyped]
+    except ImportError:
+        raise ValueError(
+            "--annotate must have openpyxl to write a workbook. It is not installed. "
+            "pip install openpyxl, or save the table as CSV."
+        ) from None
+    return openpyxl

@@ -1,0 +1,32 @@
+"""What is written of each object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ensemblage.files._text import write_csv
+from ensemblage.metrics import verdicts
+from ensemblage.rows.blocks import row_blocks
+
+LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
+
+
+def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
+    """One line per object: id, cluster (−1: none), and `placed_cells`."""
+
+    def lines() -> Iterator[tuple[Any, ...]]:
+        for block in row_blocks(len(consensus.labels_)):
+            yield from zip(ids[block], consensus.labels_[block].tolist(), *placed_cells(consensus, block), strict=True)
+
+    write_csv(path, list(LABEL_COLUMNS), lines())
+
+
+def placed_cells(consensus: Any, block: slice) -> tuple[list[Any], ...]:
+    """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none."""
+    confidence = consensus.confidence_[block]
+    shown = ["" if c != c else f"{c:.6g}" for c in confidence.tolist()]
+    others = ["" if r < 0 else r for r in consensus.runner_up_[block].tolist()]
+    shares = ["" if r == "" else f"{1 - c:.6g}" for r, c in zip(others, confidence.tolist(), strict=True)]
+    return shown, verdicts(confidence).tolist(), others, shares

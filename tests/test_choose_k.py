@@ -1,0 +1,339 @@
+"""How many clusters: the test for structure, the votes, what is said of them, the page and the command line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+from ensemblage import ConsensusClustering, KMeansConsensus, RandomKPartitions, choose_k, report
+from ensemblage.cli import main
+from ensemblage.consensus._choose_k import VOTERS, KChoice, best_of, peaks_of
+from ensemblage.stability import cluster_stability
+from ensemblage.stability._small_kmeans import SmallKMeans
+from ensemblage.stability._structure import Structure, largest_standardised, p_value_of, shown_by, structure_of
+
+FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(160, centers=[(0, 0), (0, 9), (12, 0), (12, 12)], random_state=3)[0]
+
+
+@pytest.fixture(scope="module")
+def noise():
+    return np.random.default_rng(0).normal(size=(150, 3))
+
+
+@pytest.fixture(scope="module")
+def choice(blobs):
+    return choose_k(blobs, range(2, 8), random_state=0, **FAST)
+
+
+@pytest.fixture(scope="module")
+def no_choice(noise):
+    return choose_k(noise, range(2, 6), random_state=0, **FAST)
+
+
+# ---- k-means of few objects ----
+
+
+def test_several_starts_reach_what_scikit_learn_reaches():
+    X = make_blobs(300, centers=6, random_state=1)[0]
+    ours, theirs = SmallKMeans(6, 10, 0).fit(X), KMeans(6, n_init=10, random_state=0).fit(X)
+    assert ours.inertia_ == pytest.approx(theirs.inertia_)
+    assert_allclose(((X - ours.cluster_centers_[ours.labels_]) ** 2).sum(), ours.inertia_)
+    assert_array_equal(ours.predict(X), ours.labels_)
+
+
+def test_more_starts_are_no_worse_and_seeds_count():
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    one, ten = SmallKMeans(12, 1, 3).fit(X).inertia_, SmallKMeans(12, 10, 3).fit(X).inertia_
+    assert ten < one
+    assert SmallKMeans(12, 1, 4).fit(X).inertia_ != one
+    assert SmallKMeans(12, 1, 3).fit(X).inertia_ == one
+
+
+def test_more_clusters_than_different_rows_leave_some_empty():
+    X = np.repeat([[0.0], [1.0]], 5, axis=0)
+    model = SmallKMeans(4, 3, 0).fit(X)
+    assert model.inertia_ == 0
+    assert len(np.unique(model.labels_)) == 2
+
+
+# ---- Structure ----
+
+
+def test_largest_standardised_by_hand():
+    rows = np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 0.0], [0.0, 1.0]])
+    others = rows[1:, 0]
+    first = (3 - others.mean()) / others.std(ddof=1)
+    second = (0 - rows[1:, 1].mean()) / rows[1:, 1].std(ddof=1)
+    assert largest_standardised(rows)[0] == pytest.approx(max(first, second))
+    equal = np.array([[5.0, 2.0], [1.0, 2.0], [1.0, 2.0]])
+    assert largest_standardised(equal)[0] == np.inf
+    assert largest_standardised(np.array([[1.0], [1.0], [1.0]])).tolist() == [0, 0, 0]
+    assert p_value_of(2.0, np.array([1.0, 2.0, 3.0])) == 3 / 4
+
+
+def test_structure_is_found_in_blobs_and_not_in_noise(choice, no_choice):
+    assert choice.structure.p_value <= 0.05
+    assert choice.structure.found
+    assert no_choice.structure.p_value > 0.05
+    assert not no_choice.structure.found
+    assert "No clear structure was found" in no_choice.sentence
+    assert no_choice.evidence == "none"
+    assert no_choice.best >= 2
+
+
+def test_p_at_its_least_is_said_to_be_at_most():
+    assert "p ≤ 0.01" in Structure(0.01, 99).sentence
+    assert "p = 0.31" in Structure(0.31, 99).sentence
+
+
+def test_persistence_sees_what_k_means_does_not():
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, 400)
+    rings = np.column_stack([np.cos(angles), np.sin(angles)]) * np.repeat([1, 4], 200)[:, None]
+    rings += np.random.default_rng(1).normal(scale=0.1, size=rings.shape)
+    found = choose_k(rings, range(2, 5), random_state=0, **FAST)
+    assert found.structure.found
+    assert found.votes["components"] > 1
+
+
+def test_a_w_of_zero_is_a_number():
+    X = np.repeat([[0.0, 0], [0, 1], [5, 5]], 10, axis=0)
+    found = shown_by(X, 4, 0)
+    assert np.isfinite(found.log_within).all()
+    assert structure_of(found, [found, found]).p_value == 1.0
+
+
+# ---- Votes ----
+
+
+def test_blobs_are_clear(choice):
+    assert choice.best == 4
+    assert choice.evidence == "clear"
+    assert choice.sentence.startswith(f"4 clusters: {'all five' if choice.n_votes == 5 else 'four of five'} criteria")
+    assert list(choice.votes) == list(VOTERS)
+    row = choice.table[2]
+    assert row.status == "best"
+    assert row.votes == tuple(v for v in VOTERS if choice.votes[v] == 4)
+    assert row.ward > 0.95
+    assert row.average > 0.95
+    assert row.gap > 0
+    assert row.reference_low <= row.reference_mean <= row.reference_high
+    assert row.gap == pytest.approx(row.reference_mean - row.log_within)
+
+
+@pytest.mark.parametrize(
+    ("votes", "best"),
+    [
+        ([3, 3, 3, 2, 2], 3),
+        ([2, 3, 4, 3, 4], 3),  # of two pairs, the criterion that comes first
+        ([None, 1, 1, 1, 5], 5),  # one cluster is no vote for a number
+        ([9, 4, 1, None, 4], 4),
+        ([3, 2, 4, 5, 6], 3),
+    ],
+)
+def test_the_number_that_most_name(votes, best):
+    assert best_of(dict(zip(VOTERS, votes, strict=True)), range(2, 8)) == best
+
+
+def test_peaks():
+    assert peaks_of({2: 1.0, 3: 0.7, 4: 0.6, 5: 0.9, 6: 0.9, 7: 0.1}) == [2]
+    assert peaks_of({2: 0.5, 3: 1.0, 4: 0.6, 6: 0.9}) == [3, 6]
+
+
+def saying(votes, p_value=0.01, also=()):
+    """A choice that says what follows from these votes."""
+    named = dict(zip(VOTERS, votes, strict=True))
+    best = best_of(named, range(2, 11))
+    return KChoice(Structure(p_value, 99), best, named, list(also), [], {}, np.arange(3), [])
+
+
+def test_sentences():
+    assert saying([5, 5, 5, 5, 5]).sentence == "5 clusters: all five criteria agree."
+    nested = "5 clusters: four of five criteria agree. Also stable: 2 groups."
+    assert saying([5, 5, 5, 5, 2], also=[2]).sentence == nested
+    likely = saying([5, 4, 5, 5, 4])
+    assert likely.evidence == "likely"
+    assert likely.sentence == "Probably 5 clusters, which three of five criteria name: lifetime and silhouette say 4."
+    torn = saying([2, 4, 7, None, 4])
+    assert torn.evidence == "ambiguous"
+    assert torn.sentence.startswith("The criteria disagree: 2, 4 and 7 are named. 4 is taken.")
+    nothing = saying([2, 1, 1, 1, 2], p_value=0.31)
+    assert nothing.sentence.startswith("No clear structure was found")
+    assert (nothing.n_clusters(), nothing.n_clusters(allow_one=True)) == (2, 1)
+    assert saying([5, 5, 5, 5, 5]).n_clusters(allow_one=True) == 5
+
+
+# ---- Parameters ----
+
+
+def test_same_seed_same_choice_for_any_number_of_threads(blobs, choice):
+    again = choose_k(blobs, range(2, 8), random_state=0, n_jobs=2, **FAST)
+    assert again.table == choice.table
+    assert again.votes == choice.votes
+    assert choose_k(blobs, range(2, 8), random_state=1, **FAST).table != choice.table
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_each_number_counts(noise, no_choice, name):
+    other = choose_k(noise, range(2, 6), random_state=0, **(FAST | {name: FAST[name] + 1}))
+    column = {"n_references": "gap", "n_splits": "strength", "n_partitions": None}[name]
+    if column:
+        assert [getattr(r, column) for r in other.table] != [getattr(r, column) for r in no_choice.table]
+
+
+def test_partitions_of_the_lifetime(blobs):
+    def named(n):
+        return [
+            choose_k(blobs, [3, 4], random_state=s, **(FAST | {"n_partitions": n})).votes["lifetime"] for s in (0, 1)
+        ]
+
+    assert named(2) != named(30)
+
+
+def test_a_sample_of_many_objects(blobs):
+    many = np.concatenate([blobs] * 3) + np.random.default_rng(0).normal(scale=0.1, size=(480, 2))
+    found = choose_k(many, range(2, 6), sample=100, random_state=0, **FAST)
+    assert len(found.objects) == 100 == len(found.labels[2])
+    assert found.best == 4
+    assert len(np.unique(found.objects)) == 100
+
+
+def test_the_range_by_default(noise):
+    assert [row.k for row in choose_k(noise[:40], random_state=0, **FAST).table] == list(range(2, 7))
+
+
+def test_notes(noise):
+    found = choose_k(noise, [2, 3], random_state=0, **FAST)
+    assert any("With 39 references" in note for note in found.notes)
+    assert any("largest number that was looked at" in note for note in found.notes) == (found.best == 3)
+
+
+def test_progress_ends_at_its_total(noise):
+    calls = []
+    choose_k(noise, [2, 3], random_state=0, progress=lambda done, total: calls.append((done, total)), **FAST)
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1] == calls[0][1]
+    with pytest.raises(ZeroDivisionError):
+        choose_k(noise, [2, 3], random_state=0, progress=lambda done, total: 1 // 0, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("X", "settings", "error", "message"),
+    [
+        (np.zeros((10, 2)), {}, ValueError, "3 different rows"),
+        (np.arange(20.0).reshape(10, 2), {"k_range": [1]}, ValueError, "Every k in k_range of choose_k must"),
+        (np.arange(20.0).reshape(10, 2), {"k_range": [6]}, ValueError, "from 2 to 5. Got 6"),
+        (np.arange(20.0).reshape(10, 2), {"k_range": []}, ValueError, "at least one number"),
+        (np.arange(20.0).reshape(10, 2), {"k_range": 3}, TypeError, "must be several numbers"),
+        (np.arange(20.0).reshape(10, 2), {"n_references": 0}, ValueError, "n_references of choose_k"),
+        (np.arange(20.0).reshape(10, 2), {"n_splits": 0}, ValueError, "n_splits of choose_k"),
+        (np.arange(20.0).reshape(10, 2), {"n_partitions": 1}, ValueError, "n_partitions of choose_k"),
+        (np.arange(20.0).reshape(10, 2), {"sample": 5}, ValueError, "sample of choose_k"),
+        (np.arange(20.0).reshape(10, 2), {"n_jobs": 0}, ValueError, "n_jobs of choose_k"),
+    ],
+)
+def test_refused(X, settings, error, message):
+    with pytest.raises(error, match=message):
+        choose_k(X, **settings)
+
+
+# ---- Seen ----
+
+
+def test_text_frame_and_figure(choice):
+    text = repr(choice)
+    assert text.splitlines()[0].startswith("KChoice: 4 clusters")
+    assert "best" in text
+    frame = choice.to_frame()
+    assert list(frame["k"]) == list(range(2, 8))
+    assert choice.plot().get_xlabel() == "number of clusters"
+
+
+@pytest.mark.parametrize("which", ["choice", "no_choice"])
+def test_page(which, request, blobs, noise):
+    X = {"choice": blobs, "no_choice": noise}[which]
+    found = request.getfixturevalue(which)
+    labels = RandomKPartitions(12, random_state=0).fit_transform(X)
+    consensus = KMeansConsensus(found.best, random_state=0).fit(labels)
+    again = cluster_stability(KMeans(found.best, n_init=2), X, consensus.labels_, n_resamples=5, random_state=0)
+    summary = report.summarize(labels, consensus, stability=found, cluster_stability=again)
+    shown = json.loads(json.dumps(summary))
+    assert shown["number"]["best"] == found.best
+    assert shown["number"]["votes"] == found.votes
+    assert [row["mean_jaccard"] for row in shown["found_again"]["table"]] == again.mean_jaccard.tolist()
+    page = report.render(shown)
+    for title in ("How many clusters are there?", "Against single clouds", "What each criterion names", "Found again"):
+        assert title in page
+    if which == "no_choice":
+        assert page.index("No clear structure was found") < page.index("combined 12 partitions")
+    else:
+        assert "No clear structure was found" not in page
+    with pytest.raises(TypeError, match=r"cluster_stability of report must be what .* Got 3"):
+        report.summarize(labels, consensus, cluster_stability=3)
+
+
+@pytest.fixture(scope="module")
+def tables(blobs, noise, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    for name, X in (("blobs", blobs), ("noise", noise)):
+        header = ",".join("xyz"[: X.shape[1]])
+        np.savetxt(folder / f"{name}.csv", X, delimiter=",", header=header, comments="")
+    return folder
+
+
+def run(table, output, *args):
+    command = ["run", str(table), "-o", str(output), "--partitions", "12", *args]
+    return CliRunner().invoke(main, command, catch_exceptions=False)
+
+
+def test_shell_and_python_find_the_same_number(tables, blobs, tmp_path):
+    result = run(tables / "blobs.csv", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    assert "how many    4 clusters: " in result.stdout
+    assert "found again 4 clusters in " in result.stdout
+    model = ConsensusClustering(generator=RandomKPartitions(12), random_state=0).fit(blobs)
+    assert model.choice_.best == model.n_clusters_ == 4
+    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+        assert [int(row["cluster"]) for row in csv.DictReader(file)] == model.labels_.tolist()
+
+
+def test_noise_is_said_first_and_one_cluster_is_an_answer_where_it_is_allowed(tables, noise, tmp_path):
+    result = run(tables / "noise.csv", tmp_path / "out", "--stability", "0")
+    assert result.stdout.splitlines()[0].startswith("structure   No clear structure was found")
+    assert "found again" not in result.stdout
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["consensus"]["n_clusters"] == summary["number"]["best"] >= 2
+    result = run(tables / "noise.csv", tmp_path / "one", "--allow-one", "--stability", "0")
+    assert result.exit_code == 0, result.stderr
+    assert "1 cluster of 150" in result.stdout
+    model = ConsensusClustering(generator=RandomKPartitions(12), allow_one=True, random_state=0).fit(noise)
+    assert model.n_clusters_ == 1
+    refused = run(tables / "noise.csv", tmp_path / "no", "--allow-one", "-k", "3")
+    assert refused.exit_code == 2
+    assert "--allow-one is for a number of clusters that is looked for" in refused.stderr
+
+
+def test_stability_as_often_as_asked(tables, tmp_path):
+    result = run(tables / "blobs.csv", tmp_path / "out", "-k", "4", "--stability", "3")
+    assert "found again 4 clusters in 3 bootstraps: 0, 1, 2 and 3 very stable." in result.stdout
+    refused = run(tables / "blobs.csv", tmp_path / "no", "-k", "4", "--generator", "mixed", "--stability", "3")
+    assert refused.exit_code == 2
+    assert "--stability must go with features" in refused.stderr
+
+
+def test_a_given_number_or_method_is_not_chosen(blobs):
+    assert ConsensusClustering(3, generator=RandomKPartitions(8), random_state=0).fit(blobs).choice_ is None
+    own = ConsensusClustering(consensus="eac-average", generator=RandomKPartitions(8), random_state=0).fit(blobs)
+    assert own.choice_ is None
+    few = ConsensusClustering(generator=RandomKPartitions(8), random_state=0).fit(blobs[:15])
+    assert few.choice_ is None
+    assert type(few.consensus_).__name__ == "CumulativeVoting"

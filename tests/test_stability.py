@@ -179,6 +179,8 @@ def test_mean_of_the_resamples_in_which_it_was_drawn():
     assert_array_equal(np.isnan(skipped.jaccard), [[False, False, False], [True, False, False], [True, False, True]])
     zero = cluster_stability(AgglomerativeClustering(1), BLOBS, TRUTH, resamples=resamples, not_drawn="zero")
     assert_array_equal(zero.jaccard, np.nan_to_num(skipped.jaccard))
+    assert [row.n_not_drawn for row in zero.table] == [0, 1, 2]
+    assert [row.n_compared for row in zero.table] == [3, 3, 3]
     row = skipped.table[1]
     assert row.mean_jaccard == np.nanmean(skipped.jaccard[1]) > zero.table[1].mean_jaccard
     assert row.standard_error == pytest.approx(np.nanstd(skipped.jaccard[1], ddof=1) / np.sqrt(2))
@@ -199,6 +201,7 @@ def test_as_the_naive_twin_with_noise():
     assert found.noise.mean_jaccard == pytest.approx(means)
     assert len(found.to_frame()) == len(found.table) + 1
     assert_array_equal(found.labels, before)
+    assert found.noise.sentence.startswith(f"The noise ({found.noise.size} objects) is ")
 
 
 def test_all_noise_is_no_cluster():
@@ -513,3 +516,16 @@ def test_models_and_their_ensembles():
         member_stability(model, labels, weights=[1, 2])
     with pytest.raises(ValueError, match=r" must be a 1-D vector of labels\. Got 0 dimensions"):
         member_stability(None, labels)
+
+
+def test_one_member_that_weighs_nearly_all():
+    found = member_stability([0, 0, 1], [[0, 0], [0, 1], [1, 1]], weights=[1e-300, 1.0])
+    assert np.isnan(found.table[0].standard_error)
+    assert found.table[0].mean_jaccard == pytest.approx(0.5)
+
+
+def test_many_clusters_are_not_all_named():
+    z = np.repeat(np.arange(60), 2)
+    found = member_stability(z, z[:, None])
+    assert found.sentence == "60 clusters in 1 member: 60 of them very stable."
+    assert repr(found).endswith("\n… 20 more")

@@ -202,9 +202,7 @@ def cluster_stability(
         outcomes = run_all(compared, range(n), n_jobs, ends, progress)
         similar = np.array(_without_failures(outcomes, n, on_error)).T
     places = PLACES[scheme if given is None else "given"]
-    if not_drawn == "zero":
-        similar = np.nan_to_num(similar, nan=0.0)
-    return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X))
+    return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")
 
 
 def member_stability(
@@ -274,7 +272,7 @@ def member_stability(
         best_jaccard(cells, k, int(size))
         for cells, size in zip(_tables(ensemble, reference, counts), sizes, strict=True)
     ]
-    return _stability(reference, np.array(similar).T, w, "members", backend_of(labels), counts)
+    return _stability(reference, np.array(similar).T, w, "members", backend_of(labels), counts=counts)
 
 
 def _tables(ensemble: Ensemble, reference: Reference, counts: NDArray[np.int64] | None) -> Iterator[Cells]:
@@ -343,16 +341,17 @@ def _stability(
     weights: NDArray[np.float64],
     places: str,
     backend: str | None,
+    zero: bool = False,
     counts: NDArray[np.int64] | None = None,
 ) -> ClusterStability:
     """The record of (k + 1, p) similarities, noise last, and (p,) weights of the comparisons."""
-    sizes = np.bincount(reference.clusters, counts, len(reference.names) + 1).astype(np.int64).tolist()
-    absent = "not labelled" if places == "members" else "not drawn"
+    k = len(reference.names)
+    sizes = np.bincount(reference.clusters, counts, k + 1).astype(np.int64).tolist()
     rows = [
-        cluster_row(name, size, found, weights, places, absent)
-        for name, size, found in zip([*reference.names, -1], sizes, similar, strict=True)
+        cluster_row(name, size, found, weights, places, zero=zero)
+        for name, size, found in zip([*reference.names, None], sizes, similar, strict=True)
     ]
-    noise = rows.pop()
-    labels = np.where(reference.clusters == len(reference.names), -1, reference.clusters).astype(np.int32)
-    has_noise = sizes[-1] > 0 and places != "members"
-    return ClusterStability(rows, noise if has_noise else None, similar[:-1], labels, places, backend)
+    noise = rows.pop() if places != "members" and sizes[k] else None
+    labels = np.where(reference.clusters == k, -1, reference.clusters).astype(np.int32)
+    jaccard = np.nan_to_num(similar[:k]) if zero else similar[:k]
+    return ClusterStability(rows[:k], noise, jaccard, labels, places, backend)

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -338,6 +339,21 @@ def test_failures_are_told():
         cluster_stability(Picky(2, n_init=1), CLOUD, resamples=resamples[1:2])
 
 
+def test_an_estimator_that_cannot_cluster_x():
+    with pytest.raises(
+        ValueError, match=r"^The estimator of cluster_stability must cluster X\. Got ValueError: could not c"
+    ):
+        cluster_stability(KM, pd.DataFrame({"a": ["x", "y"] * 9}))
+
+
+def test_missing_numbers_go_to_estimators_that_take_them():
+    X = np.where(np.random.default_rng(0).random(BLOBS.shape) < 0.05, np.nan, BLOBS)
+    estimator = make_pipeline(SimpleImputer(), KMeans(3, n_init=2))
+    assert len(cluster_stability(estimator, X, n_resamples=3).table) == 3
+    with pytest.raises(ValueError, match=r"^X of cluster_stability must be a matrix of finite numbers.*Got nan"):
+        cluster_stability(estimator, X, scheme="jitter")
+
+
 def test_sparse_and_float32():
     dense = jaccard_of(AgglomerativeClustering(3), BLOBS, TRUTH, scheme="subsample")
     assert_array_equal(
@@ -425,7 +441,8 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
         ({"X": CLOUD[:1]}, ValueError, r"^X of cluster_stability must have 2 rows or more\. Got 1"),
         ({"X": CLOUD[0]}, ValueError, r"^X of cluster_stability must be a matrix .* Got shape \(3,\)"),
         ({"X": [["a", "b"]] * 5}, ValueError, r"^X of cluster_stability must be a matrix .* Got \[\['a'"),
-        ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"finite numbers.* Got nan\. Leave"),
+        ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"must cluster X\. Got ValueError: Input X contains NaN"),
+        ({"X": np.where(CLOUD > 9, np.inf, CLOUD)}, ValueError, r"finite numbers.* Got inf\. Leave"),
         ({"labels": [1, 2]}, ValueError, r"^labels of cluster_stability must be one for each of the 60 objects\. Got"),
         ({"scheme": "boot"}, ValueError, r"^scheme of cluster_stability must be one of 'bootstrap', .* Got 'boot'"),
         ({"n_resamples": 0}, ValueError, r"^n_resamples of cluster_stability must be a whole number from 1"),

@@ -20,8 +20,8 @@ from ensemblage._weighted import sample_weight_of
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.files._frames import backend_of
-from ensemblage.generation._run import folded_warnings, run_all, told_failures
-from ensemblage.stability._data import checked_data
+from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures
+from ensemblage.stability._data import Data, checked_data
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, coded
 from ensemblage.stability._records import ClusterStability, cluster_row
 from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
@@ -183,7 +183,7 @@ def cluster_stability(
     n = n_resamples if given is None else len(given)
     reference_seed, *draws = task_seeds(random_state, 1 + 2 * n).tolist()
     if labels is None:
-        reference = _found_reference(labels_of(fresh(estimator, reference_seed), data.whole, len(data)))
+        reference = _found_reference(estimator, data, reference_seed)
     else:
         reference = _given_reference(labels, len(data), f"labels of {name}")
 
@@ -290,7 +290,13 @@ def _tables(ensemble: Ensemble, reference: Reference, counts: NDArray[np.int64] 
         yield cells_of(reference.clusters[labelled], column[labelled], counts[labelled], height, width)
 
 
-def _found_reference(labels: NDArray[np.int32]) -> Reference:
+def _found_reference(estimator: Any, data: Data, seed: int) -> Reference:
+    try:
+        labels = labels_of(fresh(estimator, seed), data.whole, len(data))
+    except Exception as error:
+        raise ValueError(
+            f"The estimator of cluster_stability must cluster X. Got {told_error(error)}. Change one of them."
+        ) from error
     names, clusters = np.unique(labels[labels >= 0], return_inverse=True)
     placed = np.full(len(labels), len(names), dtype=np.int32)
     placed[labels >= 0] = clusters

@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris, make_blobs
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, padded, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
+from ensemblage.stability._structure import largest_deviations, structure_p_value
 
 IRIS = load_iris().data
 
@@ -183,3 +184,39 @@ def test_rule_of_one_and_two_steps(steps, k):
     assert first_that_lasts(found, range(1, 7), steps) == k
     assert first_that_lasts(Gaps(np.array([1.0, 0.5]), np.zeros(2)), [1, 2]) == 1
     assert first_that_lasts(Gaps(np.array([0.1, 0.5]), np.zeros(2)), [4, 5]) == 5
+
+
+# ---- Structure ----
+
+
+def test_deviations_are_from_all_others():
+    values = rng(0).normal(size=(9, 3))
+    expected = []
+    for i in range(9):
+        others = [values[j] for j in range(9) if j != i]
+        expected.append(max((values[i] - np.mean(others, axis=0)) / np.std(others, axis=0, ddof=1)))
+    assert_allclose(largest_deviations(values), expected)
+    assert_allclose(largest_deviations(5 * values + 3), expected)
+
+
+def test_p_value_counts_the_references_that_deviate_as_much():
+    references = rng(0).normal(size=(19, 4))
+    assert structure_p_value(np.full(4, 50.0), references) == 1 / 20
+    assert structure_p_value(references.min(axis=0) - 1, references) == 1
+    values = np.vstack([references[3] + 0.1, references])
+    largest = largest_deviations(values)
+    assert structure_p_value(values[0], references) == (1 + (largest[1:] >= largest[0]).sum()) / 20
+
+
+def test_p_values_of_exchangeable_sets_are_uniform():
+    source = rng(1)
+    found = [structure_p_value(*np.split(source.gumbel(size=(20, 6)), [1])) for _ in range(400)]
+    assert np.mean(np.array(found) <= 0.05) == pytest.approx(0.05, abs=0.03)
+    assert np.mean(found) == pytest.approx(0.525, abs=0.05)
+
+
+def test_columns_that_do_not_vary():
+    references = np.column_stack([np.zeros(19), rng(0).normal(size=19)])
+    assert structure_p_value(np.array([0.1, 0.0]), references) == 1 / 20
+    assert structure_p_value(np.array([-0.1, 0.0]), references) > 0.05
+    assert structure_p_value(np.zeros(1), np.zeros((19, 1))) == 1

@@ -76,6 +76,7 @@ NEAREST: dict[str, list[str]] = {
     "stability/_gap": ["stability_references"],
     "stability/_persistence": ["stability_references"],
     "stability/_reference": ["stability_references"],
+    "stability/_structure": ["stability_references"],
     "generation/": ["generation", "seeds", "parameters"],
     "generation/_greedy": ["greedy", "mixed", "parameters_count"],
     "generation/_mixed": ["generation", "mixed"],

@@ -80,8 +80,9 @@ class Scheme:
 
     def of(self, objects: NDArray[np.intp]) -> Resample:
         """The resample of some objects, in the order of the data."""
-        objects = np.sort(objects) if self.keep_duplicates else np.unique(objects)
-        return Resample(self.data.part(objects), objects)
+        times = np.bincount(objects, minlength=len(self.data))
+        kept = np.repeat(np.arange(len(times)), times) if self.keep_duplicates else np.flatnonzero(times)
+        return Resample(self.data.part(kept), kept)
 
 
 def gap_quantiles(scores: NDArray[np.float64], fraction: float) -> NDArray[np.float64]:

@@ -22,9 +22,9 @@ What the words are worth that ensemblage says about objects, clusters and their 
 
 """
 WORDS = ("very stable", "stable", "doubtful", "unstable")
-CLUSTERS = """How often a word is said of a cluster, by what the cluster is. `python benchmarks/bench_stability.py` draws
-{members} objects around each of 3 or 6 centres, normally with a standard deviation of 1 in 2 or 10 features, the nearest
-centres 6 or 4 apart; {seeds} sets of each kind. Each is clustered into one cluster less than were planted, as
+CLUSTERS = """How often a word is said of a cluster, by what the cluster is. `python benchmarks/bench_stability.py`
+draws {members} objects around each of 3 or 6 centres, normally with a standard deviation of 1 in 2 or 10 features, the
+nearest centres 6 or 4 apart; {seeds} sets of each kind. Each is clustered into one cluster less than were planted, as
 many, and one more. A cluster is *planted* if nine tenths of one planted cluster are nine tenths of it, *merged* if
 several are, *part of one* if nine tenths of it are from one planted cluster, else a *mixture*: at a distance of 4,
 clusters overlap. Verdicts of `stability.cluster_stability` on k-means of 5 starts, {resamples} bootstraps.

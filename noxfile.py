@@ -28,6 +28,8 @@ KERNEL_TESTS = [
     "tests/test_graph.py",
     "tests/test_discotec.py",
     "tests/test_ensemble.py",
+    "tests/test_stability.py",
+    "tests/test_stability_references.py",
     "tests/test_conformance.py",
 ]
 

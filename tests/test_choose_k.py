@@ -15,7 +15,7 @@ from ensemblage.cli import main
 from ensemblage.consensus._choose_k import VOTERS, KChoice, best_of, peaks_of
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._small_kmeans import SmallKMeans
-from ensemblage.stability._structure import Structure, largest_standardised, p_value_of, shown_by, structure_of
+from ensemblage.stability._structure import Structure, p_value_of, shown_by, structure_of
 
 FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
 
@@ -69,15 +69,7 @@ def test_more_clusters_than_different_rows_leave_some_empty():
 # ---- Structure ----
 
 
-def test_largest_standardised_by_hand():
-    rows = np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 0.0], [0.0, 1.0]])
-    others = rows[1:, 0]
-    first = (3 - others.mean()) / others.std(ddof=1)
-    second = (0 - rows[1:, 1].mean()) / rows[1:, 1].std(ddof=1)
-    assert largest_standardised(rows)[0] == pytest.approx(max(first, second))
-    equal = np.array([[5.0, 2.0], [1.0, 2.0], [1.0, 2.0]])
-    assert largest_standardised(equal)[0] == np.inf
-    assert largest_standardised(np.array([[1.0], [1.0], [1.0]])).tolist() == [0, 0, 0]
+def test_p_value_by_hand():
     assert p_value_of(2.0, np.array([1.0, 2.0, 3.0])) == 3 / 4
 
 

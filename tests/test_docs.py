@@ -54,3 +54,10 @@ def test_links_lead_somewhere(document):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{document}: {target}"
+
+
+def test_the_page_of_certainty_is_made_of_its_records():
+    spec = importlib.util.spec_from_file_location("make_certainty", ROOT / "docs" / "make_certainty.py")
+    make_certainty = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_certainty)
+    assert make_certainty.PAGE.read_text(encoding="utf-8") == make_certainty.page()

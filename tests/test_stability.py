@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import pairwise_distances
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -179,6 +180,8 @@ def test_mean_of_the_resamples_in_which_it_was_drawn():
     assert_array_equal(np.isnan(skipped.jaccard), [[False, False, False], [True, False, False], [True, False, True]])
     zero = cluster_stability(AgglomerativeClustering(1), BLOBS, TRUTH, resamples=resamples, not_drawn="zero")
     assert_array_equal(zero.jaccard, np.nan_to_num(skipped.jaccard))
+    assert [row.n_not_drawn for row in zero.table] == [0, 1, 2]
+    assert [row.n_compared for row in zero.table] == [3, 3, 3]
     row = skipped.table[1]
     assert row.mean_jaccard == np.nanmean(skipped.jaccard[1]) > zero.table[1].mean_jaccard
     assert row.standard_error == pytest.approx(np.nanstd(skipped.jaccard[1], ddof=1) / np.sqrt(2))
@@ -199,6 +202,7 @@ def test_as_the_naive_twin_with_noise():
     assert found.noise.mean_jaccard == pytest.approx(means)
     assert len(found.to_frame()) == len(found.table) + 1
     assert_array_equal(found.labels, before)
+    assert found.noise.sentence.startswith(f"The noise ({found.noise.size} objects) is ")
 
 
 def test_all_noise_is_no_cluster():
@@ -335,6 +339,21 @@ def test_failures_are_told():
         cluster_stability(Picky(2, n_init=1), CLOUD, resamples=resamples[1:2])
 
 
+def test_an_estimator_that_cannot_cluster_x():
+    with pytest.raises(
+        ValueError, match=r"^The estimator of cluster_stability must cluster X\. Got ValueError: could not c"
+    ):
+        cluster_stability(KM, pd.DataFrame({"a": ["x", "y"] * 9}))
+
+
+def test_missing_numbers_go_to_estimators_that_take_them():
+    X = np.where(np.random.default_rng(0).random(BLOBS.shape) < 0.05, np.nan, BLOBS)
+    estimator = make_pipeline(SimpleImputer(), KMeans(3, n_init=2))
+    assert len(cluster_stability(estimator, X, n_resamples=3).table) == 3
+    with pytest.raises(ValueError, match=r"^X of cluster_stability must be a matrix of finite numbers.*Got nan"):
+        cluster_stability(estimator, X, scheme="jitter")
+
+
 def test_sparse_and_float32():
     dense = jaccard_of(AgglomerativeClustering(3), BLOBS, TRUTH, scheme="subsample")
     assert_array_equal(
@@ -422,7 +441,8 @@ OPTIONS = {"estimator": KM, "X": CLOUD, "n_resamples": 2}
         ({"X": CLOUD[:1]}, ValueError, r"^X of cluster_stability must have 2 rows or more\. Got 1"),
         ({"X": CLOUD[0]}, ValueError, r"^X of cluster_stability must be a matrix .* Got shape \(3,\)"),
         ({"X": [["a", "b"]] * 5}, ValueError, r"^X of cluster_stability must be a matrix .* Got \[\['a'"),
-        ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"finite numbers.* Got nan\. Leave"),
+        ({"X": np.where(CLOUD > 9, np.nan, CLOUD)}, ValueError, r"must cluster X\. Got .*Input X contains NaN"),
+        ({"X": np.where(CLOUD > 9, np.inf, CLOUD)}, ValueError, r"finite numbers.* Got inf\. Leave"),
         ({"labels": [1, 2]}, ValueError, r"^labels of cluster_stability must be one for each of the 60 objects\. Got"),
         ({"scheme": "boot"}, ValueError, r"^scheme of cluster_stability must be one of 'bootstrap', .* Got 'boot'"),
         ({"n_resamples": 0}, ValueError, r"^n_resamples of cluster_stability must be a whole number from 1"),
@@ -513,3 +533,16 @@ def test_models_and_their_ensembles():
         member_stability(model, labels, weights=[1, 2])
     with pytest.raises(ValueError, match=r" must be a 1-D vector of labels\. Got 0 dimensions"):
         member_stability(None, labels)
+
+
+def test_one_member_that_weighs_nearly_all():
+    found = member_stability([0, 0, 1], [[0, 0], [0, 1], [1, 1]], weights=[1e-300, 1.0])
+    assert np.isnan(found.table[0].standard_error)
+    assert found.table[0].mean_jaccard == pytest.approx(0.5)
+
+
+def test_many_clusters_are_not_all_named():
+    z = np.repeat(np.arange(60), 2)
+    found = member_stability(z, z[:, None])
+    assert found.sentence == "60 clusters in 1 member: 60 of them very stable."
+    assert repr(found).endswith("\n… 20 more")

@@ -17,8 +17,9 @@ import numpy as np
 import pandas as pd
 from fuzz import Failure, sentence_of
 from fuzz_calls import NAMES
+from sklearn.cluster import KMeans
 
-from ensemblage import Ensemble, generation, make_consensus, metrics, plotting, ranking, report
+from ensemblage import Ensemble, generation, make_consensus, metrics, plotting, ranking, report, stability
 from ensemblage.ranking import RANKERS, make_ranker
 
 LABELS = np.array([[0, 0, 1], [0, 0, 1], [0, 1, 0], [1, 1, 0], [1, 2, 2], [1, 2, 2]] * 2)
@@ -74,6 +75,14 @@ def targets() -> list[tuple[str, Callable[..., Any], list[str], dict[str, Any]]]
                 parameters = inspect.signature(function).parameters
                 spoiled = [p for p, v in parameters.items() if v.kind is not v.VAR_KEYWORD]
                 found.append((f"{module.__name__}.{name}", function, spoiled, sound_arguments(name, parameters)))
+    fewer = {"cluster_stability": {"n_resamples": 3}, "prediction_strength": {"n_splits": 2, "k_range": [2, 3]}}
+    for name in ("cluster_stability", "member_stability", "prediction_strength"):
+        function = getattr(stability, name)
+        parameters = inspect.signature(function).parameters
+        given = {**sound_arguments(name, parameters), **fewer.get(name, {}), "labels": None}
+        given = {**given, "labels": LABELS} if name == "member_stability" else given
+        given = {parameter: value for parameter, value in given.items() if parameter in parameters}
+        found.append((f"ensemblage.stability.{name}", function, list(parameters), given))
     found.append(("Ensemble", Ensemble, ["labels", "names", "missing"], {"labels": LABELS}))
     taken = Ensemble(LABELS)
     for name in ("select", "one_hot", "append_partitions"):
@@ -89,6 +98,7 @@ SOUND = {
     "labels": LABELS, "ensemble": LABELS, "clustering": CLUSTERING, "X": FEATURES, "index": "dunn", "name": "aari",
     "matrix": MATRIX, "clusters": [0, 1], "membership": MATRIX, "cdfs": {2: [0.1] * 101}, "curves": {2: 0.1},
     "lifetimes": {2: 0.1}, "counts": [1, 2, 3], "scores": [1, 2], "sizes": None, "consensus": None,
+    "estimator": KMeans(2, n_init=1),
 }  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).with_name("mutants.jsonl")
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
-PACKAGES = ("rows", "labels", "tables", "counting", "consensus", "ranking", "metrics", "generation")
+PACKAGES = ("rows", "labels", "tables", "counting", "consensus", "ranking", "metrics", "generation", "stability")
 SEED = 17
 FASTER = ["-p", "no:cacheprovider", "-p", "no:xdist", "-x", "-q", "--no-header", "--tb=line", "--hypothesis-seed=0"]
 
@@ -72,6 +72,11 @@ NEAREST: dict[str, list[str]] = {
     "metrics/_mm_index": ["golden", "threshold", "negmm"],
     "metrics/_monti": ["golden", "monti"],
     "metrics/_wat": ["golden", "threshold", "negmm"],
+    "stability/": ["stability", "prediction_strength"],
+    "stability/_gap": ["stability_references"],
+    "stability/_persistence": ["stability_references"],
+    "stability/_reference": ["stability_references"],
+    "stability/_structure": ["stability_references"],
     "generation/": ["generation", "seeds", "parameters"],
     "generation/_greedy": ["greedy", "mixed", "parameters_count"],
     "generation/_mixed": ["generation", "mixed"],

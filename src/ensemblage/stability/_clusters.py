@@ -20,8 +20,8 @@ from ensemblage._weighted import sample_weight_of
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.files._frames import backend_of
-from ensemblage.generation._run import folded_warnings, run_all, told_failures
-from ensemblage.stability._data import checked_data
+from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures
+from ensemblage.stability._data import Data, checked_data
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, coded
 from ensemblage.stability._records import ClusterStability, cluster_row
 from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
@@ -137,6 +137,8 @@ def cluster_stability(
     A mean of .85 or more is "very stable", of .75 "stable", from .6 to .75 "doubtful": there is a pattern, but which
     objects belong to it is open. The bounds are conventions. Stability is necessary and not sufficient: two halves of
     an elongated cloud are found again, too; and of two clusters that are merged in a resample, the larger looks stable.
+    On Gaussian designs, bootstrap and subsamples called 97 % or more of the planted clusters stable, 15 to 30 % of the
+    parts of one (docs/CERTAINTY.md). "jitter" with its default ``fraction`` is too little noise to tell.
 
     The objects in no cluster (-1, noise of DBSCAN) are compared with those of the resample, and with no cluster.
 
@@ -183,7 +185,7 @@ def cluster_stability(
     n = n_resamples if given is None else len(given)
     reference_seed, *draws = task_seeds(random_state, 1 + 2 * n).tolist()
     if labels is None:
-        reference = _found_reference(labels_of(fresh(estimator, reference_seed), data.whole, len(data)))
+        reference = _found_reference(estimator, data, reference_seed)
     else:
         reference = _given_reference(labels, len(data), f"labels of {name}")
 
@@ -202,9 +204,7 @@ def cluster_stability(
         outcomes = run_all(compared, range(n), n_jobs, ends, progress)
         similar = np.array(_without_failures(outcomes, n, on_error)).T
     places = PLACES[scheme if given is None else "given"]
-    if not_drawn == "zero":
-        similar = np.nan_to_num(similar, nan=0.0)
-    return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X))
+    return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")
 
 
 def member_stability(
@@ -274,7 +274,7 @@ def member_stability(
         best_jaccard(cells, k, int(size))
         for cells, size in zip(_tables(ensemble, reference, counts), sizes, strict=True)
     ]
-    return _stability(reference, np.array(similar).T, w, "members", backend_of(labels), counts)
+    return _stability(reference, np.array(similar).T, w, "members", backend_of(labels), counts=counts)
 
 
 def _tables(ensemble: Ensemble, reference: Reference, counts: NDArray[np.int64] | None) -> Iterator[Cells]:
@@ -292,7 +292,13 @@ def _tables(ensemble: Ensemble, reference: Reference, counts: NDArray[np.int64] 
         yield cells_of(reference.clusters[labelled], column[labelled], counts[labelled], height, width)
 
 
-def _found_reference(labels: NDArray[np.int32]) -> Reference:
+def _found_reference(estimator: Any, data: Data, seed: int) -> Reference:
+    try:
+        labels = labels_of(fresh(estimator, seed), data.whole, len(data))
+    except Exception as error:
+        raise ValueError(
+            f"The estimator of cluster_stability must cluster X. Got {told_error(error)}. Change one of them."
+        ) from error
     names, clusters = np.unique(labels[labels >= 0], return_inverse=True)
     placed = np.full(len(labels), len(names), dtype=np.int32)
     placed[labels >= 0] = clusters
@@ -343,16 +349,17 @@ def _stability(
     weights: NDArray[np.float64],
     places: str,
     backend: str | None,
+    zero: bool = False,
     counts: NDArray[np.int64] | None = None,
 ) -> ClusterStability:
     """The record of (k + 1, p) similarities, noise last, and (p,) weights of the comparisons."""
-    sizes = np.bincount(reference.clusters, counts, len(reference.names) + 1).astype(np.int64).tolist()
-    absent = "not labelled" if places == "members" else "not drawn"
+    k = len(reference.names)
+    sizes = np.bincount(reference.clusters, counts, k + 1).astype(np.int64).tolist()
     rows = [
-        cluster_row(name, size, found, weights, places, absent)
-        for name, size, found in zip([*reference.names, -1], sizes, similar, strict=True)
+        cluster_row(name, size, found, weights, places, zero=zero)
+        for name, size, found in zip([*reference.names, None], sizes, similar, strict=True)
     ]
-    noise = rows.pop()
-    labels = np.where(reference.clusters == len(reference.names), -1, reference.clusters).astype(np.int32)
-    has_noise = sizes[-1] > 0 and places != "members"
-    return ClusterStability(rows, noise if has_noise else None, similar[:-1], labels, places, backend)
+    noise = rows.pop() if places != "members" and sizes[k] else None
+    labels = np.where(reference.clusters == k, -1, reference.clusters).astype(np.int32)
+    jaccard = np.nan_to_num(similar[:k]) if zero else similar[:k]
+    return ClusterStability(rows[:k], noise, jaccard, labels, places, backend)

@@ -44,8 +44,8 @@ class Data:
 
     @cached_property
     def numbers(self) -> Any:
-        """(n, d) the features as numbers, dense or CSR, for what is computed of them outside a clusterer."""
-        return _checked_numbers(self.X.to_numpy(), self.subject, allow_nan=False) if self.is_frame else self.X
+        """(n, d) the features as finite numbers, dense or CSR, for what is computed of them outside a clusterer."""
+        return _checked_numbers(self.X.to_numpy() if self.is_frame else self.X, self.subject, allow_nan=False)
 
     def _native(self, X: Any) -> Any:
         return X.to_native() if self.is_frame else X
@@ -54,17 +54,15 @@ class Data:
 def checked_data(X: Any, estimator: Any, subject: str) -> Data:
     """X as `Data` if an estimator can be given parts of it.
 
-    A data frame stays one, for estimators that read its columns; all else must be numbers, finite ones unless the
-    estimator takes NaN.
+    A data frame stays one, for estimators that read its columns; all else must be numbers. Whether NaN may be among
+    them is the estimator's matter.
     """
-    allow_nan, pairwise = _takes_nan(estimator), _takes_distances(estimator)
+    pairwise = _takes_distances(estimator)
     frame = None if issparse(X) else as_frame(X)
     if frame is not None and not pairwise:
         data = Data(frame, True, False, subject)
     else:
-        data = Data(
-            _checked_numbers(X if frame is None else frame.to_numpy(), subject, allow_nan), False, pairwise, subject
-        )
+        data = Data(_checked_numbers(X if frame is None else frame.to_numpy(), subject), False, pairwise, subject)
     if len(data) < 2:
         raise ValueError(f"X of {subject} must have 2 rows or more. Got {len(data)}. Give more objects.")
     if pairwise and data.X.shape[0] != data.X.shape[1]:
@@ -75,10 +73,6 @@ def checked_data(X: Any, estimator: Any, subject: str) -> Data:
     return data
 
 
-def _takes_nan(estimator: Any) -> bool:
-    return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).input_tags.allow_nan)
-
-
 def _takes_distances(estimator: Any) -> bool:
     """Whether it wants one row and one column per object."""
     if hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise:
@@ -87,8 +81,8 @@ def _takes_distances(estimator: Any) -> bool:
     return "precomputed" in (str(values.get("metric")), str(values.get("affinity")))
 
 
-def _checked_numbers(X: Any, subject: str, allow_nan: bool) -> Any:
-    rule = f"X of {subject} must be a matrix of {'' if allow_nan else 'finite '}numbers, one row per object"
+def _checked_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
+    rule = f"X of {subject} must be a matrix of finite numbers, one row per object"
     if issparse(X):
         return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     try:

@@ -16,6 +16,8 @@ DISSOLVED, RECOVERED = 0.5, 0.75
 """A cluster is dissolved with a Jaccard similarity up to the one, recovered above the other (Hennig 2007)."""
 VERDICTS = {"very stable": 0.85, "stable": 0.75, "doubtful": 0.6, "unstable": 0.0}
 """Least mean Jaccard similarity of each word: the conventions of fpc."""
+MOST_NAMED, MOST_LINES = 8, 40
+"""Clusters that a sentence names, and lines of a table as text."""
 SUPPORTED = 0.8
 """Prediction strength above which a number of clusters is supported (Tibshirani & Walther 2005)."""
 
@@ -46,32 +48,38 @@ class ClusterRow(NamedTuple):
 
 
 def cluster_row(
-    cluster: Any,
-    size: int,
-    jaccard: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    compared_with: str,
-    absent: str = "not drawn",
+    cluster: Any, size: int, jaccard: NDArray[np.float64], weights: NDArray[np.float64], places: str, *, zero: bool
 ) -> ClusterRow:
-    """The row of a cluster from its (p,) similarities, NaN where it was not drawn, and the weights of their mean."""
-    known = ~np.isnan(jaccard)
-    found, w, p = jaccard[known], weights[known] / max(weights[known].sum(), 1e-300), len(jaccard)
+    """The row of a cluster from its (p,) similarities and their weights.
+
+    NaN, where it was not drawn, is left out, or counts as 0 if ``zero``.
+    """
+    p, n_missed = len(jaccard), int(np.isnan(jaccard).sum())
+    kept = np.full(p, True) if zero else ~np.isnan(jaccard)
+    found, w = np.nan_to_num(jaccard[kept]), weights[kept] / max(weights[kept].sum(), 1e-300)
     mean = float((found * w).sum()) if len(found) else np.nan
     share = float((w**2).sum())  # 1 / len(found) for equal weights
-    error = float(np.sqrt((w * (found - mean) ** 2).sum() * share / (1 - share))) if len(found) > 1 else np.nan
+    error = float(np.sqrt((w * (found - mean) ** 2).sum() * share / (1 - share))) if 0 < share < 1 else np.nan
     dissolved, recovered = int((found <= DISSOLVED).sum()), int((found > RECOVERED).sum())
     verdict = verdict_of(mean)
-    is_are = f"Cluster {cluster} ({size:,} object{'s' * (size != 1)})"
+    absent = "not labelled" if places == "members" else "not drawn"
+    subject = f"{'The noise' if cluster is None else f'Cluster {cluster}'} ({size:,} object{'s' * (size != 1)})"
     if not len(found):
-        sentence = f"{is_are} was {absent} in any of {p} {compared_with}: nothing is known of it."
+        sentence = f"{subject} was {absent} in any of {counted(p, places)}: nothing is known of it."
     else:
         doubt = ": there is a pattern, but which objects belong to it is open" if verdict == "doubtful" else ""
-        missed = f", {absent} in {p - len(found)}" if len(found) < p else ""
+        missed = f", {absent} in {n_missed}" if n_missed else ""
         sentence = (
-            f"{is_are} is {verdict}{doubt}; mean Jaccard {mean:.2f}, dissolved in {dissolved} and recovered in "
-            f"{recovered} of {p} {compared_with}{missed}."
+            f"{subject} is {verdict}{doubt}; mean Jaccard {mean:.2f}, dissolved in {dissolved} and recovered in "
+            f"{recovered} of {counted(p, places)}{missed}."
         )
-    return ClusterRow(cluster, size, mean, error, dissolved, recovered, len(found), p - len(found), verdict, sentence)
+    label = -1 if cluster is None else cluster
+    return ClusterRow(label, size, mean, error, dissolved, recovered, len(found), n_missed, verdict, sentence)
+
+
+def counted(n: int, places: str) -> str:
+    """1 bootstrap, 2 bootstraps."""
+    return f"{n} {places}" if n != 1 else f"1 {places.replace('copies', 'copy').removesuffix('s')}"
 
 
 def verdict_of(mean: float) -> str:
@@ -109,9 +117,13 @@ class ClusterStability:
         by_verdict = {
             word: [str(r.cluster) for r in self.table if r.verdict == word] for word in [*VERDICTS, "not drawn"]
         }
-        parts = [f"{_listed(clusters)} {word}" for word, clusters in by_verdict.items() if clusters]
+        parts = [
+            f"{_listed(clusters) if len(clusters) <= MOST_NAMED else f'{len(clusters)} of them'} {word}"
+            for word, clusters in by_verdict.items()
+            if clusters
+        ]
         k, p = self.jaccard.shape
-        return f"{k} cluster{'s' * (k > 1)} in {p} {self.compared_with}: {'; '.join(parts)}."
+        return f"{k} cluster{'s' * (k > 1)} in {counted(p, self.compared_with)}: {'; '.join(parts)}."
 
     def to_frame(self) -> Any:
         """A data frame with a row per cluster, noise last.
@@ -239,7 +251,8 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _aligned(lines: Sequence[Sequence[Any]]) -> str:
-    """A table of text, columns to the right."""
-    cells = [[str(cell) for cell in line] for line in lines]
+    """A table of text, columns to the right, as much of it as one can read."""
+    cells = [[str(cell) for cell in line] for line in lines[: MOST_LINES + 1]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells)
+    text = ["  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells]
+    return "\n".join([*text, *([f"… {len(lines) - len(cells)} more"] if len(lines) > len(cells) else [])])

@@ -80,8 +80,9 @@ class Scheme:
 
     def of(self, objects: NDArray[np.intp]) -> Resample:
         """The resample of some objects, in the order of the data."""
-        objects = np.sort(objects) if self.keep_duplicates else np.unique(objects)
-        return Resample(self.data.part(objects), objects)
+        times = np.bincount(objects, minlength=len(self.data))
+        kept = np.repeat(np.arange(len(times)), times) if self.keep_duplicates else np.flatnonzero(times)
+        return Resample(self.data.part(kept), kept)
 
 
 def gap_quantiles(scores: NDArray[np.float64], fraction: float) -> NDArray[np.float64]:
@@ -92,7 +93,8 @@ def gap_quantiles(scores: NDArray[np.float64], fraction: float) -> NDArray[np.fl
 
 def given_resamples(resamples: Any, n: int, subject: str) -> list[NDArray[np.intp]]:
     """Index arrays of the objects of each resample."""
-    if isinstance(resamples, str | bytes) or not isinstance(resamples, Sequence | np.ndarray) or not len(resamples):
+    is_list = isinstance(resamples, Sequence) or (isinstance(resamples, np.ndarray) and resamples.ndim > 0)
+    if not is_list or isinstance(resamples, str | bytes) or not len(resamples):
         raise TypeError(
             f"resamples of {subject} must be a list of one or more arrays of row numbers. Got {shown(resamples)}. "
             "Give one array per resample."
@@ -121,9 +123,4 @@ def _dense(data: Data, scheme: str) -> NDArray[Any]:
             f"X of {data.subject} must be a dense matrix of features for scheme={scheme!r}. Got {kind}. "
             "Use scheme='bootstrap' or 'subsample'."
         )
-    numbers: NDArray[Any] = data.numbers
-    if not np.isfinite(numbers).all():
-        raise ValueError(
-            f"X of {data.subject} must be finite for scheme={scheme!r}. Got NaN. Use scheme='bootstrap' or 'subsample'."
-        )
-    return numbers
+    return np.asarray(data.numbers)

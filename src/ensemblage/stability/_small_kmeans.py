@@ -1,4 +1,4 @@
-"""k-means of few objects with many starts: what references and halves are clustered by."""
+"""k-means of few objects with many starts, as an estimator."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from ensemblage._random import random_source
-from ensemblage.kernels._starts import assign, best_start
-
-MAX_ITER = 100
+from ensemblage.generation._sampled import member_sums
+from ensemblage.kernels._small_means import best_of_starts
+from ensemblage.stability._gap import MAX_ITER
 
 
 class SmallKMeans(ClusterMixin, BaseEstimator):
@@ -29,15 +29,15 @@ class SmallKMeans(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """X : (n, d) finite float64, n ≥ n_clusters."""
         X = np.ascontiguousarray(X, dtype=np.float64)
-        (n, d), k = X.shape, self.n_clusters
-        uniform = random_source(self.random_state).random_sample((self.n_init, k))
-        work = np.empty((k, d)), np.empty((k, d)), np.empty(k), np.empty(n), np.empty(n, dtype=np.int32)
-        self.cluster_centers_, self.labels_ = np.empty((k, d)), np.empty(n, dtype=np.int32)
-        self.inertia_ = float(best_start(X, uniform, MAX_ITER, *work, self.cluster_centers_, self.labels_))
+        uniforms = random_source(self.random_state).random_sample((self.n_init, self.n_clusters))
+        self.labels_ = np.empty(len(X), dtype=np.int32)
+        self.inertia_ = float(best_of_starts(X, uniforms, MAX_ITER, self.labels_))
+        sums, sizes = member_sums(X, self.labels_, self.n_clusters)
+        self.cluster_centers_ = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], np.inf)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """The nearest centre of each row."""
-        labels = np.full(len(X), -1, dtype=np.int32)
-        assign(np.ascontiguousarray(X, dtype=np.float64), self.cluster_centers_, labels, np.empty(len(X)))
-        return labels
+        """The nearest centre of each row, the first of equally near ones."""
+        X = np.asarray(X, dtype=np.float64)
+        squares = [((X - centre) ** 2).sum(axis=1) for centre in self.cluster_centers_]
+        return np.asarray(np.argmin(squares, axis=0), dtype=np.int32)

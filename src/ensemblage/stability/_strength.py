@@ -253,11 +253,13 @@ def _checked_parameter(estimator: Any, parameter: str | None) -> str:
 
 
 def _checked_ks(k_range: Iterable[int], most: int) -> list[int]:
-    if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):
+    try:
+        given = list(k_range)
+    except TypeError:
         raise TypeError(
             f"k_range of prediction_strength must be several numbers. Got {shown(k_range)}. Give range(2, 11), say."
-        )
-    ks = sorted({check_whole(k, "Every k in k_range of prediction_strength", 1, most) for k in k_range})
+        ) from None
+    ks = sorted({check_whole(k, "Every k in k_range of prediction_strength", 1, most) for k in given})
     if not ks:
         raise ValueError(
             "k_range of prediction_strength must hold at least one number. Got none. Give range(2, 11), say."
@@ -296,6 +298,6 @@ def _checked_transfer(estimator: Any, data: Data, transfer: str) -> str:
             f"transfer of prediction_strength must be 'nearest' or 'average' for distances of all pairs. "
             f"Got {transfer!r}. Use one of them."
         )
-    if chosen in ("centroid", "average", "nearest") and data.is_frame:
+    if chosen != "predict" and not data.pairwise:
         data.numbers  # noqa: B018  refused in a sentence before the work begins
     return chosen

@@ -68,9 +68,9 @@ def shown_by(X: NDArray[np.float64], most: int, seed: int) -> Shown:
 
 
 def structure_of(data: Shown, references: list[Shown]) -> Structure:
-    """One test for all numbers of clusters and both kinds of statistics: the largest of them, each standardised."""
-    largest = largest_standardised(np.array([data.row, *(reference.row for reference in references)]))
-    return Structure(p_value_of(largest[0], largest[1:]), len(references))
+    """One test for all numbers of clusters and both kinds of statistics."""
+    rows = np.array([reference.row for reference in references])
+    return Structure(structure_p_value(data.row, rows), len(references))
 
 
 def p_value_of(value: float, references: NDArray[np.float64]) -> float:
@@ -78,17 +78,30 @@ def p_value_of(value: float, references: NDArray[np.float64]) -> float:
     return float((1 + np.count_nonzero(references >= value)) / (len(references) + 1))
 
 
-def largest_standardised(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(R + 1,) the largest entry of each row of (R + 1, C) statistics, each less the mean of the other rows and divided
-    by their standard deviation; where these are all equal, ∞ above them, 0 at them and -∞ below.
+def structure_p_value(statistics: NDArray[np.float64], references: NDArray[np.float64]) -> float:
+    """(1 + #{T_ref ≥ T_data}) / (R + 1), T the largest standardised statistic of a data set.
+
+    Data and references are exchangeable if there is no structure: each of the R + 1 sets is standardised by mean and
+    standard deviation of all others, so that the p-value is valid for the largest of the columns without correction.
+
+    statistics : (K,) of the data, large is structure
+    references : (R, K), R ≥ 2
     """
-    largest = np.empty(len(rows))
-    for r, row in enumerate(rows):
-        others = np.delete(rows, r, axis=0)
-        above, spread = row - others.mean(axis=0), others.std(axis=0, ddof=1)
-        equal = np.ptp(others, axis=0) == 0
-        above[equal & (row == others[0])] = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            standardised = np.where(equal, np.where(above == 0, 0.0, np.sign(above) * np.inf), above / spread)
-        largest[r] = standardised.max()
-    return largest
+    largest = largest_deviations(np.vstack([statistics, references]))
+    return float((largest[1:] >= largest[0]).sum() + 1) / len(largest)
+
+
+def largest_deviations(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(R + 1,) T of each row: the largest entry in standard deviations of its column, both without that row.
+
+    Where all other entries of a column are equal, a larger one is ∞ above them.
+    """
+    found = np.empty(len(statistics))
+    for i, row in enumerate(statistics):
+        others = np.delete(statistics, i, axis=0)
+        above = row - others.mean(axis=0)
+        alike = (others == others[0]).all(axis=0)
+        above[alike] = row[alike] - others[0, alike]
+        spread = np.where(alike, 1.0, others.std(axis=0, ddof=1))
+        found[i] = np.where(alike & (above != 0), np.copysign(np.inf, above), above / spread).max()
+    return found

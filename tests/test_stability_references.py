@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import skew
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
+from ensemblage.kernels._small_means import best_of_starts, iterate, spread_seeds
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, padded, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
@@ -165,9 +166,58 @@ def test_within_by_k():
     assert found[0] == pytest.approx(np.log(((X - X.mean(axis=0)) ** 2).sum()))
     assert (np.diff(found) < 0).all()
     assert_array_equal(found, log_within_by_k(X, [1, 2, 3, 4], 4, 0))
+    assert_array_equal(found[2:], log_within_by_k(X, [3, 4], 4, 0))
+    assert not np.array_equal(log_within_by_k(X, [9], 1, 0), log_within_by_k(X, [9], 1, 1))
+    assert_allclose(found, log_within_by_k(X + 1e4, [1, 2, 3, 4], 4, 0), rtol=1e-6)
     many = log_within_by_k(X, [8, 9], 20, 0)
     assert (many <= log_within_by_k(X, [8, 9], 1, 0)).all()
     assert log_within_by_k(X[:3], [5], 1, 0)[0] == -np.inf
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_iterations_as_of_scikit_learn(seed):
+    X = rng(seed).normal(size=(80, 3))
+    k = 2 + seed
+    centres = X[rng(seed).choice(80, k, replace=False)].copy()
+    model = KMeans(k, init=centres.copy(), n_init=1, tol=0).fit(X)
+    labels = np.empty(80, dtype=np.int32)
+    within = iterate(X, centres, labels, np.empty(80), np.empty(k, dtype=np.int64), 300)
+    assert within == pytest.approx(model.inertia_)
+    assert_array_equal(labels, model.labels_)
+    assert_allclose(centres, model.cluster_centers_)
+
+
+def test_a_cluster_without_objects_begins_again():
+    X = np.array([[0.0], [1.0], [10.0]])
+    centres, labels = np.array([[0.0], [500.0], [600.0]]), np.empty(3, dtype=np.int32)
+    assert iterate(X, centres, labels, np.empty(3), np.empty(3, dtype=np.int64), 300) == 0
+    assert len(set(labels.tolist())) == 3
+    equal = np.ones((4, 1))
+    assert best_of_starts(equal, np.full((2, 3), 0.5), 300, np.empty(4, dtype=np.int32)) == 0
+
+
+def test_seeds_are_far_apart():
+    X = np.array([[0.0], [0.0], [0.0], [5.0], [9.0]])
+    for seed in range(20):
+        centres = np.empty((3, 1))
+        spread_seeds(X, rng(seed).random(3), np.empty(5), centres)
+        assert sorted(centres.ravel()) == [0, 5, 9]
+    first = np.empty((1, 1))
+    spread_seeds(X, np.array([0.99]), np.empty(5), first)
+    assert first[0, 0] == 9
+    second = np.empty((2, 1))
+    spread_seeds(X, np.array([0.0, 25.1 / 106]), np.empty(5), second)  # squared distances 0, 0, 0, 25, 81
+    assert second[1, 0] == 9
+
+
+def test_the_best_start_counts_and_its_labels():
+    X = make_blobs(120, centers=6, cluster_std=0.5, random_state=2)[0]
+    uniforms, labels = rng(0).random((10, 6)), np.empty(120, dtype=np.int32)
+    each = [best_of_starts(X, uniforms[i : i + 1], 300, labels) for i in range(10)]
+    best = best_of_starts(X, uniforms, 300, labels)
+    assert best == min(each) < max(each)
+    assert log_within(X, labels, 6) == pytest.approx(np.log(best))
+    assert best == pytest.approx(KMeans(6, n_init=20, random_state=0).fit(X).inertia_)
 
 
 def test_gaps_as_in_the_paper():

@@ -137,7 +137,7 @@ def cluster_stability(
     A mean of .85 or more is "very stable", of .75 "stable", from .6 to .75 "doubtful": there is a pattern, but which
     objects belong to it is open. The bounds are conventions. Stability is necessary and not sufficient: two halves of
     an elongated cloud are found again, too; and of two clusters that are merged in a resample, the larger looks stable.
-    On Gaussian designs, bootstrap and subsamples called 97 % of the planted clusters or more stable, and 15 to 30 % of the
+    On Gaussian designs, bootstrap and subsamples called 97 % or more of the planted clusters stable, 15 to 30 % of the
     parts of one (docs/CERTAINTY.md). "jitter" with its default ``fraction`` is too little noise to tell.
 
     The objects in no cluster (-1, noise of DBSCAN) are compared with those of the resample, and with no cluster.

@@ -24,8 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from ensemblage import choose_k
 from ensemblage._random import task_seeds
-from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._structure import shown_by, structure_of
+from ensemblage.stability._structure import compared
 
 RECORD = Path(__file__).parents[1] / "docs" / "certainty" / "choose_k.jsonl"
 N_REFERENCES = 99
@@ -86,10 +85,9 @@ def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, di
 
 def structure(X: NDArray[np.float64]) -> dict[str, Any]:
     """The test alone, as `choose_k` makes it."""
-    model, seeds = UnimodalComponents(X), task_seeds(0, 1 + N_REFERENCES).tolist()
-    data = shown_by(np.ascontiguousarray(model.axes.scores), MOST_K + 1, seeds[0])
-    found = structure_of(data, [shown_by(model.scores(seed), MOST_K + 1, seed) for seed in seeds[1:]])
-    return {"p": found.p_value}
+    seeds = task_seeds(0, 1 + N_REFERENCES).tolist()
+    found = compared(X, MOST_K + 1, seeds, lambda function, of: [function(seed) for seed in of])
+    return {"p": found.structure.p_value}
 
 
 def everything(X: NDArray[np.float64]) -> dict[str, Any]:

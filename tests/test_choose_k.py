@@ -15,7 +15,7 @@ from ensemblage.cli import main
 from ensemblage.consensus._choose_k import VOTERS, KChoice, best_of, peaks_of
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._small_kmeans import SmallKMeans
-from ensemblage.stability._structure import Structure, p_value_of, shown_by, structure_of
+from ensemblage.stability._structure import Structure, compared, p_value_of, shown_by
 
 FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
 
@@ -100,8 +100,32 @@ def test_persistence_sees_what_k_means_does_not():
 def test_a_w_of_zero_is_a_number():
     X = np.repeat([[0.0, 0], [0, 1], [5, 5]], 10, axis=0)
     found = shown_by(X, 4, 0)
-    assert np.isfinite(found.log_within).all()
-    assert structure_of(found, [found, found]).p_value == 1.0
+    assert found.log_within[0] == 0
+    assert found.log_within[2] == found.log_within[3] == -30
+    assert np.isfinite(found.row).all()
+
+
+def test_statistics_do_not_depend_on_units(blobs):
+    plain, scaled = shown_by(blobs, 5, 0), shown_by(1000 * blobs + 7, 5, 0)
+    assert_allclose(plain.row, scaled.row, atol=1e-8)
+    assert len(plain.row) == 4 + 2
+
+
+def test_features_must_agree_where_components_find_structure():
+    """A cube's components are rounder than the cube; its features are not."""
+
+    def run(function, seeds):
+        calls.append(len(seeds))
+        return [function(seed) for seed in seeds]
+
+    calls = []
+    cube = np.random.default_rng(1).uniform(size=(100, 2))
+    compared(np.random.default_rng(1).normal(size=(100, 3)), 6, range(40), run)
+    assert calls == [39]
+    tests = [compared(np.random.default_rng(s).uniform(size=(100, 2)), 6, range(40), run).structure for s in range(6)]
+    assert len(calls) >= 7
+    assert sum(test.found for test in tests) <= 1
+    assert compared(cube, 6, range(40), run).structure.p_value > 0.05
 
 
 # ---- Votes ----

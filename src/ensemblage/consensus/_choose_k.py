@@ -34,9 +34,9 @@ from ensemblage.generation._run import run_all
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
-from ensemblage.stability._reference import UnimodalComponents
+from ensemblage.stability._resamples import Axes
 from ensemblage.stability._small_kmeans import SmallKMeans
-from ensemblage.stability._structure import Shown, Structure, p_value_of, shown_by, structure_of
+from ensemblage.stability._structure import Comparison, Shown, Structure, compared, p_value_of
 
 VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
 """The five criteria; of numbers with as many votes the first one that names one of them decides."""
@@ -53,7 +53,7 @@ class KRow(NamedTuple):
 
     k: int
     log_within: float
-    """ln W_k: of the sum of squares within the clusters of k-means."""
+    """ln W_k / W_1: of the sum of squares within the clusters of k-means, as a share of that of one cluster."""
     reference_low: float
     """5 % quantile of the same of single clouds of this shape."""
     reference_mean: float
@@ -61,11 +61,11 @@ class KRow(NamedTuple):
     reference_high: float
     """95 % quantile."""
     gap: float
-    """How far ln W_k is below their mean."""
+    """How far that is below their mean."""
     gap_error: float
     """s_k, their standard deviation times √(1 + 1/R)."""
     p_value: float
-    """Share of the single clouds, and the data themselves, with a ln W_k as small: of this number alone."""
+    """Share of the single clouds, and the data themselves, with as small a value: of this number alone."""
     strength: float
     """Prediction strength of k-means, mean over halves."""
     strength_error: float
@@ -160,7 +160,7 @@ class KChoice:
         return to_frame(columns | {"votes": [", ".join(row.votes) for row in self.table]}, self.backend)
 
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw ln W_k against that of single clouds, by the number of clusters.
+        """Draw ln W_k / W_1 against that of single clouds, by the number of clusters.
 
         Parameters
         ----------
@@ -255,9 +255,10 @@ def choose_k(
     -----
     **Structure.** The data are compared with single clouds of the same shape: every principal component is made
     unimodal (the nearest density that falls on either side of its mode), so covariance, skewness and tails stay and
-    humps go. What is compared: ln W_k of k-means for every k, and how long dense components live in single linkage of
-    mutual reachability before they merge. Every statistic is standardised by the other data sets, and the largest
-    counts: one p-value, whatever the number of k. Above .05 no clear structure was found.
+    humps go. What is compared: ln W_1 / W_k of k-means for every k, and how long dense components live in single
+    linkage of mutual reachability before they merge. Every statistic is standardised by the other data sets, and the
+    largest counts: one p-value, whatever the number of k. Where it is small, clouds with unimodal features must agree.
+    Above .05 no clear structure was found.
 
     **Criteria**: prediction strength (the largest k with a strength above .8, its standard error added); the longest
     lifetime in cumulative voting; the gap statistic with those clouds (the smallest k that is not worse than the next
@@ -299,32 +300,31 @@ def choose_k(
     check_whole(sample, f"sample of {name}", 20)
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")
-    seeds = iter(task_seeds(random_state, 6 + n_references).tolist())
+    seeds = iter(task_seeds(random_state, 5 + n_references).tolist())
     objects = _sampled(len(data), sample, next(seeds))
     data = data[objects]
     ks = _checked_range(k_range, len(data), n_distinct_rows(data, len(data)))
-    steps = _Steps(progress, 1 + n_references, n_splits * len(ks), n_partitions)
-    cloud = UnimodalComponents(data)
-    scores, most = np.ascontiguousarray(cloud.axes.scores), max(ks) + 1
+    steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions)
+    scores = np.ascontiguousarray(Axes.of(data).scores)
     halves = _strength(scores, ks, n_splits, n_jobs, next(seeds), steps)
     lifetime = _lifetime(data, n_partitions, n_jobs, next(seeds), steps)
     labels = _kmeans_labels(scores, ks, next(seeds))
-    found = shown_by(scores, most, next(seeds))
-    next(seeds)
-    references = run_all(
-        lambda seed: shown_by(cloud.scores(seed), most, seed), list(seeds), n_jobs, progress=steps.of(0)
-    )
+    loops = iter((0, 1))
+
+    def run(function: Callable[[int], Shown], of: Sequence[int]) -> list[Shown]:
+        return run_all(function, of, n_jobs, progress=steps.of(next(loops)))
+
+    test = compared(data, max(ks) + 1, list(seeds), run)
     steps.end()
-    return _choice(Evidence(ks, found, references, halves, lifetime, scores, labels), objects, backend_of(X))
+    return _choice(Evidence(ks, test, halves, lifetime, scores, labels), objects, backend_of(X))
 
 
 class Evidence(NamedTuple):
     """Everything that was found about the numbers of clusters."""
 
     ks: list[int]
-    data: Shown
-    """Statistics for k from 1 to max(ks) + 1."""
-    references: list[Shown]
+    test: Comparison
+    """Of structure, with k from 1 to max(ks) + 1."""
     halves: PredictionStrength
     lifetime: int | None
     scores: NDArray[np.float64]
@@ -335,17 +335,18 @@ class Evidence(NamedTuple):
 def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> KChoice:
     """Count the votes and tell what they mean."""
     ks, halves = found.ks, {row.k: row for row in found.halves.table}
-    every_k = range(1, len(found.data.log_within) + 1)
-    reference_log_w = np.array([reference.log_within for reference in found.references])
-    gap = gaps(found.data.log_within, reference_log_w)
-    largest = np.array([reference.persistences[0] for reference in found.references])
+    structure, data, references = found.test
+    every_k = range(1, len(data.log_within) + 1)
+    reference_log_w = np.array([reference.log_within for reference in references])
+    gap = gaps(data.log_within, reference_log_w)
+    largest = np.array([reference.persistences[0] for reference in references])
     apart = squareform(pdist(found.scores))
     silhouettes = {k: _silhouette(apart, found.labels[k]) for k in ks}
     votes: dict[str, int | None] = {
         "prediction strength": found.halves.best,
         "lifetime": found.lifetime,
         "gap": first_that_lasts(gap, every_k),
-        "components": count_components(found.data.persistences, largest) if len(largest) > 1 else None,
+        "components": count_components(data.persistences, largest) if len(largest) > 1 else None,
         "silhouette": max(ks, key=lambda k: (silhouettes[k], -k)),
     }
     best = best_of(votes, ks)
@@ -354,7 +355,7 @@ def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> 
     cuts = {kind: cut_tree(tree, ks) for kind, tree in hierarchies.items()}
     table = []
     for i, k in enumerate(ks):
-        of_references, log_w = reference_log_w[:, k - 1], float(found.data.log_within[k - 1])
+        of_references, log_w = reference_log_w[:, k - 1], float(data.log_within[k - 1])
         low, high = np.quantile(of_references, [0.05, 0.95]).tolist()
         mean = float(of_references.mean())
         named = tuple(voter for voter in VOTERS if votes[voter] == k)
@@ -368,7 +369,6 @@ def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> 
             )
         )  # fmt: skip
     also = [k for k in peaks if k != best and halves[k].mean > 0.8]
-    structure = structure_of(found.data, found.references)
     notes = list(_notes(ks, best, found.labels[best], structure))
     return KChoice(structure, best, votes, also, table, found.labels, objects, notes, backend)
 
@@ -428,13 +428,13 @@ def _strength(
     scores: NDArray[np.float64], ks: list[int], n_splits: int, n_jobs: int | None, seed: int, steps: _Steps
 ) -> PredictionStrength:
     """Of k-means; numbers above half of the objects have none."""
-    settings: dict[str, Any] = {"n_splits": n_splits, "n_jobs": n_jobs, "random_state": seed, "progress": steps.of(1)}
+    settings: dict[str, Any] = {"n_splits": n_splits, "n_jobs": n_jobs, "random_state": seed, "progress": steps.of(2)}
     return prediction_strength(SmallKMeans(n_init=N_STARTS), scores, ks, **settings)
 
 
 def _lifetime(data: NDArray[np.float64], n_partitions: int, n_jobs: int | None, seed: int, steps: _Steps) -> int | None:
     """The number of clusters that lives longest in cumulative voting."""
-    generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(2))
+    generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(3))
     return CumulativeVoting().fit(Ensemble(generator.fit_transform(data))).n_clusters_
 
 

@@ -31,7 +31,7 @@ def evidence_by_number(
     Parameters
     ----------
     log_within : mapping of int to float
-        ln W_k of each number of clusters.
+        ln W_k / W_1 of each number of clusters.
     references : mapping of int to (low, mean, high)
         Of the clouds: the band and the line in it.
     {number_chosen}
@@ -49,7 +49,9 @@ def evidence_by_number(
     bands = check_numbers([references[k] for k in ks], "references of evidence_by_number", ("k", 3))
     ax.fill_between(ks, bands[:, 0], bands[:, 2], color=UNLABELLED_COLOR, alpha=0.35, lw=0, label="single clouds, 90 %")
     means = dict(zip(ks, bands[:, 1].tolist(), strict=True))
-    return curves_by_number(ax, {"these data": log_within, "their mean": means}, "ln W, spread in clusters", n_clusters)
+    return curves_by_number(
+        ax, {"these data": log_within, "their mean": means}, "ln of the spread in clusters", n_clusters
+    )
 
 
 def criteria_by_number(

@@ -30,9 +30,10 @@ class UnimodalComponents:
     O(n d min(n, d)) time to fit, O(n d min(n, d)) per draw; O(n d) memory.
     """
 
-    def __init__(self, X: NDArray[np.float64]) -> None:
-        """X : (n, d) finite, n ≥ 2."""
-        self.axes = Axes.of(X)
+    def __init__(self, X: NDArray[np.float64], rotated: bool = True) -> None:
+        """X : (n, d) finite, n ≥ 2; on its principal axes, or on the features, whose covariance is lost then."""
+        d = X.shape[1]
+        self.axes = Axes.of(X) if rotated else Axes(X.mean(axis=0), np.eye(d), X - X.mean(axis=0))
         self.components = [unimodal(scores) for scores in self.axes.scores.T]
 
     def scores(self, seed: int) -> NDArray[np.float64]:

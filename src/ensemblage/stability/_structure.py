@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 from ensemblage._random import task_seeds
 from ensemblage.stability._gap import log_within_by_k
 from ensemblage.stability._persistence import padded, persistences
+from ensemblage.stability._reference import UnimodalComponents
 
 N_STARTS = 4
 """Starts of k-means per number of clusters, on the data and on each reference."""
 ALPHA = 0.05
 """Error of the first kind of the test."""
-_FLOOR = 30.0
-"""ln of how much smaller than the total sum of squares W_k counts, so that ln 0 does not come up."""
+LEAST = -30.0
+"""ln W_k / W_1 where W_k is smaller or 0."""
 
 
 @dataclass(frozen=True)
@@ -51,26 +53,54 @@ class Shown(NamedTuple):
     """What a data set shows of clusters."""
 
     log_within: NDArray[np.float64]
-    """(K,) ln W_k."""
+    """(K,) ln W_k / W_1 for k from 1."""
     persistences: NDArray[np.float64]
     """(P,) largest first."""
 
     @property
     def row(self) -> NDArray[np.float64]:
-        """All of it, large where there are clusters."""
-        return np.concatenate([-self.log_within, self.persistences])
+        """What is compared, large where there are clusters: -ln W_k / W_1, the largest persistence, the sum of all.
+
+        Further persistences are mostly 0 in single clouds, so that one which is not would count as ∞.
+        """
+        return np.concatenate([-self.log_within[1:], [self.persistences[0], self.persistences.sum()]])
 
 
 def shown_by(X: NDArray[np.float64], most: int, seed: int) -> Shown:
-    """ln W_k for k from 1 to ``most``, and as many persistences less one; X : (n, d). W_k of 0 counts as e⁻³⁰ W_1."""
+    """ln W_k / W_1 for k from 1 to ``most``, -30 at least, and as many persistences less one; X : (n, d)."""
     log_w = log_within_by_k(X, range(1, most + 1), N_STARTS, int(task_seeds(seed, 1)[0]))
-    return Shown(np.maximum(log_w, log_w[0] - _FLOOR), padded(persistences(X), most - 1))
+    return Shown(np.maximum(log_w - log_w[0], LEAST), padded(persistences(X), most - 1))
 
 
-def structure_of(data: Shown, references: list[Shown]) -> Structure:
-    """One test for all numbers of clusters and both kinds of statistics."""
-    rows = np.array([reference.row for reference in references])
-    return Structure(structure_p_value(data.row, rows), len(references))
+class Comparison(NamedTuple):
+    """The test, and what the data and the first references show."""
+
+    structure: Structure
+    data: Shown
+    references: list[Shown]
+
+
+def compared(
+    X: NDArray[np.float64], most: int, seeds: Sequence[int], run: Callable[[Callable[[int], Shown], Sequence[int]], Any]
+) -> Comparison:
+    """Test the data, (n, r), on their principal axes, against a single cloud per seed but the first.
+
+    Where that finds structure, clouds whose features are made unimodal instead of the components must agree, and the
+    larger p-value counts: the components of a cube, say, are rounder than the cube. ``run`` maps a function over seeds.
+    """
+    first, *others = seeds
+
+    def against(cloud: UnimodalComponents) -> tuple[Structure, Shown, list[Shown]]:
+        data = shown_by(np.ascontiguousarray(cloud.axes.scores), most, first)
+        references = run(lambda seed: shown_by(cloud.scores(seed), most, seed), others)
+        rows = np.array([reference.row for reference in references])
+        return Structure(structure_p_value(data.row, rows), len(others)), data, references
+
+    structure, data, references = against(UnimodalComponents(X))
+    if structure.found:
+        by_features, *_ = against(UnimodalComponents(X, rotated=False))
+        structure = max(structure, by_features, key=lambda test: test.p_value)
+    return Comparison(structure, data, references)
 
 
 def p_value_of(value: float, references: NDArray[np.float64]) -> float:

@@ -15,7 +15,7 @@ from strategies import random_labels
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
 
-import mutants
+import mutations
 import planted
 
 from ensemblage import (
@@ -48,17 +48,17 @@ from ensemblage.tables._features import features_of
 from ensemblage.tables._labels import label_values
 
 
-@pytest.mark.skipif("ensemblage-" in str(mutants.ROOT), reason="a bug is planted")
+@pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")
 @pytest.mark.parametrize("bug", planted.BUGS, ids=lambda bug: bug.name)
 def test_every_known_bug_can_still_be_planted(bug):
     compile(bug.planted(), bug.module, "exec")
 
 
 def test_a_mutant_differs_from_its_module_in_one_place():
-    found = mutants.sample_of("counting", 5)
+    found = mutations.sample_of("counting", 5)
     assert len({mutant.key for mutant in found}) == 5
-    assert found == mutants.sample_of("counting", 30)[:5]
-    sources = {mutants.source_of(mutant) for mutant in found}
+    assert found == mutations.sample_of("counting", 30)[:5]
+    sources = {mutations.source_of(mutant.module, mutant.number) for mutant in found}
     assert len(sources) == 5
     for source in sources:
         compile(source, "mutant", "exec")

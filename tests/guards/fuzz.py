@@ -14,6 +14,7 @@ their own with a check of every index of the kernels; a process that dies or han
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import subprocess
@@ -98,6 +99,17 @@ def _say(line: dict[str, Any]) -> None:
 # ---- The session ----
 
 
+def environment(kind: str) -> dict[str, str]:
+    """Of the processes that run cases: calls and arguments check every index of the kernels."""
+    if kind not in ("calls", "arguments"):
+        return {"PYTHONHASHSEED": "0"}
+    # Compiled code does not say whether it checks, and does not notice an edit of what it calls.
+    kernels = sorted((HERE.parents[1] / "src" / "ensemblage" / "kernels").glob("*.py"))
+    state = hashlib.sha256(b"".join(path.read_bytes() for path in kernels)).hexdigest()[:16]
+    cache = Path(tempfile.gettempdir()) / f"ensemblage-fuzz-{state}"
+    return {"PYTHONHASHSEED": "0", "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}
+
+
 def run(
     kind: str, seed: int, seconds: float, command: Callable[..., list[str]], numbers: range = range(10**9)
 ) -> dict[str, Any]:
@@ -105,10 +117,7 @@ def run(
     counts: Counter[str] = Counter()
     failures: list[dict[str, Any]] = []
     start, number = time.monotonic(), numbers.start
-    env = os.environ | {"PYTHONHASHSEED": "0", "ENSEMBLAGE_FUZZ": "1"}
-    if kind in ("calls", "arguments"):
-        cache = Path(tempfile.gettempdir()) / "ensemblage-fuzz-numba"  # compiled code does not say whether it checks
-        env |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(cache)}
+    env = os.environ | environment(kind)
     while (left := seconds - (time.monotonic() - start)) > 0 and number < numbers.stop:
         with tempfile.TemporaryFile("w+") as errors:
             process = subprocess.Popen(
@@ -196,6 +205,7 @@ def main() -> None:
     for kind, share in chosen.items():
         seed = len(records.sessions(kind)) if given.seed is None else given.seed
         if given.only is not None:
+            os.environ.update(environment(kind))
             work(kind, seed, given.only, 10**9, given.only)
             continue
         figures = run(

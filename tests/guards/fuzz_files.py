@@ -95,18 +95,18 @@ def command(*arguments: object) -> str:
 
 
 def case(draw: Random, folder: Path) -> str:
-    if draw.random() < 0.15:
+    if draw.random() < 0.05:
         return of_folder(draw, folder)
     if draw.random() < 0.2:
         source = results(folder) / "ensemble.npz"
         path = folder / "damaged.npz"
         path.write_bytes(damaged(source.read_bytes(), draw))
-        reader = draw.choice([Ensemble.load, "combine", "rank"])
+        reader = draw.choice([*[Ensemble.load] * 6, "combine", "rank"])
     else:
         name = draw.choice(sorted(sound_files()))
         path = folder / f"damaged-{name}"
         path.write_bytes(damaged(sound_files()[name], draw))
-        reader = draw.choice([read_table, read_table, Ensemble.load, "combine", "run", "rank", "generate"])
+        reader = draw.choice([*[read_table] * 8, *[Ensemble.load] * 4, "combine", "run", "rank", "generate"])
         if name.endswith("npy"):
             reader = draw.choice([Ensemble.open, "combine"])
     if isinstance(reader, str):

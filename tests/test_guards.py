@@ -1,5 +1,6 @@
 """What the sessions in `guards/` found to be unguarded, and that the sessions themselves still work."""
 
+import inspect
 import os
 import sys
 import threading
@@ -18,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent / "guards"))
 import mutations
 import planted
 
+import ensemblage
 from ensemblage import (
     BipartiteVoting,
     Ensemble,
@@ -27,11 +29,13 @@ from ensemblage import (
     Preprocessor,
     RandomKPartitions,
     SelectMembers,
+    generation,
     metrics,
     plotting,
     ranking,
     read_table,
 )
+from ensemblage._constraints import parameter_constraints
 from ensemblage._jit import jit
 from ensemblage.consensus import _ncut, _partition_graph, choose_k
 from ensemblage.counting import _pairs
@@ -39,6 +43,7 @@ from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
 from ensemblage.kernels import _distances
+from ensemblage.labels._parts import _union
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking._compare import _correlation
@@ -73,6 +78,31 @@ def test_a_kernel_has_its_name_before_two_threads_send_it():
 
     for made in (kernel, *(f for f in vars(_distances).values() if hasattr(f, "py_func"))):
         assert made._MemoMixin__uuid is not None
+
+
+# ---- Parameters ----
+
+PARAMETERS = Path(__file__).parent / "files" / "parameters.txt"
+
+
+def described_parameters():
+    """A line for each parameter of each estimator: its default and what it may be."""
+    lines = []
+    for name in sorted({*ensemblage.__all__, *generation.__all__, *ranking.__all__}):
+        estimator = next(getattr(m, name) for m in (ensemblage, generation, ranking) if hasattr(m, name))
+        if not hasattr(estimator, "get_params"):
+            continue
+        allowed = parameter_constraints(estimator)
+        for parameter, found in inspect.signature(estimator).parameters.items():
+            rules = " or ".join(rule.rule() if rule else "None" for rule in allowed.get(parameter, ()))
+            default = "required" if found.default is found.empty else repr(found.default)
+            lines.append(f"{name}.{parameter} = {default}: {rules}")
+    return lines
+
+
+def test_defaults_and_limits_of_parameters():
+    """They are what users rely on; whoever means to change one runs this file, which writes them down."""
+    assert described_parameters() == PARAMETERS.read_text(encoding="utf-8").splitlines()
 
 
 # ---- Threads ----
@@ -194,6 +224,22 @@ def test_what_fills_a_gap(tmp_path, impute, expected):
 def test_labels_up_to_64_bits_are_whole_numbers(number):
     assert label_values([str(number), "1"]) == [number, 1]
     assert label_values([str(2**63), "1"]) == [str(2**63), "1"]
+
+
+# ---- Labels ----
+
+
+def test_the_least_number_may_mean_missing():
+    """As any other of 64 bits."""
+    ensemble = Ensemble([[-(2**63), 0], [1, 0], [2, 1]], missing=-(2**63))
+    assert ensemble.n_clusters.tolist() == [2, 2]
+
+
+def test_unsigned_labels_of_parts_go_with_signed_ones():
+    """Where they fit into 64 bits with a sign."""
+    unsigned, signed = np.array([1, 2], dtype=np.uint64), np.array([-3, 2])
+    assert _union(unsigned, signed, "a").tolist() == [-3, 1, 2]
+    assert _union(np.array([2**63], dtype=np.uint64), np.array([2]), "a").tolist() == [2, 2**63]
 
 
 # ---- Ranking ----
@@ -375,3 +421,7 @@ def test_eigenvectors_that_lapack_does_not_find(monkeypatch, n_found):
     values, vectors = _ncut.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
     assert values.tolist() == [3, 2]
     assert np.abs(vectors).tolist() == [[0, 0], [1, 0], [0, 1]]
+
+
+if __name__ == "__main__":
+    PARAMETERS.write_text("\n".join([*described_parameters(), ""]), encoding="utf-8")

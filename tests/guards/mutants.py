@@ -147,7 +147,6 @@ class Judge:
             found = self.live.ask(**place, tests=here, limit=self.limit(here))
         how = "live"
         if found["outcome"] in ("passed", "not live"):
-            how = "fresh"
             left = started if found["outcome"] == "passed" else [*here, *started]
             near = [file for file in nearest_tests(mutant.module) if file in self.files]
             for files, tests in (
@@ -156,9 +155,9 @@ class Judge:
             ):
                 if tests and found["outcome"] in ("passed", "not live"):
                     files = files or sorted({t.split("::")[0] for t in tests})
-                    found = self.fresh.ask(**place, files=files, tests=tests, limit=self.limit(tests))
+                    found, how = self.fresh.ask(**place, files=files, tests=tests, limit=self.limit(tests)), "fresh"
             if not left and not here:
-                found = self.fresh.ask(**place, files=near, tests=None, limit=600)
+                found, how = self.fresh.ask(**place, files=near, tests=None, limit=600), "fresh"
         outcome = "survived" if found["outcome"] in ("passed", "not live") else "killed"
         if outcome == "killed" and not self.passes(found["test"]):
             return self.judge(mutant)
@@ -197,18 +196,18 @@ def main() -> None:
         for package in packages:
             print(package, sum(1 for module in modules_of(package) for _ in mutants_of(module)))
         return
-    until, judge, known, equal = (
-        time.monotonic() + 60 * given.minutes,
-        Judge(given.recorded, given.whole),
-        read_results(),
-        equivalents(),
-    )
-    wanted = [mutant for package in packages for mutant in sample_of(package, given.sample)]
+    until, judge = time.monotonic() + 60 * given.minutes, Judge(given.recorded, given.whole)
+    known, settled = read_results(), set(equivalents())
+    if given.again != "any":
+        settled |= {key for key, record in known.items() if record["outcome"] != given.again}
     wanted = [
-        m for m in wanted if m.key not in equal and (m.key not in known or known[m.key]["outcome"] == given.again)
+        # 25 of each package, then the next 25. Neighbours follow each other: what killed one is likely to kill the next.
+        (number // 25, package, mutant.module, mutant.lines, mutant)
+        for package in packages
+        for number, mutant in enumerate(sample_of(package, given.sample))
+        if mutant.key not in settled
     ]
-    # Neighbours follow each other: what killed one is likely to kill the next.
-    for mutant in sorted(wanted, key=lambda m: (PACKAGES.index(m.module.split("/")[0]), m.module, m.lines)):
+    for *_, mutant in sorted(wanted, key=lambda row: row[:4]):
         if time.monotonic() > until:
             break
         record = judge.judge(mutant)

@@ -22,6 +22,7 @@ import planted
 import ensemblage
 from ensemblage import (
     BipartiteVoting,
+    Discotec,
     Ensemble,
     GreedyKMeansConsensus,
     KMeansConsensus,
@@ -44,7 +45,10 @@ from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
 from ensemblage.kernels import _distances
 from ensemblage.labels._parts import _union
+from ensemblage.metrics import membership_entropy
 from ensemblage.metrics._coassociation import Associations
+from ensemblage.metrics._internal import _ohl
+from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking._compare import _correlation
 from ensemblage.rows import threads
@@ -242,7 +246,35 @@ def test_unsigned_labels_of_parts_go_with_signed_ones():
     assert _union(np.array([2**63], dtype=np.uint64), np.array([2]), "a").tolist() == [2, 2**63]
 
 
+# ---- Metrics ----
+
+
+def test_what_the_indices_of_ohl_and_lindsten_say_where_they_are_not_defined():
+    """Objects on a line have no spread in the plane; a cluster of one object has none at all."""
+    line = Geometry(np.array([[0.0, 0], [1, 0], [5, 0], [6, 0]]), np.array([0, 0, 1, 1]))
+    assert _ohl.det_ratio(line) == _ohl.log_det_ratio(line) == -1e10
+    assert _ohl.banfield_raftery(Geometry(np.array([[0.0], [1], [5]]), np.array([0, 0, 1]))) == 1e10
+
+
+def test_equal_memberships_have_entropy_1():
+    """Not a rounding error more."""
+    assert all(0.999 < membership_entropy(np.full((1, k), (1 + 1e-9) / k))[0] <= 1 for k in range(2, 60))
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_one_association_has_no_weak_half(method):
+    assert metrics.weak_association_threshold([[0, 1], [0, 1], [1, 0]], method) == 0
+
+
 # ---- Ranking ----
+
+
+@pytest.mark.parametrize(("max_pairs", "exact"), [(10, True), (9, False)])
+def test_max_pairs_are_the_pairs_of_distinct_rows(max_pairs, exact):
+    """Four distinct rows have ten, with themselves: as many are counted, one less and they are drawn."""
+    labels = [[0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 0]]
+    model = Discotec("hellinger", max_pairs=max_pairs, random_state=0).fit(labels)
+    assert (model.standard_errors_ == 0).all() == exact
 
 
 def test_two_partitions_have_a_correlation():

@@ -201,7 +201,7 @@ def main() -> None:
     if given.again != "any":
         settled |= {key for key, record in known.items() if record["outcome"] != given.again}
     wanted = [
-        # 25 of each package, then the next 25. Neighbours follow each other: what killed one is likely to kill the next.
+        # 25 of each package, then the next 25. What killed one is likely to kill its neighbour: they follow each other.
         (number // 25, package, mutant.module, mutant.lines, mutant)
         for package in packages
         for number, mutant in enumerate(sample_of(package, given.sample))

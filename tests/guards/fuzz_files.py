@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import shutil
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
@@ -38,9 +38,13 @@ def sound_files() -> dict[str, bytes]:
     files["semi.csv"] = (frame.assign(x=rng.normal(size=40)).to_csv(index=False, sep=";", decimal=",")).encode()
     files["labels.csv.gz"] = gzip.compress(files["labels.csv"])
     files["labels.jsonl"] = frame.to_json(orient="records", lines=True).encode()
-    for suffix, write in (("parquet", "write_parquet"), ("arrow", "write_ipc"), ("xlsx", "write_excel")):
+    for suffix, write in {
+        "parquet": pl.from_pandas(frame).write_parquet,
+        "arrow": pl.from_pandas(frame).write_ipc,
+        "xlsx": partial(frame.to_excel, index=False, engine="openpyxl"),
+    }.items():
         file = io.BytesIO()
-        getattr(pl.from_pandas(frame), write)(file)
+        write(file)
         files[f"labels.{suffix}"] = file.getvalue()
     file = io.BytesIO()
     np.save(file, labels)

@@ -207,7 +207,7 @@ def serve_live(files: list[str], output: int) -> None:
             def run(tell: Callable[[str], None]) -> bool:
                 if asked["number"] is not None and not put_in(asked["module"], asked["number"]):
                     os._exit(7)
-                return run_items(chosen, tell)
+                return run_items(session, chosen, tell)
 
             if asked["number"] is not None and not changed_codes(asked["module"], asked["number"]):
                 return {"outcome": "not live"}
@@ -217,7 +217,7 @@ def serve_live(files: list[str], output: int) -> None:
             return {"outcome": outcome, "test": test, "seconds": seconds}
 
         warm = [item for item in session.items if item.nodeid.startswith(WARM)]
-        run_items(warm, lambda _: None)
+        run_items(session, warm, lambda _: None)
         forget()
         gc.collect()
         gc.freeze()
@@ -233,14 +233,13 @@ def forget() -> None:
             kept.cache_clear()
 
 
-def run_items(items: list[pytest.Item], tell: Callable[[str], None]) -> bool:
-    """Whether all pass; ends with the first that fails."""
-    from _pytest.runner import runtestprotocol
-
+def run_items(session: pytest.Session, items: list[pytest.Item], tell: Callable[[str], None]) -> bool:
+    """Whether all pass; ends with the first that fails. As pytest runs them: a warning is an error."""
+    before = session.testsfailed
     for item, following in zip(items, [*items[1:], None], strict=True):
         tell(item.nodeid)
-        reports = runtestprotocol(item, log=False, nextitem=following)
-        if any(report.failed for report in reports):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if session.testsfailed > before:
             return False
     return True
 

@@ -269,6 +269,15 @@ def test_one_association_has_no_weak_half(method):
 # ---- Ranking ----
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_negmm_takes_the_threshold_of_the_least_index(seed):
+    """Which is not the least threshold here."""
+    model = NegMM(3, threshold="search", random_state=0).fit(random_labels(30, 5, 3, seed=seed))
+    best = min(model.candidates_, key=lambda candidate: candidate.mm_index)
+    assert (model.threshold_, model.mm_index_) == (best.threshold, best.mm_index)
+    assert best.threshold > min(candidate.threshold for candidate in model.candidates_)
+
+
 @pytest.mark.parametrize(("max_pairs", "exact"), [(10, True), (9, False)])
 def test_max_pairs_are_the_pairs_of_distinct_rows(max_pairs, exact):
     """Four distinct rows have ten, with themselves: as many are counted, one less and they are drawn."""

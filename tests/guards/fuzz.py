@@ -17,6 +17,7 @@ import argparse
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -55,7 +56,9 @@ def sentence_of(error: BaseException) -> str:
     if kind not in (ValueError, TypeError, ImportError) and not (kind is IndexError and " must be " in text):
         raise Failure(f"{kind.__name__}: {text[:300]}") from error
     clear = any(word in text for word in (" must ", " needs ", " is no ", " cannot ", " may ", " are no "))
-    told = any(word in text.lower() for word in ("got ", "it has", "it holds", " is not: ", "it is ", "found 0 "))
+    told = any(
+        word in text.lower() for word in ("got ", "it has", "it holds", " is not: ", "it is ", " is empty", "found 0 ")
+    )
     if not (clear and told and text.rstrip().endswith((".", ")")) and len(text) < 1500):
         raise Failure(f"{kind.__name__} is no sentence of ours: {text[:300]!r}")
     return kind.__name__
@@ -70,6 +73,8 @@ def work(kind: str, seed: int, first: int, seconds: float, only: int | None) -> 
     import warnings
 
     warnings.simplefilter("ignore")
+    # A shell lets what it starts in the background ignore it, and so would the processes of the cases.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     case = importlib.import_module(f"fuzz_{kind}").case
     with tempfile.TemporaryDirectory() as folder:
         end, number = time.monotonic() + seconds, first

@@ -34,6 +34,8 @@ NEAR_SECONDS = 8
 """Of the nearest tests that execute a line; all of them with ``--whole``."""
 FAR_SECONDS = 4
 """Of the others."""
+CLUSTERS = "tests/test_dask.py"
+"""Tests that start clusters, whose threads a fork does not have."""
 FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks"]
 """Tests that are nearest to no module, yet execute much of some."""
 
@@ -110,7 +112,9 @@ class Judge:
             print(f"recording what {len(wanted)} files of tests execute", flush=True)
             command = [sys.executable, "tests/guards/touched.py", str(folder), *wanted]
             subprocess.run(command, cwd=self.workshop.copy, env=self.workshop.environment(), check=True)
-        return Touched(folder, self.files)
+        touched = Touched(folder, self.files)
+        touched.processes |= {test for test in touched.names if test.startswith(CLUSTERS)}
+        return touched
 
     def learn(self, record: dict[str, Any]) -> None:
         if record.get("by"):
@@ -122,6 +126,9 @@ class Judge:
         touched, near = self.touched, set(nearest_tests(mutant.module))
         executing = touched.tests(mutant.module, mutant.lines) if mutant.function else []
         executing = executing or touched.tests(mutant.module, mutant.function or (0, 10**9))
+        if not mutant.function:  # a default or a limit, which is written down
+            found, guards = set(executing), {f"tests/test_{name}.py" for name in GUARDS}
+            executing = [t for t in touched.names if t in found or t.split("::")[0] in guards]
         place = mutant.place.split(": ")[0]
         of_function, of_module = self.kills[f"{mutant.module} {place}"], self.kills[mutant.module]
         order = sorted(executing, key=lambda t: (-of_function.get(t, 0), -of_module.get(t, 0), touched.seconds[t]))

@@ -236,7 +236,7 @@ def forget() -> None:
 def run_items(session: pytest.Session, items: list[pytest.Item], tell: Callable[[str], None]) -> bool:
     """Whether all pass; ends with the first that fails. As pytest runs them: a warning is an error."""
     before = session.testsfailed
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item, following in zip(items, [*items[1:], None], strict=False):
         tell(item.nodeid)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if session.testsfailed > before:

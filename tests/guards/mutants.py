@@ -96,7 +96,7 @@ class Judge:
         self.kills: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         """Of each module and of each function: test → how many mutants it killed."""
         self.passing: dict[str, bool] = {}
-        """Tests that have killed: whether they pass in a fork without a mutant."""
+        """Tests that have killed: whether they pass in such a fork without a mutant."""
         for record in read_results().values():
             self.learn(record)
 
@@ -166,7 +166,7 @@ class Judge:
             if not left and not here:
                 found, how = self.fresh.ask(**place, files=near, tests=None, limit=600), "fresh"
         outcome = "survived" if found["outcome"] in ("passed", "not live") else "killed"
-        if outcome == "killed" and not self.passes(found["test"]):
+        if outcome == "killed" and not self.passes(found["test"], how):
             return self.judge(mutant)
         return {
             "key": mutant.key, "package": mutant.module.split("/")[0], "module": mutant.module, "line": mutant.lines[0],
@@ -178,13 +178,15 @@ class Judge:
     def limit(self, tests: list[str]) -> float:
         return 20 + 3 * sum(self.touched.seconds[test] for test in tests)
 
-    def passes(self, test: str) -> bool:
-        """Whether a test passes in a fork without a mutant; a test that nobody knows kills by not being collected."""
-        if test in self.touched.seconds and test not in self.passing and test not in self.touched.processes:
-            found = self.live.ask(module="", number=None, tests=[test], limit=self.limit([test]))
+    def passes(self, test: str, how: str) -> bool:
+        """Whether a test passes in such a fork without a mutant; one that is not collected has no name."""
+        if test in self.touched.seconds and test not in self.passing:
+            given: dict[str, Any] = {"module": "", "number": None, "tests": [test], "limit": self.limit([test])}
+            file = test.split("::")[0]
+            found = self.live.ask(**given) if how == "live" else self.fresh.ask(**given, files=[file])
             self.passing[test] = found["outcome"] == "passed"
             if not self.passing[test]:
-                print(f"no mutant meets {test}: in a fork without one it {found['outcome']}", flush=True)
+                print(f"no mutant meets {test}: in a {how} fork without one it {found['outcome']}", flush=True)
         return self.passing.get(test, True)
 
 

@@ -78,8 +78,8 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Small errors, each against the tests nearest to it: `nox -s mutants -- counting --sample 25 --minutes 20`."""
-    session.install("-e", ".[test]")
+    """Small errors, each against the tests that execute it: `nox -s mutants -- counting --sample 25 --minutes 20`."""
+    session.install("-e", ".[test]", "coverage")
     session.run("python", "tests/guards/mutants.py", *session.posargs)
     session.run("python", "docs/make_reliability.py")
 

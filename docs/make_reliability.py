@@ -10,7 +10,11 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 GUARDS = ROOT / "tests" / "guards"
+sys.path.insert(0, str(GUARDS))
 PAGE = ROOT / "docs" / "RELIABILITY.md"
+
+from mutations import PACKAGES, sample_of  # noqa: E402
+
 KINDS = {
     "calls": "label matrices × methods × legal parameters, every index of the kernels checked",
     "arguments": "one illegal argument of a public function or estimator",
@@ -30,10 +34,12 @@ CONFORMANCE = """Every method, ranker and generator of the registries by every n
 (`nox -s conformance`) prints the table, with the reason of each refusal. The same checks run as tests."""
 FAILURES = """What failed, as the sessions saw it, mended or not: the last column says how many cases still do. A
 number means the same case only with the sources of its day:"""
-MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error, run against the tests nearest to
-its module.
+MUTANTS = """`nox -s mutants -- counting --sample 25`: each mutant is one small error of the sources as they are. It
+meets the tests that execute its lines, the fastest first, for some seconds.
 
 """
+SURVIVORS = """The share is that of the survivors among the mutants that were run and are not equivalent. Of the {}
+survivors {} have met all of the nearest tests (`--again survived --whole`); the others may still be killed by them."""
 
 
 def read(path: Path) -> Any:
@@ -76,21 +82,24 @@ def _plain(text: str) -> str:
 
 
 def mutants_table() -> str:
-    """Mutants by package: killed, survived, equivalent."""
+    """Mutants by package: how many there are and were run, killed, survived, equivalent; of the sources as they are."""
     equivalent = read(GUARDS / "equivalent.json") or {}
-    lines = ["| package | mutants run | killed | equivalent | survived | share |", "|---|---|---|---|---|---|"]
+    lines = ["| package | mutants there are | run | killed | equivalent | survived | share | run from | to |",
+             "|---|---|---|---|---|---|---|---|---|"]  # fmt: skip
     records, survivors = lines_of(GUARDS / "mutants.jsonl"), []
-    for package in sorted({record["package"] for record in records}):
-        of_package = [record for record in records if record["package"] == package]
-        n_killed = sum(record["outcome"] == "killed" for record in of_package)
-        lived = [record for record in of_package if record["outcome"] == "survived"]
-        alive = [record for record in lived if record["key"] not in equivalent]
+    for package in sorted(PACKAGES):
+        keys = {mutant.key for mutant in sample_of(package, 10**9)}
+        of_package = [record for record in records if record["key"] in keys]
+        equal = {record["key"] for record in of_package if record["key"] in equivalent}
+        killed = [record for record in of_package if record["outcome"] == "killed" and record["key"] not in equal]
+        alive = [record for record in of_package if record["outcome"] == "survived" and record["key"] not in equal]
         survivors += alive
-        n = len(of_package) - len(lived) + len(alive)
-        share = f"{len(alive) / n:.0%}" if n else ""
-        n_equivalent = len(lived) - len(alive)
-        lines.append(f"| {package} | {len(of_package)} | {n_killed} | {n_equivalent} | {len(alive)} | {share} |")
-    lines += ["", "The share is that of the survivors among the mutants that are not equivalent.", "", "Survivors:", ""]
+        n, dates = len(killed) + len(alive), sorted(record.get("date", "2026-11-22") for record in of_package)
+        figures = [package, f"{len(keys):,}", len(of_package), len(killed), len(equal), len(alive),
+                   f"{len(alive) / n:.0%}" if n else "", *(dates[:1] + dates[-1:] or ["", ""])]  # fmt: skip
+        lines.append("| " + " | ".join(map(str, figures)) + " |")
+    n_whole = sum(record.get("whole", True) for record in survivors)
+    lines += ["", SURVIVORS.format(len(survivors), n_whole), "", "Survivors:", ""]
     lines += [f"- `{r['module']}` {_plain(r['place'])} ({r['key']})" for r in survivors]
     lines += ["", "Equivalent, by key:", ""] + [f"- {key}: {why}" for key, why in equivalent.items()]
     return "\n".join(lines)

@@ -1,5 +1,6 @@
 """What the sessions in `guards/` found to be unguarded, and that the sessions themselves still work."""
 
+import inspect
 import os
 import sys
 import threading
@@ -15,11 +16,13 @@ from strategies import random_labels
 
 sys.path.insert(0, str(Path(__file__).parent / "guards"))
 
-import mutants
+import mutations
 import planted
 
+import ensemblage
 from ensemblage import (
     BipartiteVoting,
+    Discotec,
     Ensemble,
     GreedyKMeansConsensus,
     KMeansConsensus,
@@ -27,11 +30,13 @@ from ensemblage import (
     Preprocessor,
     RandomKPartitions,
     SelectMembers,
+    generation,
     metrics,
     plotting,
     ranking,
     read_table,
 )
+from ensemblage._constraints import parameter_constraints
 from ensemblage._jit import jit
 from ensemblage.consensus import _ncut, _partition_graph, choose_k, choose_k_monti
 from ensemblage.counting import _pairs
@@ -39,7 +44,11 @@ from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
 from ensemblage.kernels import _distances
+from ensemblage.labels._parts import _union
+from ensemblage.metrics import membership_entropy
 from ensemblage.metrics._coassociation import Associations
+from ensemblage.metrics._internal import _ohl
+from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking._compare import _correlation
 from ensemblage.rows import threads
@@ -48,17 +57,17 @@ from ensemblage.tables._features import features_of
 from ensemblage.tables._labels import label_values
 
 
-@pytest.mark.skipif("ensemblage-" in str(mutants.ROOT), reason="a bug is planted")
+@pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")
 @pytest.mark.parametrize("bug", planted.BUGS, ids=lambda bug: bug.name)
 def test_every_known_bug_can_still_be_planted(bug):
     compile(bug.planted(), bug.module, "exec")
 
 
 def test_a_mutant_differs_from_its_module_in_one_place():
-    found = mutants.sample_of("counting", 5)
+    found = mutations.sample_of("counting", 5)
     assert len({mutant.key for mutant in found}) == 5
-    assert found == mutants.sample_of("counting", 30)[:5]
-    sources = {mutants.source_of(mutant) for mutant in found}
+    assert found == mutations.sample_of("counting", 30)[:5]
+    sources = {mutations.source_of(mutant.module, mutant.number) for mutant in found}
     assert len(sources) == 5
     for source in sources:
         compile(source, "mutant", "exec")
@@ -73,6 +82,31 @@ def test_a_kernel_has_its_name_before_two_threads_send_it():
 
     for made in (kernel, *(f for f in vars(_distances).values() if hasattr(f, "py_func"))):
         assert made._MemoMixin__uuid is not None
+
+
+# ---- Parameters ----
+
+PARAMETERS = Path(__file__).parent / "files" / "parameters.txt"
+
+
+def described_parameters():
+    """A line for each parameter of each estimator: its default and what it may be."""
+    lines = []
+    for name in sorted({*ensemblage.__all__, *generation.__all__, *ranking.__all__}):
+        estimator = next(getattr(m, name) for m in (ensemblage, generation, ranking) if hasattr(m, name))
+        if not hasattr(estimator, "get_params"):
+            continue
+        allowed = parameter_constraints(estimator)
+        for parameter, found in inspect.signature(estimator).parameters.items():
+            rules = " or ".join(rule.rule() if rule else "None" for rule in allowed.get(parameter, ()))
+            default = "required" if found.default is found.empty else repr(found.default)
+            lines.append(f"{name}.{parameter} = {default}: {rules}")
+    return lines
+
+
+def test_defaults_and_limits_of_parameters():
+    """They are what users rely on; whoever means to change one runs this file, which writes them down."""
+    assert described_parameters() == PARAMETERS.read_text(encoding="utf-8").splitlines()
 
 
 # ---- Threads ----
@@ -197,7 +231,60 @@ def test_labels_up_to_64_bits_are_whole_numbers(number):
     assert label_values([str(2**63), "1"]) == [str(2**63), "1"]
 
 
+# ---- Labels ----
+
+
+def test_the_least_number_may_mean_missing():
+    """As any other of 64 bits."""
+    ensemble = Ensemble([[-(2**63), 0], [1, 0], [2, 1]], missing=-(2**63))
+    assert ensemble.n_clusters.tolist() == [2, 2]
+
+
+def test_unsigned_labels_of_parts_go_with_signed_ones():
+    """Where they fit into 64 bits with a sign."""
+    unsigned, signed = np.array([1, 2], dtype=np.uint64), np.array([-3, 2])
+    assert _union(unsigned, signed, "a").tolist() == [-3, 1, 2]
+    assert _union(np.array([2**63], dtype=np.uint64), np.array([2]), "a").tolist() == [2, 2**63]
+
+
+# ---- Metrics ----
+
+
+def test_what_the_indices_of_ohl_and_lindsten_say_where_they_are_not_defined():
+    """Objects on a line have no spread in the plane; a cluster of one object has none at all."""
+    line = Geometry(np.array([[0.0, 0], [1, 0], [5, 0], [6, 0]]), np.array([0, 0, 1, 1]))
+    assert _ohl.det_ratio(line) == _ohl.log_det_ratio(line) == -1e10
+    assert _ohl.banfield_raftery(Geometry(np.array([[0.0], [1], [5]]), np.array([0, 0, 1]))) == 1e10
+
+
+def test_equal_memberships_have_entropy_1():
+    """Not a rounding error more."""
+    assert all(0.999 < membership_entropy(np.full((1, k), (1 + 1e-9) / k))[0] <= 1 for k in range(2, 60))
+
+
+@pytest.mark.parametrize("method", ["kmeans", "gmm"])
+def test_one_association_has_no_weak_half(method):
+    assert metrics.weak_association_threshold([[0, 1], [0, 1], [1, 0]], method) == 0
+
+
 # ---- Ranking ----
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_negmm_takes_the_threshold_of_the_least_index(seed):
+    """Which is not the least threshold here."""
+    model = NegMM(3, threshold="search", random_state=0).fit(random_labels(30, 5, 3, seed=seed))
+    best = min(model.candidates_, key=lambda candidate: candidate.mm_index)
+    assert (model.threshold_, model.mm_index_) == (best.threshold, best.mm_index)
+    assert best.threshold > min(candidate.threshold for candidate in model.candidates_)
+
+
+@pytest.mark.parametrize(("max_pairs", "exact"), [(10, True), (9, False)])
+def test_max_pairs_are_the_pairs_of_distinct_rows(max_pairs, exact):
+    """Four distinct rows have ten, with themselves: as many are counted, one less and they are drawn."""
+    labels = [[0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, 0], [1, 1, 0]]
+    model = Discotec("hellinger", max_pairs=max_pairs, random_state=0).fit(labels)
+    assert (model.standard_errors_ == 0).all() == exact
 
 
 def test_two_partitions_have_a_correlation():
@@ -377,3 +464,7 @@ def test_eigenvectors_that_lapack_does_not_find(monkeypatch, n_found):
     values, vectors = _ncut.leading_eigenvectors(np.diag([1.0, 3, 2]), 2, np.random.RandomState(0))
     assert values.tolist() == [3, 2]
     assert np.abs(vectors).tolist() == [[0, 0], [1, 0], [0, 1]]
+
+
+if __name__ == "__main__":
+    PARAMETERS.write_text("\n".join([*described_parameters(), ""]), encoding="utf-8")

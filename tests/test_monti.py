@@ -15,7 +15,7 @@ from strategies import label_matrices, labels_and_clustering, planted_labels
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, report
 from ensemblage.cli import main
 from ensemblage.consensus import choose_k_monti
-from ensemblage.consensus._monti_choice import summarize_choice, without_clusters
+from ensemblage.consensus._monti_choice import MontiRow, _best, _compared, summarize_choice, without_clusters
 from ensemblage.metrics import (
     cluster_consensus,
     cluster_density,
@@ -376,3 +376,11 @@ def test_range_and_number(table, tmp_path):
 def test_what_choose_k_cannot_take(arguments, error, told):
     with pytest.raises(error, match=told):
         choose_k_monti(np.arange(20.0).reshape(10, 2), **arguments)
+
+
+def test_the_data_count_as_one_of_the_references():
+    """The least p-value of three references is 1/4; of the stable k that reach it the largest is chosen."""
+    assert _compared(0.2, np.array([0.1, 0.3, 0.4]))[2] == 2 / 4
+    table = [MontiRow(k, 0.0, 0.5, 0.1, 0.5, 5 - k, p, 0.0) for k, p in ((2, 1 / 4), (3, 1 / 4), (4, 2 / 4))]
+    assert _best(table, 3) == 3
+    assert _best(table, 0) == 2

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels
 
-from ensemblage import Ensemble
+from ensemblage import HBGF, Ensemble
 from ensemblage.consensus import _ncut
 from ensemblage.consensus._ncut import discretise, normalized_cut, orthogonal_rows, spectrum
 
@@ -111,14 +111,34 @@ def test_same_seed_same_clusters():
     assert_array_equal(*runs)
 
 
-def test_no_convergence_is_said(monkeypatch):
-    def fail(*args, **kwargs):
-        raise _ncut.ArpackNoConvergence("", np.empty(0), np.empty(0))
+def no_convergence(*args, **kwargs):
+    raise _ncut.ArpackNoConvergence("", np.empty(0), np.empty(0))
 
-    monkeypatch.setattr(_ncut, "eigsh", fail)
+
+def test_no_convergence_is_said(monkeypatch):
+    monkeypatch.setattr(_ncut, "eigsh", no_convergence)
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
+    monkeypatch.setattr(_ncut, "MOST_DENSE_ROWS", 1)
     with pytest.raises(ValueError, match="needs 2 eigenvectors of a graph of 10 vertices"):
         normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+
+
+def test_where_iteration_does_not_converge_all_eigenvectors_are_found(monkeypatch):
+    matrix = cliques((5, 0.9), (5, 0.8), (4, 0.3))
+    expected = _ncut.leading_eigenvectors(matrix, 3, random_state())
+    monkeypatch.setattr(_ncut, "eigsh", no_convergence)
+    monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
+    found = _ncut.leading_eigenvectors(matrix, 3, random_state())
+    assert_allclose(found.values, expected.values)
+    assert_allclose(matrix @ found.vectors, found.vectors * found.values, atol=1e-12)
+
+
+def test_nested_partitions_end(monkeypatch):
+    """Hundreds of eigenvalues that are nearly equal: ARPACK would go on for an hour."""
+    monkeypatch.setattr(_ncut, "MOST_RESTARTS", 10)
+    labels = np.arange(300)[:, None] // np.arange(1, 7)
+    model = HBGF(7, random_state=0).fit(labels)
+    assert model.n_clusters_ == 7
 
 
 def test_where_lapack_fails_on_a_part_it_is_asked_for_all(monkeypatch):

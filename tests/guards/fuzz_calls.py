@@ -154,6 +154,10 @@ VOTING = ("acv", "bv", "majority")
 """They find at most as many clusters as the largest partition has."""
 
 
+MOST_WALKED = 1_000
+"""Clusters up to which random walks among them take less than a second: their time grows with the third power."""
+
+
 def number_of_clusters(name: str, labels: np.ndarray, draw: Random) -> int | None:
     """Mostly one that the method can find in these labels."""
     if draw.random() < 0.1:
@@ -193,6 +197,8 @@ def case_of_labels(draw: Random, folder: Path) -> str:
         if parameter in METHODS[name].parameters or parameter == "n_clusters" or draw.random() < 0.6:
             continue
         chosen[parameter] = legal(draw.choice(list(kinds)), draw, parameter, n, p)
+    if chosen.get("similarity") == "ecpcs" and Ensemble(labels).n_clusters.sum() > MOST_WALKED:
+        chosen["similarity"] = "cts"
     told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None}"
     try:
         model = model.set_params(**chosen)

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import shutil
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
@@ -38,9 +38,13 @@ def sound_files() -> dict[str, bytes]:
     files["semi.csv"] = (frame.assign(x=rng.normal(size=40)).to_csv(index=False, sep=";", decimal=",")).encode()
     files["labels.csv.gz"] = gzip.compress(files["labels.csv"])
     files["labels.jsonl"] = frame.to_json(orient="records", lines=True).encode()
-    for suffix, write in (("parquet", "write_parquet"), ("arrow", "write_ipc"), ("xlsx", "write_excel")):
+    for suffix, write in {
+        "parquet": pl.from_pandas(frame).write_parquet,
+        "arrow": pl.from_pandas(frame).write_ipc,
+        "xlsx": partial(frame.to_excel, index=False, engine="openpyxl"),
+    }.items():
         file = io.BytesIO()
-        getattr(pl.from_pandas(frame), write)(file)
+        write(file)
         files[f"labels.{suffix}"] = file.getvalue()
     file = io.BytesIO()
     np.save(file, labels)
@@ -95,18 +99,18 @@ def command(*arguments: object) -> str:
 
 
 def case(draw: Random, folder: Path) -> str:
-    if draw.random() < 0.15:
+    if draw.random() < 0.05:
         return of_folder(draw, folder)
     if draw.random() < 0.2:
         source = results(folder) / "ensemble.npz"
         path = folder / "damaged.npz"
         path.write_bytes(damaged(source.read_bytes(), draw))
-        reader = draw.choice([Ensemble.load, "combine", "rank"])
+        reader = draw.choice([*[Ensemble.load] * 6, "combine", "rank"])
     else:
         name = draw.choice(sorted(sound_files()))
         path = folder / f"damaged-{name}"
         path.write_bytes(damaged(sound_files()[name], draw))
-        reader = draw.choice([read_table, read_table, Ensemble.load, "combine", "run", "rank", "generate"])
+        reader = draw.choice([*[read_table] * 8, *[Ensemble.load] * 4, "combine", "run", "rank", "generate"])
         if name.endswith("npy"):
             reader = draw.choice([Ensemble.open, "combine"])
     if isinstance(reader, str):

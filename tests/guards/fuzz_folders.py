@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from pathlib import Path
 from random import Random
 
 from fuzz import Failure
-from fuzz_kills import WRITTEN, command, whole
+from fuzz_kills import WRITTEN, Running, whole
 
 
 def case(draw: Random, folder: Path) -> str:
-    expected, seconds = whole(folder)
+    forked = draw.random() < 0.8
+    expected, seconds = whole(folder, forked)
     out = folder / f"both-{draw.getrandbits(40)}"
-    first = subprocess.Popen(command(out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    first = Running(out, forked)
     time.sleep(draw.choice([0, draw.uniform(0, seconds)]))
-    second = subprocess.Popen(command(out), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    told = [process.communicate()[1] for process in (first, second)]
-    codes = [first.returncode, second.returncode]
+    second = Running(out, forked)
+    codes, told = zip(*(run.wait() for run in (first, second)), strict=True)
     if 0 not in codes or not set(codes) <= {0, 2} or "Traceback" in "".join(told):
         raise Failure(f"They ended with {codes}: {told[0][-200:]} | {told[1][-200:]}")
     if 2 in codes and "another" not in told[codes.index(2)] and "in use" not in told[codes.index(2)]:
@@ -28,4 +27,4 @@ def case(draw: Random, folder: Path) -> str:
     for name in WRITTEN[:2]:
         if (out / name).read_bytes() != expected[name]:
             raise Failure(f"{name} differs")
-    return "both ended" if codes == [0, 0] else "one was refused"
+    return "both ended" if codes == (0, 0) else "one was refused"

@@ -1,360 +1,43 @@
-"""Mutants: the library with one small error, and whether the tests nearest to it notice.
+"""Mutants: the library with one small error, and whether a test notices.
 
 ``python tests/guards/mutants.py counting --sample 25`` goes on where an earlier session stopped: a mutant that has an
 answer in ``mutants.jsonl`` is not run again, unless ``--again`` says which. The sample is the mutants with the smallest
 hashes, so that it stays nearly the same while the sources change, and a larger one begins with a smaller one.
+
+A mutant meets the tests that execute its lines (`touched.py`), those first that killed a neighbour, then the fastest:
+of the files that are nearest to its module as many as take `NEAR_SECONDS`, of the others `FAR_SECONDS`. They run in a
+fork of a process that has everything imported (`mutant_server.py`); what differs where modules are imported takes
+the place of its module. A survivor is to meet all of the nearest tests once more, those that start processes too:
+``--again survived --whole``. A test that kills is run without the mutant, once: it must pass in a fork.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import copy
-import fcntl
+import datetime
 import hashlib
 import json
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[2]
+from mutations import PACKAGES, ROOT, Mutant, modules_of, mutants_of, sample_of
+from touched import Touched, part_of
+from workshop import GUARDS, NEAREST, Workshop, nearest_tests
+
 RESULTS = Path(__file__).with_name("mutants.jsonl")
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
-PACKAGES = ("rows", "labels", "tables", "counting", "consensus", "ranking", "metrics", "generation", "stability")
-SEED = 17
-FASTER = ["-p", "no:cacheprovider", "-p", "no:xdist", "-x", "-q", "--no-header", "--tb=line", "--hypothesis-seed=0"]
-
-NEAREST: dict[str, list[str]] = {
-    "rows/": ["golden", "rows", "stored", "ensemble", "threads"],
-    "rows/dask": ["dask"],
-    "rows/threads": ["threads", "generation", "slices", "memory"],
-    "rows/slices": ["slices", "threads"],
-    "rows/scratch": ["stored", "threads"],
-    "labels/": ["ensemble", "stored", "ensemble_files"],
-    "tables/": ["tables", "tables_corpus"],
-    "tables/_categories": ["preprocessor", "tables_mixed", "tables"],
-    "tables/_dates": ["preprocessor", "tables_mixed", "tables"],
-    "tables/_encoding": ["preprocessor", "tables_mixed", "tables", "tables_corpus"],
-    "tables/_gower": ["preprocessor", "tables_mixed"],
-    "tables/_preprocessor": ["preprocessor", "tables_mixed"],
-    "counting/": ["golden", "contingency", "lanes", "voting"],
-    "counting/_contingency": ["golden", "contingency", "graph", "voting"],
-    "counting/_distances": ["internal_indices", "ranking"],
-    "counting/_pair_sums": ["golden", "contingency", "discotec"],
-    "counting/_pairs": ["golden", "contingency", "threshold", "metrics"],
-    "consensus/": ["golden", "weights", "parameters_count"],
-    "consensus/_base": ["golden", "weights", "predict", "sample_weight"],
-    "consensus/_content": ["golden", "voting"],
-    "consensus/_features": ["seeds", "generation", "parameters_count"],
-    "consensus/_choose_k": ["monti", "parameters_count"],
-    "consensus/_registry": ["parameters"],
-    "consensus/evidence": ["evidence_records", "report_methods"],
-    "ranking/": ["golden", "ranking"],
-    "ranking/_agreement": ["golden", "ranking"],
-    "ranking/_compare": ["compare", "wrong_arguments"],
-    "ranking/_constraints": ["constraints", "discotec"],
-    "ranking/_discotec": ["golden", "discotec"],
-    "files/_frames": ["compare", "ranking"],
-    "ranking/_internal": ["ranking", "internal_indices", "compare"],
-    "ranking/_pair_means": ["golden", "discotec"],
-    "ranking/_select": ["select_members"],
-    "metrics/": ["golden", "metrics"],
-    "metrics/_agreement": ["golden", "ranking", "metrics"],
-    "metrics/_baselines": ["metrics", "ranking"],
-    "metrics/_internal": ["internal_indices"],
-    "metrics/_mm_index": ["golden", "threshold", "negmm"],
-    "metrics/_monti": ["golden", "monti"],
-    "metrics/_wat": ["golden", "threshold", "negmm"],
-    "stability/": ["stability", "prediction_strength"],
-    "stability/_gap": ["stability_references"],
-    "stability/_persistence": ["stability_references"],
-    "stability/_reference": ["stability_references"],
-    "stability/_structure": ["stability_references"],
-    "generation/": ["generation", "seeds", "parameters"],
-    "generation/_greedy": ["greedy", "mixed", "parameters_count"],
-    "generation/_mixed": ["generation", "mixed"],
-    "generation/_pools": ["generation", "compare"],
-    "generation/_write": ["generation_disk"],
-    "generation/_random_k": ["generation", "generation_disk", "progress"],
-}
-"""By the beginning of a module's path the files of tests that are nearest; the longest beginning decides.
-
-The golden file comes first: it is what most mutants die of.
-"""
-BY_METHOD = {
-    "_ada_cvote _aggregation _bvote _js_alink _voting": ["voting", "lifetime"],
-    "_bisecting": ["bisecting"],
-    "_cspa _hgpa _mcla _hbgf _partition_graph": ["graph"],
-    "_ncut": ["ncut", "graph"],
-    "_ecc _kcc _kmeans _lloyd _qmi _refine _lanes": ["kmeans", "predict"],
-    "_sec": ["sec"],
-    "_evidence _linkage _label_similarity _lifetime": ["evidence", "lifetime"],
-    "_gkcc": ["greedy"],
-    "_majority": ["majority"],
-    "_negmm": ["negmm"],
-}
-for _names, _tests in BY_METHOD.items():
-    for _name in _names.split():
-        NEAREST[f"consensus/{_name}"] = ["golden", *_tests, "weights", "parameters_count"]
-
-
-def nearest_tests(module: str) -> list[str]:
-    """Paths of the tests that are nearest to a module such as ``rows/disk.py``."""
-    names = NEAREST[max((start for start in NEAREST if module.startswith(start)), key=len)]
-    return [f"tests/test_{name}.py" for name in [*names, *GUARDS] if (ROOT / f"tests/test_{name}.py").exists()]
-
-
-GUARDS = ["guards"]
-"""What the mutants that lived have shown to be missing, whatever the module."""
-
-
-# ---- The mutants of a module ----
-
-COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
-}  # fmt: skip
-COMPUTED: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
-    ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.MatMult: ast.Mult,
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A module with one error."""
-
-    module: str
-    """``counting/_pairs.py``"""
-    place: str
-    """The function that it is in, and what is done there."""
-    line: int
-    number: int
-    """Among the mutants of the module."""
-
-    @property
-    def key(self) -> str:
-        """Names it as long as the function's text around it is the same."""
-        return hashlib.sha256(f"{self.module} {self.place}".encode()).hexdigest()[:12]
-
-    @property
-    def order(self) -> str:
-        return hashlib.sha256(f"{SEED} {self.key}".encode()).hexdigest()
-
-
-class _Sites(ast.NodeVisitor):
-    """Functions that change a node in place, and what they do, for every node that can be wrong."""
-
-    def __init__(self) -> None:
-        self.found: list[tuple[str, str, ast.AST, Any]] = []
-        self.inside: list[str] = []
-        self.arguments: list[list[str]] = []
-
-    def add(self, what: str, node: ast.AST, change: Any) -> None:
-        self.found.append((".".join(self.inside) or "module", what, node, change))
-
-    def visit(self, node: ast.AST) -> None:
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns", "type_params", "decorator_list"):
-                continue
-            for i, child in enumerate(value if isinstance(value, list) else [value]):
-                if isinstance(child, ast.AST):
-                    self.at(node, name, i if isinstance(value, list) else None, child)
-
-    def at(self, parent: ast.AST, field: str, i: int | None, node: ast.AST) -> None:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            return
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return  # a docstring
-        self.statements(parent, field, i, node)
-        if isinstance(node, ast.Raise | ast.Assert) or _is_logged(node) or _is_named(node):
-            return  # what is said, and names
-        named = isinstance(node, ast.FunctionDef | ast.ClassDef)
-        if named:
-            self.inside.append(node.name)
-        if isinstance(node, ast.FunctionDef):
-            self.arguments.append([a.arg for a in node.args.args if a.arg not in ("self", "cls")])
-        self.expressions(node)
-        self.visit(node)
-        if named:
-            self.inside.pop()
-        if isinstance(node, ast.FunctionDef):
-            self.arguments.pop()
-
-    def statements(self, parent: ast.AST, field: str, i: int | None, node: ast.AST) -> None:
-        if i is None or field not in ("body", "orelse", "finalbody") or not self.arguments:
-            return
-        stored = isinstance(node, ast.Assign) and not any(isinstance(t, ast.Name | ast.Tuple) for t in node.targets)
-        called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and not _is_logged(node)
-        dropped = stored or called or isinstance(node, ast.AugAssign | ast.Raise | ast.Continue | ast.Break)
-        if dropped:
-            self.add(f"drop `{_short(node)}`", parent, (field, i, ast.Pass()))
-        if isinstance(node, ast.Return) and node.value is not None and self.arguments[-1]:
-            name = ast.Name(self.arguments[-1][0], ast.Load())
-            if ast.unparse(node.value) != name.id:
-                self.add(f"`{_short(node)}` → `return {name.id}`", parent, (field, i, ast.Return(name)))
-
-    def expressions(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Compare):
-            for i, op in enumerate(node.ops):
-                self.replace(node, "ops", COMPARED[type(op)](), i)
-        elif isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in COMPUTED:
-            if not any(isinstance(side, ast.JoinedStr) for side in ast.iter_child_nodes(node)):
-                self.replace(node, "op", COMPUTED[type(node.op)]())
-        elif isinstance(node, ast.BoolOp):
-            self.replace(node, "op", ast.Or() if isinstance(node.op, ast.And) else ast.And())
-        elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            self.replace(node, "value", not node.value)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            for step in (1, -1):
-                self.replace(node, "value", node.value + step)
-        elif isinstance(node, ast.Call):
-            for i, keyword in enumerate(node.keywords):
-                if keyword.arg is not None:
-                    self.replace(node, "keywords", None, i)
-        if isinstance(node, ast.If | ast.While | ast.IfExp):
-            self.replace(node, "test", ast.UnaryOp(ast.Not(), node.test))
-        if isinstance(node, ast.comprehension):
-            for i in range(len(node.ifs)):
-                self.replace(node, "ifs", ast.UnaryOp(ast.Not(), node.ifs[i]), i)
-
-    def replace(self, node: ast.AST, field: str, value: Any, i: int | None = None) -> None:
-        before = _short(node)
-        after = copy.copy(node)
-        changed = value
-        if i is not None:
-            changed = list(getattr(node, field))
-            changed[i : i + 1] = [] if value is None else [value]
-        setattr(after, field, changed)
-        self.add(f"`{before}` → `{_short(after)}`", node, (field, None, changed))
-
-
-def _is_logged(node: ast.AST) -> bool:
-    call = node.value if isinstance(node, ast.Expr) else node
-    return isinstance(call, ast.Call) and ast.unparse(call.func).startswith(("logger.", "warnings.warn"))
-
-
-def _is_named(node: ast.AST) -> bool:
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Assign) and "__all__" in ast.unparse(node.targets))
-
-
-def _short(node: ast.AST) -> str:
-    return " ".join(ast.unparse(node).split())[:160]
-
-
-def _sites(module: str) -> tuple[ast.Module, list[tuple[str, str, ast.AST, Any]]]:
-    tree, sites = ast.parse((ROOT / "src" / "ensemblage" / module).read_text(encoding="utf-8")), _Sites()
-    sites.visit(tree)
-    return tree, sites.found
-
-
-def mutants_of(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module of the library."""
-    seen: dict[str, int] = {}
-    for number, (inside, what, node, (field, i, _)) in enumerate(_sites(module)[1]):
-        place = f"{inside}: {what}"
-        seen[place] = seen.get(place, 0) + 1
-        if seen[place] > 1:
-            place += f" ({seen[place]})"
-        line = getattr(node if i is None else getattr(node, field)[i], "lineno", 0)
-        yield Mutant(module, place, line, number)
-
-
-def source_of(mutant: Mutant) -> str:
-    """The module with the error."""
-    tree, sites = _sites(mutant.module)
-    _, _, node, (field, i, new) = sites[mutant.number]
-    old = getattr(node, field)
-    setattr(node, field, new if i is None else [*old[:i], new, *old[i + 1 :]])
-    return ast.unparse(ast.fix_missing_locations(tree))
-
-
-def modules_of(package: str) -> list[str]:
-    home = ROOT / "src" / "ensemblage"
-    return sorted(path.relative_to(home).as_posix() for path in (home / package).rglob("*.py"))
-
-
-def sample_of(package: str, size: int) -> list[Mutant]:
-    """The mutants of a package with the smallest hashes."""
-    every = [mutant for module in modules_of(package) for mutant in mutants_of(module)]
-    return sorted(every, key=lambda mutant: mutant.order)[:size]
-
-
-# ---- Running the tests against one ----
-
-
-class Workshop:
-    """A copy of the checkout, always in the same place, so that the kernels that no mutant touches stay compiled."""
-
-    def __init__(self, use: str) -> None:
-        name = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
-        self.path = Path(tempfile.gettempdir()) / f"ensemblage-{use}-{name}"
-        self.copy, self.warm, self.fresh = self.path / "copy", self.path / "numba", self.path / "numba-fresh"
-        self.copy.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.path / "lock", "w")  # noqa: SIM115
-        fcntl.flock(self._lock, fcntl.LOCK_EX)  # one session at a time
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        wanted = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
-        for old in [p for p in self.copy.rglob("*") if p.is_file()]:
-            if old.relative_to(self.copy).as_posix() not in wanted:
-                old.unlink()
-        for name in wanted:
-            target = self.copy / name
-            if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, target)
-
-    def run(self, tests: list[str], limit: float, cache: Path | None = None) -> tuple[str, float, str]:
-        """ "passed", "failed" or "too long", the seconds, and the last lines of the tests."""
-        env = os.environ | {
-            "PYTHONPATH": str(self.copy / "src"),
-            "NUMBA_CACHE_DIR": str(cache or self.warm),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-        }
-        start = time.monotonic()
-        command = [sys.executable, "-m", "pytest", *FASTER, *tests]
-        with tempfile.TemporaryFile("w+") as output:
-            process = subprocess.Popen(
-                command, cwd=self.copy, env=env, stdout=output, stderr=output, start_new_session=True
-            )
-            try:
-                code = process.wait(limit)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
-                process.wait()
-                return "too long", time.monotonic() - start, ""
-            output.seek(0)
-            text = output.read()
-        outcome = "passed" if code == 0 else "failed"
-        if code not in (0, 1, 2) and not (code < 0 or code > 128):  # 2: not even imported; below 0: it crashed
-            outcome = "no tests" if code == 5 else outcome
-        return outcome, time.monotonic() - start, "\n".join(text.splitlines()[-4:])
-
-    def run_mutant(self, module: str, source: str, tests: list[str], limit: float) -> tuple[str, float, str]:
-        """Put the source in place of the module, run, put the module back."""
-        path = self.copy / "src" / "ensemblage" / module
-        before, stat = path.read_bytes(), path.stat()
-        cache = None
-        if b"@jit" in before:  # a kernel of another module that calls this one would not be compiled again
-            cache = self.fresh
-            shutil.rmtree(cache, ignore_errors=True)
-        try:
-            path.write_text(source, encoding="utf-8")
-            return self.run(tests, limit, cache)
-        finally:
-            path.write_bytes(before)
-            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+NEAR_SECONDS = 8
+"""Of the nearest tests that execute a line; all of them with ``--whole``."""
+FAR_SECONDS = 4
+"""Of the others."""
+CLUSTERS = "tests/test_dask.py"
+"""Tests that start clusters, whose threads a fork does not have."""
+FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks"]
+"""Tests that are nearest to no module, yet execute much of some."""
 
 
 def read_results() -> dict[str, dict[str, Any]]:
@@ -370,50 +53,178 @@ def equivalents() -> dict[str, str]:
     return json.loads(EQUIVALENT.read_text(encoding="utf-8")) if EQUIVALENT.exists() else {}
 
 
-def run_package(package: str, size: int, again: str, until: float) -> None:
-    """Run what has no answer yet of a package's sample, and write each answer down at once."""
-    known, workshop, baselines = read_results(), Workshop("mutants"), {}
-    for number, mutant in enumerate(sample_of(package, size), 1):
-        if mutant.key in known and known[mutant.key]["outcome"] != again:
-            continue
-        if mutant.key in equivalents():
-            continue
-        if time.monotonic() > until:
-            return
-        tests = nearest_tests(mutant.module)
-        if tuple(tests) not in baselines:
-            workshop.run(tests, 900)  # compiles
-            outcome, seconds, text = workshop.run(tests, 900)
-            if outcome != "passed":
-                sys.exit(f"The tests of {mutant.module} must pass before mutants of it are run. Got {outcome}: {text}")
-            baselines[tuple(tests)] = seconds
-        source = source_of(mutant)
-        limit = 3 * baselines[tuple(tests)] + (120 if "@jit" in source else 20)
-        outcome, seconds, text = workshop.run_mutant(mutant.module, source, tests, limit)
-        answer = {"passed": "survived", "failed": "killed", "too long": "killed"}[outcome]
-        record = {
-            "key": mutant.key, "package": package, "module": mutant.module, "line": mutant.line,
-            "place": mutant.place, "outcome": answer, "seconds": round(seconds, 1),
+class Server:
+    """The other end of `mutant_server.py`."""
+
+    def __init__(self, workshop: Workshop, mode: str, files: list[str]) -> None:
+        command = [sys.executable, "tests/guards/mutant_server.py", mode, *files]
+        self.process = subprocess.Popen(
+            command,
+            cwd=workshop.copy,
+            env=workshop.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._read()
+
+    def ask(self, **asked: Any) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(asked) + "\n")
+        self.process.stdin.flush()
+        return self._read()
+
+    def _read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            sys.exit("A server of mutants ended.")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+class Judge:
+    """Says which tests a mutant meets, and what they say."""
+
+    def __init__(self, recorded: bool = False, whole: bool = False) -> None:
+        self.workshop, self.whole = Workshop("mutants"), whole
+        names = dict.fromkeys([*GUARDS, *(name for names in NEAREST.values() for name in names), *FAR])
+        self.files = [f"tests/test_{name}.py" for name in names]
+        self.touched = self._recorded(recorded)
+        self.live = Server(self.workshop, "live", self.files)
+        self.fresh = Server(self.workshop, "fresh", [])
+        self.kills: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        """Of each module and of each function: test → how many mutants it killed."""
+        self.passing: dict[str, bool] = {}
+        """Tests that have killed: whether they pass in such a fork without a mutant."""
+        for record in read_results().values():
+            self.learn(record)
+
+    def _recorded(self, only: bool) -> Touched:
+        """Files that changed are recorded anew, or left out; all of them where the library changed."""
+        library = sorted((ROOT / "src").rglob("*.py"))
+        state = hashlib.sha256(b"".join(path.read_bytes() for path in library)).hexdigest()[:12]
+        folder = self.workshop.path / f"touched-{state}"
+        wanted = [file for file in self.files if not part_of(folder, file).exists()]
+        if only:
+            self.files = [file for file in self.files if file not in wanted]
+        elif wanted:
+            print(f"recording what {len(wanted)} files of tests execute", flush=True)
+            command = [sys.executable, "tests/guards/touched.py", str(folder), *wanted]
+            subprocess.run(command, cwd=self.workshop.copy, env=self.workshop.environment(), check=True)
+        touched = Touched(folder, self.files)
+        touched.processes |= {test for test in touched.names if test.startswith(CLUSTERS)}
+        return touched
+
+    def learn(self, record: dict[str, Any]) -> None:
+        if record.get("by"):
+            for place in (record["module"], f"{record['module']} {record['place'].split(': ')[0]}"):
+                self.kills[place][record["by"]] += 1
+
+    def tests_of(self, mutant: Mutant) -> tuple[list[str], list[str]]:
+        """Those that run in this process, and those that start others, in their order."""
+        touched, near = self.touched, set(nearest_tests(mutant.module))
+        executing = touched.tests(mutant.module, mutant.lines) if mutant.function else []
+        executing = executing or touched.tests(mutant.module, mutant.function or (0, 10**9))
+        if not mutant.function:  # a default or a limit, which is written down
+            found, guards = set(executing), {f"tests/test_{name}.py" for name in GUARDS}
+            executing = [t for t in touched.names if t in found or t.split("::")[0] in guards]
+        place = mutant.place.split(": ")[0]
+        of_function, of_module = self.kills[f"{mutant.module} {place}"], self.kills[mutant.module]
+        order = sorted(executing, key=lambda t: (-of_function.get(t, 0), -of_module.get(t, 0), touched.seconds[t]))
+        here, left = [], {True: NEAR_SECONDS, False: FAR_SECONDS}
+        for test in order:
+            if not self.passing.get(test, True):
+                continue
+            is_near = test.split("::")[0] in near
+            left[is_near] -= touched.seconds[test]
+            if test not in touched.processes and (left[is_near] > 0 or (self.whole and is_near)):
+                here.append(test)
+        if here and not self.whole:
+            return here, []
+        started = [t for t in touched.names if t in touched.processes and t.split("::")[0] in near]
+        return here, sorted(started, key=lambda t: (t not in executing, touched.seconds[t]))
+
+    def judge(self, mutant: Mutant) -> dict[str, Any]:
+        """The record of a mutant."""
+        here, started = self.tests_of(mutant)
+        place, start = {"module": mutant.module, "number": mutant.number}, time.monotonic()
+        found = {"outcome": "not live", "test": ""}
+        if mutant.function and here and not self.touched.at_import(mutant.module, mutant.lines):
+            found = self.live.ask(**place, tests=here, limit=self.limit(here))
+        how = "live"
+        if found["outcome"] in ("passed", "not live"):
+            left = started if found["outcome"] == "passed" else [*here, *started]
+            near = [file for file in nearest_tests(mutant.module) if file in self.files]
+            for files, tests in (
+                (near, [t for t in left if t.split("::")[0] in near]),
+                (None, [t for t in left if t.split("::")[0] not in near]),
+            ):
+                if tests and found["outcome"] in ("passed", "not live"):
+                    files = files or sorted({t.split("::")[0] for t in tests})
+                    found, how = self.fresh.ask(**place, files=files, tests=tests, limit=self.limit(tests)), "fresh"
+            if not left and not here:
+                found, how = self.fresh.ask(**place, files=near, tests=None, limit=600), "fresh"
+        outcome = "survived" if found["outcome"] in ("passed", "not live") else "killed"
+        if outcome == "killed" and not self.passes(found["test"], how):
+            return self.judge(mutant)
+        return {
+            "key": mutant.key, "package": mutant.module.split("/")[0], "module": mutant.module, "line": mutant.lines[0],
+            "place": mutant.place, "outcome": outcome, "by": found["test"] if outcome == "killed" else "",
+            "met": len(here) + len(started), "how": how, "whole": self.whole,
+            "seconds": round(time.monotonic() - start, 2), "date": datetime.date.today().isoformat(),
         }  # fmt: skip
-        with open(RESULTS, "a", encoding="utf-8") as file:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-        print(f"{number:4d} {answer:9s} {seconds:5.1f}s {mutant.module}:{mutant.line} {mutant.place}", flush=True)
+
+    def limit(self, tests: list[str]) -> float:
+        return 20 + 3 * sum(self.touched.seconds[test] for test in tests)
+
+    def passes(self, test: str, how: str) -> bool:
+        """Whether a test passes in such a fork without a mutant; one that is not collected has no name."""
+        if test in self.touched.seconds and test not in self.passing:
+            given: dict[str, Any] = {"module": "", "number": None, "tests": [test], "limit": self.limit([test])}
+            file = test.split("::")[0]
+            found = self.live.ask(**given) if how == "live" else self.fresh.ask(**given, files=[file])
+            self.passing[test] = found["outcome"] == "passed"
+            if not self.passing[test]:
+                print(f"no mutant meets {test}: in a {how} fork without one it {found['outcome']}", flush=True)
+        return self.passing.get(test, True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", nargs="*", default=[])
     parser.add_argument("--sample", type=int, default=200, help="mutants per package")
-    parser.add_argument("--again", default="", choices=["", "survived", "killed"], help="run those once more")
+    parser.add_argument("--again", default="", choices=["", "survived", "killed", "any"], help="run those once more")
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--list", action="store_true", help="only count the mutants there are")
+    parser.add_argument("--recorded", action="store_true", help="without the files of tests that are not recorded yet")
+    parser.add_argument("--whole", action="store_true", help="all of the nearest tests, however long they take")
     given = parser.parse_args()
-    until = time.monotonic() + 60 * given.minutes
-    for package in given.packages or PACKAGES:
-        if given.list:
+    packages = given.packages or PACKAGES
+    if given.list:
+        for package in packages:
             print(package, sum(1 for module in modules_of(package) for _ in mutants_of(module)))
-        else:
-            run_package(package, given.sample, given.again, until)
+        return
+    until, judge = time.monotonic() + 60 * given.minutes, Judge(given.recorded, given.whole)
+    known, settled = read_results(), set(equivalents())
+    if given.again != "any":
+        settled |= {key for key, record in known.items() if record["outcome"] != given.again}
+    wanted = [
+        # 25 of each package, then the next 25. What killed one is likely to kill its neighbour: they follow each other.
+        (number // 25, package, mutant.module, mutant.lines, mutant)
+        for package in packages
+        for number, mutant in enumerate(sample_of(package, given.sample))
+        if mutant.key not in settled
+    ]
+    for *_, mutant in sorted(wanted, key=lambda row: row[:4]):
+        if time.monotonic() > until:
+            break
+        record = judge.judge(mutant)
+        judge.learn(record)
+        with open(RESULTS, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+        print(f"{record['outcome']:9s} {record['seconds']:6.2f}s {record['how']:5s} {mutant.module}:{mutant.lines[0]} "
+              f"{mutant.place}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from mutants import ROOT, Workshop, nearest_tests
+from mutations import ROOT
+from workshop import Workshop, nearest_tests
 
 RECORD = Path(__file__).parent / "records" / "planted.json"
 

@@ -25,6 +25,9 @@ LEAST = 1e-6
 """Similarities below it are 0; so are rows of the embedding, relative to the longest."""
 DENSE_ROWS = 400
 """Up to so many rows all eigenvectors cost less than a few by iteration."""
+MOST_DENSE_ROWS = 2_000
+MOST_RESTARTS = 300
+"""Up to so many rows all eigenvectors are found, 160 MB at most, where iteration has not come to an end by then."""
 MOST_STEPS = 20
 PLACED_ROWS = 64
 """Rows that are put into clusters at once."""
@@ -139,7 +142,8 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
     if m <= max(DENSE_ROWS, 3 * k):
         return _leading_of_dense(matrix @ np.eye(m), k)
     start = random.uniform(-1, 1, size=m)
-    options = {"v0": start, "ncv": _n_lanczos(m, k), "maxiter": 100 * m}
+    small = m <= MOST_DENSE_ROWS
+    options = {"v0": start, "ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else 100 * m}
     if RESTARTS_ARE_SEEDED:
         # An invariant subspace, the rule where eigenvalues repeat, is left by a random vector: not the system's.
         options["rng"] = np.random.default_rng(start.view(np.uint64))
@@ -151,6 +155,8 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
     try:
         return _from_largest(*eigsh(LinearOperator((m, m), times, dtype=np.float64), k, which="LA", **options))
     except ArpackNoConvergence as error:
+        if small:  # many eigenvalues are nearly equal
+            return _leading_of_dense(matrix @ np.eye(m), k)
         raise ValueError(
             f"A spectral cut needs {k} eigenvectors of a graph of {m:,} vertices. Got no convergence. "
             "Ask for fewer clusters, or remove fewer edges."

@@ -1,0 +1,180 @@
+"""A copy of the checkout in which a module may be wrong, and the tests that are nearest to it."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mutations import ROOT
+
+FASTER = ["-p", "no:cacheprovider", "-p", "no:xdist", "-x", "-q", "--no-header", "--tb=line", "--hypothesis-seed=0"]
+
+NEAREST: dict[str, list[str]] = {
+    "rows/": ["golden", "rows", "stored", "ensemble", "threads"],
+    "rows/dask": ["dask"],
+    "rows/threads": ["threads", "generation", "slices", "memory"],
+    "rows/slices": ["slices", "threads"],
+    "rows/scratch": ["stored", "threads"],
+    "labels/": ["ensemble", "stored", "ensemble_files"],
+    "tables/": ["tables", "tables_corpus"],
+    "tables/_categories": ["preprocessor", "tables_mixed", "tables"],
+    "tables/_dates": ["preprocessor", "tables_mixed", "tables"],
+    "tables/_encoding": ["preprocessor", "tables_mixed", "tables", "tables_corpus"],
+    "tables/_gower": ["preprocessor", "tables_mixed"],
+    "tables/_preprocessor": ["preprocessor", "tables_mixed"],
+    "counting/": ["golden", "contingency", "lanes", "voting"],
+    "counting/_contingency": ["golden", "contingency", "graph", "voting"],
+    "counting/_distances": ["internal_indices", "ranking"],
+    "counting/_pair_sums": ["golden", "contingency", "discotec"],
+    "counting/_pairs": ["golden", "contingency", "threshold", "metrics"],
+    "consensus/": ["golden", "weights", "parameters_count"],
+    "consensus/_base": ["golden", "weights", "predict", "sample_weight"],
+    "consensus/_content": ["golden", "voting"],
+    "consensus/_features": ["seeds", "generation", "parameters_count"],
+    "consensus/_choose_k": ["choose_k", "parameters_count"],
+    "consensus/_monti_choice": ["monti", "parameters_count"],
+    "consensus/_registry": ["parameters"],
+    "consensus/evidence": ["evidence_records", "report_methods"],
+    "ranking/": ["golden", "ranking"],
+    "ranking/_agreement": ["golden", "ranking"],
+    "ranking/_compare": ["compare", "wrong_arguments"],
+    "ranking/_constraints": ["constraints", "discotec"],
+    "ranking/_discotec": ["golden", "discotec"],
+    "files/_frames": ["compare", "ranking"],
+    "ranking/_internal": ["ranking", "internal_indices", "compare"],
+    "ranking/_pair_means": ["golden", "discotec"],
+    "ranking/_select": ["select_members"],
+    "metrics/": ["golden", "metrics"],
+    "metrics/_agreement": ["golden", "ranking", "metrics"],
+    "metrics/_baselines": ["metrics", "ranking"],
+    "metrics/_internal": ["internal_indices"],
+    "metrics/_mm_index": ["golden", "threshold", "negmm"],
+    "metrics/_monti": ["golden", "monti"],
+    "metrics/_wat": ["golden", "threshold", "negmm"],
+    "metrics/_certainty": ["certainty", "golden"],
+    "stability/": ["stability", "prediction_strength"],
+    "stability/_gap": ["stability_references"],
+    "stability/_persistence": ["stability_references"],
+    "stability/_reference": ["stability_references"],
+    "stability/_structure": ["stability_references", "choose_k"],
+    "stability/_small_kmeans": ["choose_k"],
+    "generation/": ["generation", "seeds", "parameters"],
+    "generation/_greedy": ["greedy", "mixed", "parameters_count"],
+    "generation/_mixed": ["generation", "mixed"],
+    "generation/_pools": ["generation", "compare"],
+    "generation/_write": ["generation_disk"],
+    "generation/_random_k": ["generation", "generation_disk", "progress"],
+}
+"""By the beginning of a module's path the files of tests that are nearest; the longest beginning decides.
+
+The golden file comes first: it is what most mutants die of.
+"""
+BY_METHOD = {
+    "_ada_cvote _aggregation _bvote _js_alink _voting": ["voting", "lifetime"],
+    "_bisecting": ["bisecting"],
+    "_cspa _hgpa _mcla _hbgf _partition_graph": ["graph"],
+    "_ncut": ["ncut", "graph"],
+    "_ecc _kcc _kmeans _lloyd _qmi _refine _lanes": ["kmeans", "predict"],
+    "_sec": ["sec"],
+    "_evidence _linkage _label_similarity _lifetime": ["evidence", "lifetime"],
+    "_gkcc": ["greedy"],
+    "_majority": ["majority"],
+    "_negmm": ["negmm"],
+}
+for _names, _tests in BY_METHOD.items():
+    for _name in _names.split():
+        NEAREST[f"consensus/{_name}"] = ["golden", *_tests, "weights", "parameters_count"]
+
+
+def nearest_tests(module: str) -> list[str]:
+    """Paths of the tests that are nearest to a module such as ``rows/disk.py``."""
+    names = NEAREST[max((start for start in NEAREST if module.startswith(start)), key=len)]
+    return [f"tests/test_{name}.py" for name in [*names, *GUARDS] if (ROOT / f"tests/test_{name}.py").exists()]
+
+
+GUARDS = ["guards"]
+"""What the mutants that lived have shown to be missing, whatever the module."""
+
+
+class Workshop:
+    """A copy of the checkout, always in the same place, so that the kernels that no mutant touches stay compiled."""
+
+    def __init__(self, use: str) -> None:
+        name = hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]
+        self.path = Path(tempfile.gettempdir()) / f"ensemblage-{use}-{name}"
+        self.copy, self.warm, self.fresh = self.path / "copy", self.path / "numba", self.path / "numba-fresh"
+        self.copy.mkdir(parents=True, exist_ok=True)
+        self._lock = open(self.path / "lock", "w")  # noqa: SIM115
+        fcntl.flock(self._lock, fcntl.LOCK_EX)  # one session at a time
+        listed = subprocess.run(
+            ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        wanted = {name for name in listed.stdout.splitlines() if (ROOT / name).is_file()}
+        for old in [p for p in self.copy.rglob("*") if p.is_file()]:
+            if old.relative_to(self.copy).as_posix() not in wanted:
+                old.unlink()
+        for name in wanted:
+            target = self.copy / name
+            if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, target)
+
+    def environment(self, cache: Path | None = None) -> dict[str, str]:
+        return os.environ | {
+            "PYTHONPATH": os.pathsep.join([str(self.copy / "src"), os.environ.get("PYTHONPATH", "")]),
+            "NUMBA_CACHE_DIR": str(cache or self.warm),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+        }
+
+    def run(self, tests: list[str], limit: float, cache: Path | None = None) -> tuple[str, float, str]:
+        """ "passed", "failed" or "too long", the seconds, and the last lines of the tests."""
+        env = self.environment(cache)
+        start = time.monotonic()
+        command = [sys.executable, "-m", "pytest", *FASTER, *tests]
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                command, cwd=self.copy, env=env, stdout=output, stderr=output, start_new_session=True
+            )
+            try:
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                process.wait()
+                return "too long", time.monotonic() - start, ""
+            output.seek(0)
+            text = output.read()
+        outcome = "passed" if code == 0 else "failed"
+        if code not in (0, 1, 2) and not (code < 0 or code > 128):  # 2: not even imported; below 0: it crashed
+            outcome = "no tests" if code == 5 else outcome
+        return outcome, time.monotonic() - start, "\n".join(text.splitlines()[-4:])
+
+    def run_mutant(self, module: str, source: str, tests: list[str], limit: float) -> tuple[str, float, str]:
+        """Run with the source in place of the module."""
+        cache = None
+        if "@jit" in source:  # a kernel of another module that calls this one would not be compiled again
+            cache = self.fresh
+            shutil.rmtree(cache, ignore_errors=True)
+        with replaced(self.copy / "src" / "ensemblage" / module, source):
+            return self.run(tests, limit, cache)
+
+
+@contextmanager
+def replaced(path: Path, source: str) -> Iterator[None]:
+    """Another source in a module, until the end."""
+    before, stat = path.read_bytes(), path.stat()
+    try:
+        path.write_text(source, encoding="utf-8")
+        yield
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))

@@ -23,6 +23,7 @@ from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average import Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
+from ensemblage.kernels._complete import MOST_LEVELS, TILE, fill_square, square_chain
 from ensemblage.kernels._condensed import Condensed, condensed_chain
 from ensemblage.kernels._counts import (
     BLOCK,
@@ -209,15 +210,44 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
 
 
 def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
-    """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows."""
+    """The least similar pair of two clusters decides. O(m² p) time, one condensed matrix for m rows.
+
+    Where there are few different similarities, a square matrix of bytes, if it fits: several times as fast.
+    """
     if not similarity.countable:
         condensed = _condensed(similarity, np.float32, 1, max_bytes)
         _fill_similarities(similarity, np.empty(0), condensed)
         return _chain(condensed, average=False)
-    levels = similarity.levels()
+    levels, m = similarity.levels(), len(similarity.rows)
+    if len(levels.values) <= MOST_LEVELS and _bytes_needed(similarity, m * _width(m)) <= check_bytes(
+        max_bytes, "max_bytes"
+    ):
+        return _complete_by_bytes(similarity, levels)
     condensed = _condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
     _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
     return _chain(condensed, average=False, values=levels.values)
+
+
+def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
+    m, p = similarity.rows.codes.shape
+    square = np.empty((m, _width(m)), dtype=np.uint8)
+    columns, missing = similarity.rows.codes[:].T.copy(order="C"), similarity.missing()
+    level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, levels.of_counts).astype(np.uint8) + 1
+
+    def fill(rows: slice) -> None:
+        counters = np.empty((2, m), dtype=np.min_scalar_type(p))
+        fill_square(columns, missing, level, rows.start, rows.stop, counters, square)
+
+    _over_rows(similarity, fill)
+    pairs, found = _merge_arrays(m, np.float64)
+    state = Chain.of(m), np.zeros(m, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    run_in_slices(square_chain, square, *state, pairs, found)
+    return _in_order(pairs, levels.values[found.astype(np.int64) - 1])
+
+
+def _width(m: int) -> int:
+    """Columns of a square matrix of bytes for m rows."""
+    return -(-m // TILE) * TILE
 
 
 def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
@@ -248,18 +278,23 @@ PER_OBJECT = 80
 
 def _condensed(similarity: RowSimilarity, dtype: Any, n_matrices: int, max_bytes: int | str) -> Condensed:
     """One matrix, and a second one if so many; refused if the fit would need more than ``max_bytes`` at its peak."""
-    (m, p), codes = similarity.rows.codes.shape, similarity.rows.codes[:]
+    m = len(similarity.rows)
     entries = m * (m - 1) // 2
-    of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
-    of_labels = 16 * int(similarity.rows.offsets[-1]) * min(thread_count(similarity.n_jobs), m)
-    of_pairs = n_matrices * entries * np.dtype(dtype).itemsize
-    needed = OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(similarity.rows.inverse))
+    needed = _bytes_needed(similarity, n_matrices * entries * np.dtype(dtype).itemsize)
     advice = (
         "Use linkage='single', or 'average' without a threshold: they compare no pairs in memory. Or raise max_bytes."
     )
     check_fits(needed, max_bytes, "EvidenceAccumulation", f"the similarities of {m:,} distinct label rows", advice)
     known = np.empty(entries if n_matrices == 2 else 0, dtype=dtype)
     return Condensed(np.empty(entries, dtype=dtype), known, similarity.rows.counts.astype(np.float64))
+
+
+def _bytes_needed(similarity: RowSimilarity, of_pairs: int) -> int:
+    """Peak of a fit with so many bytes for pairs of rows."""
+    (m, p), codes = similarity.rows.codes.shape, similarity.rows.codes[:]
+    of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
+    of_labels = 16 * int(similarity.rows.offsets[-1]) * min(thread_count(similarity.n_jobs), m)
+    return OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(similarity.rows.inverse))
 
 
 def _fill_levels(

@@ -18,7 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit
 
 LANES = 8
 """Columns that are added at once."""
@@ -30,7 +30,7 @@ N_CHAINS = 4
 SIZE = ir.IntType(64)
 
 
-@jit
+@inner_jit
 def partition_starts(partitions: Any, offsets: Any, width: Any) -> Any:
     """For `row_starts`: the partitions and where their rows begin in the flat table, both uint64.
 
@@ -47,7 +47,7 @@ def partition_starts(partitions: Any, offsets: Any, width: Any) -> Any:
     return firsts
 
 
-@jit
+@inner_jit
 def row_starts(labels: Any, firsts: Any, width: Any, starts: Any) -> None:
     """labels : IN (p,) codes of one row
     firsts : IN of `partition_starts`

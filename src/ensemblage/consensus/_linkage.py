@@ -23,7 +23,7 @@ from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average import Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
-from ensemblage.kernels._complete import MOST_LEVELS, TILE, fill_square, square_chain
+from ensemblage.kernels._complete import MOST_LEVELS, TILE, LevelRows, complete_chain
 from ensemblage.kernels._condensed import Condensed, condensed_chain
 from ensemblage.kernels._counts import (
     BLOCK,
@@ -219,9 +219,8 @@ def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
         _fill_similarities(similarity, np.empty(0), condensed)
         return _chain(condensed, average=False)
     levels, m = similarity.levels(), len(similarity.rows)
-    if len(levels.values) <= MOST_LEVELS and _bytes_needed(similarity, m * _width(m)) <= check_bytes(
-        max_bytes, "max_bytes"
-    ):
+    in_bytes = _bytes_needed(similarity, m * (m + TILE)) <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")
+    if len(levels.values) <= MOST_LEVELS and in_bytes:
         return _complete_by_bytes(similarity, levels)
     condensed = _condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
     _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
@@ -229,25 +228,13 @@ def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
 
 
 def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
-    m, p = similarity.rows.codes.shape
-    square = np.empty((m, _width(m)), dtype=np.uint8)
-    columns, missing = similarity.rows.codes[:].T.copy(order="C"), similarity.missing()
+    m = len(similarity.rows)
+    columns = similarity.rows.codes[:].T.copy(order="C")
     level = np.where(levels.values[levels.of_counts] <= similarity.least, 0, levels.of_counts).astype(np.uint8) + 1
-
-    def fill(rows: slice) -> None:
-        counters = np.empty((2, m), dtype=np.min_scalar_type(p))
-        fill_square(columns, missing, level, rows.start, rows.stop, counters, square)
-
-    _over_rows(similarity, fill)
     pairs, found = _merge_arrays(m, np.float64)
-    state = Chain.of(m), np.zeros(m, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    run_in_slices(square_chain, square, *state, pairs, found)
+    compared = columns, similarity.missing(), level.astype(np.uint8)
+    run_in_slices(complete_chain, compared, LevelRows.of(m), Chain.of(m), np.zeros(1, dtype=np.int64), pairs, found)
     return _in_order(pairs, levels.values[found.astype(np.int64) - 1])
-
-
-def _width(m: int) -> int:
-    """Columns of a square matrix of bytes for m rows."""
-    return -(-m // TILE) * TILE
 
 
 def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
@@ -292,7 +279,7 @@ def _condensed(similarity: RowSimilarity, dtype: Any, n_matrices: int, max_bytes
 def _bytes_needed(similarity: RowSimilarity, of_pairs: int) -> int:
     """Peak of a fit with so many bytes for pairs of rows."""
     (m, p), codes = similarity.rows.codes.shape, similarity.rows.codes[:]
-    of_rows = m * (p * codes.dtype.itemsize + PER_ROW)
+    of_rows = m * (p * int(codes.dtype.itemsize) + PER_ROW)
     of_labels = 16 * int(similarity.rows.offsets[-1]) * min(thread_count(similarity.n_jobs), m)
     return OVERHEAD + max(of_pairs + of_rows + of_labels, PER_OBJECT * len(similarity.rows.inverse))
 

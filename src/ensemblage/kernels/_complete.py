@@ -1,14 +1,15 @@
-"""Complete linkage by the nearest-neighbour chain on a square matrix of bytes.
+"""Complete linkage by the nearest-neighbour chain on rows of bytes.
 
-A merge is written to the row of the new cluster alone. Any other row takes note of it when it is next read: so all that
-is read and written lies in rows.
+A row is made when it is first read. A merge is written to the row of the new cluster alone; any other one takes note of
+it when it is next read. So all that is read and written lies in rows, and few of them are there at a time.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, is_nearer, merge_end
@@ -20,29 +21,47 @@ MOST_LEVELS = 254
 """Different similarities that the bytes hold."""
 
 
+class LevelRows(NamedTuple):
+    """Rows of levels of similarities, from 1 up, of clusters with all others; 0 for those that are not there."""
+
+    square: NDArray[np.uint8]
+    """(m, w)"""
+    place: NDArray[np.int64]
+    """(m,) the row of a cluster; negative: not made yet."""
+    seen: NDArray[np.int64]
+    """(m,) merges that it has taken note of."""
+    spare: NDArray[np.int64]
+    """(m,) rows that no cluster has any more, ..."""
+    used: NDArray[np.int64]
+    """(2,) ... how many, and rows that were ever used."""
+
+    @classmethod
+    def of(cls, m: int) -> LevelRows:
+        width = -(-m // TILE) * TILE
+        place, spare = np.full(m, -1), np.empty(m, dtype=np.int64)
+        return cls(np.empty((m, width), np.uint8), place, np.zeros(m, np.int64), spare, np.zeros(2, np.int64))
+
+
 @jit
-def fill_square(columns: Any, missing: Any, level: Any, first: int, last: int, counters: Any, square: Any) -> None:
+def fill_row(i: int, columns: Any, missing: Any, level: Any, counters: Any, row: Any) -> None:
     """columns : IN (p, m) codes
     missing : IN (p,) code of the missing entry, or empty: nothing is missing
     level : IN (p + 1, p + 1) uint8 level of a similarity from its counts, from 1 up; (p + 1, 1) if nothing is missing
-    first : IN rows first ≤ i < last
-    counters : WORK (2, m) unsigned, counts to p
-    square : OUT (m, w) uint8 levels; 0 on the diagonal and beyond m
+    counters : WORK (2, m) uint8
+    row : OUT (w,) uint8 levels of row i with the others; 0 for itself and beyond m
     """
-    m = columns.shape[1]
-    joined, labelled = counters[0], counters[1]
-    for i in range(first, last):
-        codes, row = columns[:, i].copy(), square[i]
-        count_joined(columns, codes, missing, 0, joined)
-        if missing.shape[0] == 0:
-            for j in range(m):
-                row[j] = level[joined[j], 0]
-        else:
-            count_labelled(columns, codes, missing, 0, labelled)
-            for j in range(m):
-                row[j] = level[joined[j], labelled[j]]
-        row[i] = 0
-        row[m:] = 0
+    m, joined, labelled = columns.shape[1], counters[0], counters[1]
+    codes = columns[:, i].copy()
+    count_joined(columns, codes, missing, 0, joined)
+    if missing.shape[0] == 0:
+        for j in range(m):
+            row[j] = level[joined[j], 0]
+    else:
+        count_labelled(columns, codes, missing, 0, labelled)
+        for j in range(m):
+            row[j] = level[joined[j], labelled[j]]
+    row[i] = 0
+    row[m:] = 0
 
 
 @inner_jit
@@ -99,39 +118,69 @@ def nearest_of_row(row: Any, before: int, link: float, largest: Any, chained: An
     return nearest, best
 
 
+@inner_jit
+def row_of(i: int, compared: Any, rows: Any, counters: Any, pairs: Any, n_merges: int) -> Any:
+    """The row of a cluster, up to date.
+
+    i : IN the cluster
+    compared : IN columns, missing and level of `fill_row`
+    rows : IN/OUT LevelRows
+    counters : WORK (2, m) uint8
+    pairs : IN (m - 1, 2) merges, of which there are ...
+    n_merges : IN
+    """
+    square, place, seen, spare, used = rows
+    if place[i] < 0:
+        if used[0] > 0:
+            used[0] -= 1
+            place[i] = spare[used[0]]
+        else:
+            place[i] = used[1]
+            used[1] += 1
+        columns, missing, level = compared
+        fill_row(i, columns, missing, level, counters, square[place[i]])
+    row = square[place[i]]
+    take_note(row, pairs, seen[i], n_merges)
+    seen[i] = n_merges
+    return row
+
+
 @jit
-def square_chain(square: Any, chain: Any, seen: Any, lowest: Any, pairs: Any, similarities: Any, budget: int) -> bool:
+def complete_chain(
+    compared: Any, rows: Any, chain: Any, lowest: Any, pairs: Any, similarities: Any, budget: int
+) -> bool:
     """`ensemblage.kernels._condensed.condensed_chain` for the least similarity.
 
-    square : WORK (m, w) of `fill_square`
+    compared : IN columns, missing and level of `fill_row`
+    rows : WORK LevelRows, as a plain tuple
     chain : WORK Chain, as a plain tuple
-    seen : WORK (m,) zeros; merges that each row has taken note of
     lowest : IN/OUT (1,) 0; no cluster there is has a lower number
     pairs : OUT (m - 1, 2) first rows of the two clusters of each merge, the smaller first
     similarities : OUT (m - 1,) levels
     budget : IN operations of this slice
     """
+    square, place, seen, spare, used = rows
     _, _, chained, dead, progress = chain
-    m, w = dead.shape[0], square.shape[1]
-    largest = np.empty(w // TILE, np.uint8)
+    (m, w), p = square.shape, compared[0].shape[0]
+    largest, counters = np.empty(w // TILE, np.uint8), np.empty((2, m), np.uint8)
     while progress[1] < m - 1 and budget > 0:
         if progress[0] == 0:
             while dead[lowest[0]]:
                 lowest[0] += 1
             extend(chain, lowest[0], -1.0)
         top, before, link = end_of(chain)
-        budget -= w // 8 + progress[1] - seen[top]
-        take_note(square[top], pairs, seen[top], progress[1])
-        seen[top] = progress[1]
-        nearest, similarity = nearest_of_row(square[top], before, link, largest, chained)
+        budget -= w // 8 + progress[1] - seen[top] + (m * (p + 8) // 16 if place[top] < 0 else 0)
+        row = row_of(top, compared, rows, counters, pairs, progress[1])
+        nearest, similarity = nearest_of_row(row, before, link, largest, chained)
         if nearest != before:
             extend(chain, nearest, similarity)
             continue
-        take_note(square[before], pairs, seen[before], progress[1])
+        other = row_of(before, compared, rows, counters, pairs, progress[1])
         first, second = merge_end(chain, pairs, similarities)
-        row, other = square[first], square[second]
         for c in range(w):
             row[c] = min(row[c], other[c])
         row[first] = row[second] = 0
-        seen[first] = progress[1]
+        spare[used[0]] = place[before]
+        used[0] += 1
+        place[first], seen[first] = place[top], progress[1]
     return bool(progress[1] < m - 1)

@@ -16,6 +16,7 @@ SLOW = {
     "test_generation_disk.py",
     "test_memory.py",
     "test_monti.py",
+    "test_plain_kernels.py",
     "test_reproduce.py",
     "test_report_methods.py",
     "test_slices.py",

@@ -161,15 +161,16 @@ def sums_with(
     """
     height, widths = n_clusters
     sums = np.zeros((len(columns), 4), dtype=np.int64)
-    cells = (height + 1) * (widths[chosen] + 1)
-    dense = cells <= max(2**16, 4 * len(counts))
-    if are_few(len(columns) ** 2 * (2_000 + len(counts))):
+    n_cells = (height + 1) * (widths[chosen] + 1)
+    dense = n_cells <= max(2**16, 4 * len(counts))
+    if are_few(len(columns) ** 2 * (1_000 + len(counts))) and are_few(256 * len(counts)):
         for j in chosen[dense]:
-            table = np.zeros((height + 1, widths[j] + 1), dtype=np.int64)
-            np.add.at(table, (a, columns[j]), counts)
-            sums[j] = sums_of_table(table[:-1, :-1], f)
+            shape = height + 1, int(widths[j]) + 1
+            cells = np.ravel_multi_index((a, columns[j]), shape)
+            table = np.bincount(cells, counts, shape[0] * shape[1]).astype(np.int64)  # exact below 2⁵³
+            sums[j] = sums_of_table(table.reshape(shape)[:-1, :-1], f)
     else:
-        table = np.empty(int(cells[dense].max(initial=0)), dtype=np.int64)
+        table = np.empty(int(n_cells[dense].max(initial=0)), dtype=np.int64)
         agreement_sums(a, columns, counts, height, widths, chosen[dense], f, table, sums)
     for j in chosen[~dense]:
         sums[j] = _sums_by_sorting(a, columns[j], counts, height, int(widths[j]), f)

@@ -30,6 +30,8 @@ AXES = {"n": "objects", "p": "partitions", "k": "clusters"}
 
 
 def comparison() -> str:
+    if not (RECORDS / "compare.json").exists():
+        return ""
     record = json.loads((RECORDS / "compare.json").read_text())
     rows = "\n".join(comparison_row(row) for row in record["rows"])
     rounds = sorted({row["rounds"] for row in record["rows"] if "rounds" in row})
@@ -52,7 +54,9 @@ def growth() -> str:
         exponents = []
         for axes, over in zip(all_axes, AXES, strict=True):
             found = points(record, work, over)
-            exponents.append(f"{exponent(found):.2f}")
+            exponents.append(f"{exponent(found):.2f}" if len(found) > 1 else "–")
+            if not found:
+                continue
             axes.loglog(*zip(*found, strict=True), marker="o", markersize=3, label=work)
             axes.set_xlabel(AXES[over])
         lines.append(f"| {work} | {' | '.join(exponents)} |")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -103,6 +104,24 @@ def table(title: str, rows: list[dict[str, object]]) -> None:
     for row in rows:
         print("| " + " | ".join(str(value) for value in row.values()) + " |")
     print(f"\n{versions()}.")
+
+
+COLUMNS = ["work", "n", "before, s", "now, s", "before / now", "MB before, now", "score now / before"]
+COMPARISON = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
+"""The head of the table of `compare.py`."""
+
+
+def comparison_row(found: dict[str, Any]) -> str:
+    """A row of it."""
+    cells = [found["work"], f"{found['n']:,}"]
+    if "failed" in found:
+        cells += [found["failed"], "", "", "", ""]
+    else:
+        middle, low, high = found["ratio"]
+        cells += [f"{seconds:.2f}" for seconds in found["seconds"]]
+        cells += [f"{middle:.2f} ({low:.2f} to {high:.2f})", ", ".join(f"{mb:.0f}" for mb in found["megabytes"])]
+        cells.append("" if found["score"] is None else f"{found['score']:.5f}")
+    return f"| {' | '.join(cells)} |"
 
 
 def cores() -> int:

@@ -16,6 +16,7 @@ SLOW = {
     "test_generation_disk.py",
     "test_memory.py",
     "test_monti.py",
+    "test_plain_kernels.py",
     "test_reproduce.py",
     "test_report_methods.py",
     "test_slices.py",
@@ -25,7 +26,7 @@ SLOW = {
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 _KERNELS = sorted((Path(__file__).parents[1] / "src" / "ensemblage").glob("**/*.py"))
-_STATE = hashlib.sha256(b"".join(path.read_bytes() for path in _KERNELS if "@jit" in path.read_text())).hexdigest()
+_STATE = hashlib.sha256(b"".join(path.read_bytes() for path in _KERNELS if "jit\ndef " in path.read_text())).hexdigest()
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ensemblage-numba-{_STATE[:16]}"))
 
 from hypothesis import settings  # noqa: E402
@@ -45,6 +46,16 @@ def pytest_collection_modifyitems(items):
 def missing(request):
     """Share of missing entries of a random ensemble."""
     return request.param
+
+
+@pytest.fixture(scope="module")
+def only_kernels():
+    """Kernels for few objects too, which NumPy would do without."""
+    from ensemblage import _jit
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_jit, "FEW_OPERATIONS", -1)
+        yield
 
 
 @pytest.fixture

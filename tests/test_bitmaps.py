@@ -22,6 +22,8 @@ from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, EIGHT, WORDS, plane_count
 from ensemblage.metrics import association_counts
 
+pytestmark = pytest.mark.usefixtures("only_kernels")
+
 SIZES = [2, 3, 63, 64, 65, 127, 128, 129]
 AROUND_A_BLOCK = [BLOCK_BITS - 1, BLOCK_BITS, BLOCK_BITS + 1, BLOCK_BITS + 65]
 PARTITIONS = [1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 255, 256, 257]

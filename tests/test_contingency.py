@@ -11,6 +11,8 @@ from ensemblage.counting import _contingency, _pairs
 from ensemblage.counting._contingency import contingency_tables, sums_with
 from ensemblage.counting._pairs import label_count_squares, pair_histogram
 
+pytestmark = pytest.mark.usefixtures("only_kernels")
+
 SQUARES = np.empty(0, dtype=np.int64)
 
 

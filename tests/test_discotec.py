@@ -14,6 +14,8 @@ from ensemblage import Discotec, Ensemble
 from ensemblage.counting import _pair_sums
 from ensemblage.ranking import _discotec, _pair_means
 
+pytestmark = pytest.mark.usefixtures("only_kernels")
+
 DISTANCES = ["binary", "tv", "kl", "hellinger"]
 SIX_OBJECTS = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5]]).T
 few_members = pytest.mark.filterwarnings("ignore:Discotec needs at least 3 partitions")

@@ -16,7 +16,7 @@ from scipy.spatial.distance import squareform
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, EvidenceAccumulation, report
-from ensemblage.consensus import _rounds
+from ensemblage.consensus import _linkage, _rounds
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
 from ensemblage.consensus._linkage import (
@@ -539,3 +539,21 @@ def test_page_of_two_objects():
 
 def summary_of(labels):
     return report.summarize(labels, EvidenceAccumulation().fit(labels))
+
+
+@pytest.mark.parametrize("m", [255, 256, 257, 513])
+@pytest.mark.parametrize(
+    ("p", "missing", "threshold"), [(3, 0.0, None), (7, 0.2, None), (9, 0.0, 0.3), (253, 0.0, None)]
+)
+def test_complete_linkage_on_bytes_merges_as_on_a_condensed_matrix(m, p, missing, threshold, monkeypatch):
+    labels = planted_labels(n=2 * m, p=p, k=5, noise=0.5, missing=missing, seed=m)[0]
+    ensemble = Ensemble(np.unique(labels, axis=0)[:m])
+    model = EvidenceAccumulation(3, linkage="complete", association_threshold=threshold)
+    on_bytes = model.fit(ensemble).linkage_matrix_
+    monkeypatch.setattr(_linkage, "MOST_LEVELS", 0)
+    assert_array_equal(model.fit(ensemble).linkage_matrix_, on_bytes)
+
+
+def test_complete_linkage_where_bytes_do_not_hold_the_levels():
+    labels = np.random.default_rng(0).integers(3, size=(40, 300))
+    assert_same_merges(merges_of(labels, "complete"), naive_merges(labels, "complete"))

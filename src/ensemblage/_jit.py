@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numba
 from numba.core.compiler_lock import global_compiler_lock
+from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,7 +20,41 @@ def jit(function: Callable[P, R]) -> Callable[P, R]:
     numba refuses to cache when neither the package's folder nor the user's home can be written;
     the kernel is then compiled anew in every process.
     """
-    options: Any = {"nogil": True, "error_model": "numpy"}
+    return _compiled(function)
+
+
+def inner_jit(function: Callable[P, R]) -> Callable[P, R]:
+    """`jit` for what only kernels call. Without an entry for Python it compiles in two thirds of the time."""
+    return _compiled(function, no_cpython_wrapper=True)
+
+
+PLAIN_KERNELS = bool(os.environ.get("ENSEMBLAGE_PLAIN_KERNELS"))
+"""Whether kernels are loops alone, without vector instructions. A cache of compiled kernels is of one of the two."""
+
+
+def by_vectors(plain: Any) -> Callable[[Any], Any]:
+    """Decorator of what is written as vector instructions: where these are not wanted it is the ``plain`` kernel."""
+    return lambda vectors: plain if PLAIN_KERNELS else vectors
+
+
+FEW_OPERATIONS = 2**23
+
+
+def are_few(operations: int) -> bool:
+    """Whether NumPy does as many operations in less time than it takes to compile a kernel for them."""
+    return operations <= FEW_OPERATIONS
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to: to the compiler, arrays that can be are of another type."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
+    # Nobody calls kernels from C: without an entry for it they compile in four fifths of the time.
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
         compiled: Callable[P, R] = numba.njit(cache=True, **options)(function)
     except RuntimeError:

@@ -87,9 +87,11 @@ class EvidenceAccumulation(ThresholdedConsensus):
     m d / 8 bytes, up to 256 MB and a quarter of ``max_bytes`` (m = 100,000, p = 20: 1.5 s; beyond, and otherwise,
     four times as long). Average linkage compares label counts of clusters (Candel Eqs. 4, 5, 14) in rounds that merge
     all reciprocal nearest neighbours, O(m² p) time as a rule and O(m p + d) memory; along a chain of nearest
-    neighbours, several times slower, where labels are missing or similar or weights differ. Complete linkage fills a
-    condensed matrix of m (m - 1) / 2 pairs, O(m² p) time and 1 to 4 bytes per pair; average linkage with a threshold 4
-    to 8, twice as many where labels are missing. Each distinct row takes p codes and 160 bytes besides, and each object
+    neighbours, several times slower, where labels are missing or similar or weights differ. Complete linkage takes
+    O(m² p) time. Where there are at most 254 different similarities and ``max_bytes`` holds m² bytes, it keeps rows of
+    m bytes for the clusters it is at work on, at most m rows (m = 20,000: 37 MB); otherwise a condensed matrix of
+    m (m - 1) / 2 pairs, 1 to 4 bytes per pair; average linkage with a threshold 4 to 8, twice as many where labels are
+    missing. Each distinct row takes p codes and 160 bytes besides, and each object
     80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.
 
     Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs, sum_table, summed
+from ensemblage._jit import are_few
+from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
@@ -128,19 +129,20 @@ def sums_of_pairs(
             return sums_with(columns[i], columns, counts, (int(n_clusters[i]), n_clusters), np.arange(i + 1, p), f)
 
         return np.stack(parallel_map(with_later, range(p), n_jobs), axis=1)
-    sums = np.zeros((4, p, p), dtype=np.int64)
+    sums = np.zeros((p, p, 4), dtype=np.int64)
     pairs = all_pairs(p)
     large = np.diff(_begins(pairs, n_clusters)) > max(CELLS, 4 * len(codes))
     for i, j in pairs[large]:
-        sums[:, i, j] = _sums_by_sorting(codes[:, i], codes[:, j], counts, n_clusters[i], n_clusters[j], f)
+        sums[i, j] = _sums_by_sorting(codes[:, i], codes[:, j], counts, n_clusters[i], n_clusters[j], f)
     pairs = pairs[~large]
     group = np.cumsum(np.diff(_begins(pairs, n_clusters))) // CELLS
     for some in np.split(pairs, np.flatnonzero(np.diff(group)) + 1):
         begins = _begins(some, n_clusters)
         flat = _count_pairs(codes, counts, n_clusters, some, begins, n_jobs)
         for q, (i, j) in enumerate(some):
-            sum_table(flat[begins[q] : begins[q + 1]], n_clusters[i], n_clusters[j], f, sums[:, i, j])
-    return sums
+            table = flat[begins[q] : begins[q + 1]].reshape(n_clusters[i] + 1, n_clusters[j] + 1)
+            sums[i, j] = sums_of_table(table[:-1, :-1], f)
+    return np.moveaxis(sums, 2, 0)
 
 
 def sums_with(
@@ -158,14 +160,31 @@ def sums_with(
     one that would be far larger than the data is counted by sorting, in O(n log n).
     """
     height, widths = n_clusters
-    sums = np.zeros((4, len(columns)), dtype=np.int64)
-    cells = (height + 1) * (widths[chosen] + 1)
-    dense = cells <= max(2**16, 4 * len(counts))
-    table = np.empty(int(cells[dense].max(initial=0)), dtype=np.int64)
-    agreement_sums(a, columns, counts, height, widths, chosen[dense], f, table, sums)
+    sums = np.zeros((len(columns), 4), dtype=np.int64)
+    n_cells = (height + 1) * (widths[chosen] + 1)
+    dense = n_cells <= max(2**16, 4 * len(counts))
+    if are_few(len(columns) ** 2 * (1_000 + len(counts))) and are_few(256 * len(counts)):
+        for j in chosen[dense]:
+            shape = height + 1, int(widths[j]) + 1
+            cells = np.ravel_multi_index((a, columns[j]), shape)
+            table = np.bincount(cells, counts, shape[0] * shape[1]).astype(np.int64)  # exact below 2⁵³
+            sums[j] = sums_of_table(table.reshape(shape)[:-1, :-1], f)
+    else:
+        table = np.empty(int(n_cells[dense].max(initial=0)), dtype=np.int64)
+        agreement_sums(a, columns, counts, height, widths, chosen[dense], f, table, sums)
     for j in chosen[~dense]:
-        sums[:, j] = _sums_by_sorting(a, columns[j], counts, height, int(widths[j]), f)
-    return sums
+        sums[j] = _sums_by_sorting(a, columns[j], counts, height, int(widths[j]), f)
+    return sums.T
+
+
+def sums_of_table(table: NDArray[np.int64], f: NDArray[np.int64]) -> list[int]:
+    """`sums_with` of one contingency table of clusters by clusters."""
+    totals = table, table.sum(axis=1), table.sum(axis=0)
+    return [*(_summed(counts, f) for counts in totals), int(table.sum())]
+
+
+def _summed(counts: NDArray[np.int64], f: NDArray[np.int64]) -> int:
+    return int((f[counts] if len(f) else counts**2).sum())
 
 
 def _sums_by_sorting(
@@ -173,7 +192,7 @@ def _sums_by_sorting(
 ) -> list[int]:
     both = (a < height) & (b < width)
     x, y, counts = a[both].astype(np.int64), b[both].astype(np.int64), counts[both]
-    return [*(summed(_tally(values, counts), f) for values in (x * width + y, x, y)), int(counts.sum())]
+    return [*(_summed(_tally(values, counts), f) for values in (x * width + y, x, y)), int(counts.sum())]
 
 
 def _tally(values: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._jit import are_few
 from ensemblage._log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.kernels._discotec import CHUNK, sum_marked_pairs, sum_pairs
@@ -87,6 +88,8 @@ def wide_sums_over_pairs(
     """
     p, s = len(ensemble.by_column), len(judged.by_column)
     if not len(tables) and ensemble.complete and judged.complete:
+        if are_few(len(counts) ** 2 * (p + s)) and counts.sum() < 2**31:
+            return _sums_of_few_rows(ensemble, judged, counts, int(thresholds[-1]))
         same = judged is ensemble
         both = ensemble.by_row if same else np.hstack([ensemble.by_row, judged.by_row])
         bitmaps = Bitmaps.of(both, counts)
@@ -111,3 +114,17 @@ def wide_sums_over_pairs(
     operations = len(counts) * (1 + (p + (8 if len(tables) else 1) * s) // 8)
     tasks = map_rows(of_task, [np.arange(len(counts))], n_jobs=n_jobs, size=rows_of_slice(operations, TASK_ROWS))
     return WideSums(*(np.sum(parts, axis=0) for parts in zip(*tasks, strict=True)))
+
+
+def _sums_of_few_rows(ensemble: Codes, judged: Codes, counts: NDArray[np.int64], threshold: int) -> WideSums:
+    """`wide_sums_over_pairs` of marks where nothing is missing, by (m, m) matrices."""
+
+    def join(column: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(np.equal.outer(column, column))
+
+    joined = np.zeros((len(counts), len(counts)), dtype=np.int32)
+    for column in ensemble.by_column:
+        joined += join(column)
+    pairs = np.where(joined >= threshold, np.outer(counts, counts), 0)
+    sums = np.array([(pairs * join(column)).sum() for column in judged.by_column]), pairs.sum()[None]
+    return WideSums(*(np.column_stack(np.divmod(part, 2**31)) for part in sums))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._jit import read_only
 from ensemblage.kernels._profiles import add_labels
 from ensemblage.rows.protocol import LabelRows
 
@@ -28,4 +29,6 @@ def label_profile(
 
 
 def _add_labels(codes: Any, clusters: Any, counts: Any, profile: Any, offsets: Any) -> None:
-    add_labels(codes, clusters, counts, offsets, profile)
+    # As one signature: the kernel is compiled once.
+    codes, offsets = read_only(codes), read_only(offsets)
+    add_labels(codes, clusters.astype(np.int32, copy=False), counts, offsets, profile)

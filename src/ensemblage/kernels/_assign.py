@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._four_rows import OBJECTS, limit_four_rows
 from ensemblage.kernels._lanes import LANES, add_table_rows, partition_starts, row_starts, two_least
 
 
-@jit
+@inner_jit
 def first_place(values: Any, value: Any, n: int) -> int:
     """Index of the first of the first ``n`` values that equals ``value``; the last one if none before it does."""
     for c in range(n - 1):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, merge_end
 from ensemblage.kernels._nearest import nearest_to, work_of_search
 
@@ -36,7 +36,7 @@ class Nearest(NamedTuple):
         return cls(np.full(m, -1), searched, born, np.zeros(1, dtype=np.int64))
 
 
-@jit
+@inner_jit
 def most_promising(clusters: Any) -> int:
     """The cluster that may be most similar to another."""
     rows, several, used, bound = clusters[1], clusters[2], clusters[5], clusters[11]
@@ -50,7 +50,7 @@ def most_promising(clusters: Any) -> int:
     return chosen
 
 
-@jit
+@inner_jit
 def take_out(c: int, offsets: Any, clusters: Any) -> None:
     """Take a cluster that is about to be merged off its list; a row alone gets counts of its labels."""
     codes, rows, several, place, alone, used, sizes, labels, counts, begin, length, _ = clusters
@@ -88,7 +88,7 @@ def move_together(clusters: Any) -> None:
     used[2] = end
 
 
-@jit
+@inner_jit
 def merge_labels(first: int, second: int, clusters: Any) -> None:
     """Write the label counts of both clusters behind all others; they are the first one's from now on."""
     _, _, _, _, _, used, _, labels, counts, begin, length, _ = clusters

@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ensemblage._jit import jit
+from ensemblage._jit import PLAIN_KERNELS, inner_jit, jit
 
 WORDS = 64
 """Words of 64 rows of a block: the planes, and the maps of a row's labels, fit into the first-level cache."""
@@ -44,7 +44,7 @@ def fill_maps(codes: Any, offsets: Any, places: Any, first: int, maps: Any) -> N
         maps[everything, k, w] |= bit
 
 
-@jit
+@inner_jit
 def number_maps(codes: Any, offsets: Any, maps: Any, numbers: Any) -> None:
     """codes : IN (p,) of a row
     offsets : IN (p,) first map of each partition
@@ -167,7 +167,8 @@ def _count_by_vectors(maps: Any, k: int, numbers: Any, planes: Any) -> None:
     count_by_vectors(maps, k, numbers, planes)
 
 
-count_in_planes = _count_by_vectors if platform.machine().lower() in ("x86_64", "amd64") else count_by_words
+BY_VECTORS = not PLAIN_KERNELS and platform.machine().lower() in ("x86_64", "amd64")
+count_in_planes = _count_by_vectors if BY_VECTORS else count_by_words
 """The faster of the two, where that was measured."""
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 
 
 class Chain(NamedTuple):
@@ -31,7 +31,7 @@ class Chain(NamedTuple):
         return cls(np.empty(m, dtype=np.int64), np.empty(m), chained, dead, np.zeros(2, dtype=np.int64))
 
 
-@jit
+@inner_jit
 def is_nearer(similarity: float, other: int, itself: int, best: float, nearest: int, before: int, chained: Any) -> bool:
     """other : IN a cluster of this similarity to ...
     itself : IN ... this one
@@ -44,7 +44,7 @@ def is_nearer(similarity: float, other: int, itself: int, best: float, nearest: 
     return is_better and other != itself and (not chained[other] or other == before)
 
 
-@jit
+@inner_jit
 def end_of(chain: Any) -> tuple[Any, Any, Any]:
     """The last cluster, the one before it (-1: none), and how similar they are."""
     nodes, links, _, _, progress = chain
@@ -63,7 +63,7 @@ def extend(chain: Any, node: int, similarity: float) -> None:
     progress[0] += 1
 
 
-@jit
+@inner_jit
 def merge_end(chain: Any, pairs: Any, similarities: Any) -> tuple[int, int]:
     """Merge the last two clusters; returns the one that takes the other in, and the other.
 

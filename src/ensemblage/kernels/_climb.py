@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._slices import next_rows
 
 
@@ -28,12 +28,12 @@ class Climb(NamedTuple):
     """(k,) rows."""
 
 
-@jit
+@inner_jit
 def weighted_density(size: Any, joined: Any, pairs: Any) -> Any:
     return size * joined / pairs if pairs > 0 else 0.0
 
 
-@jit
+@inner_jit
 def weigh_labels(row: Any, offsets: Any, weights: Any, state: Any, alphas: Any, sizes: Any) -> float:
     """Returns the weight of the partitions that label the row.
 
@@ -59,7 +59,7 @@ def weigh_labels(row: Any, offsets: Any, weights: Any, state: Any, alphas: Any, 
     return total
 
 
-@jit
+@inner_jit
 def move_row(row: Any, count: int, a: int, b: int, offsets: Any, state: Any) -> None:
     """Move a row with its objects from cluster a to b; the sums of the pairs are left as they are."""
     alpha, labelled, _, _, sizes, n_rows = state

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, is_nearer, merge_end
 
 
@@ -37,7 +37,7 @@ def place_of(a: int, b: int, m: int) -> int:
     return start_of(min(a, b), m) + max(a, b) - min(a, b) - 1
 
 
-@jit
+@inner_jit
 def merge_entries(first: int, second: int, condensed: Any, average: bool, left: Any, dead: Any) -> None:
     """first : IN the cluster that takes the other in
     second : IN
@@ -57,7 +57,7 @@ def merge_entries(first: int, second: int, condensed: Any, average: bool, left: 
     sizes[first] += sizes[second]
 
 
-@jit
+@inner_jit
 def nearest_entry(
     top: int, before: int, link: float, condensed: Any, average: bool, left: Any, chained: Any, dead: Any
 ) -> tuple[int, float]:
@@ -126,7 +126,7 @@ def condensed_chain(
     return bool(progress[1] < m - 1)
 
 
-@jit
+@inner_jit
 def without_dead(left: Any, dead: Any) -> int:
     """Close the gaps in `left`; returns how many are left."""
     kept = 0

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 
 
 @jit
@@ -19,7 +19,7 @@ def contingency(a: Any, b: Any, counts: Any, width: int, table: Any) -> None:
         table[np.int64(a[i]) * width + np.int64(b[i])] += counts[i]
 
 
-@jit
+@inner_jit
 def summed(counts: Any, f: Any) -> Any:
     """Sum of f[count]; of count² where f is empty."""
     total = np.int64(0)
@@ -32,7 +32,7 @@ def summed(counts: Any, f: Any) -> Any:
     return total
 
 
-@jit
+@inner_jit
 def sum_table(flat: Any, height: int, width: int, f: Any, sums: Any) -> None:
     """flat : IN (height + 1) * (width + 1) cells
     height : IN clusters of one partition
@@ -80,10 +80,10 @@ def agreement_sums(
     chosen : IN the others to compare a with
     f : IN f[count], or empty for count²
     table : WORK flat int64, holds the largest table
-    sums : OUT (4, p) sum of f over cells, row totals, column totals; objects that both label
+    sums : OUT (p, 4) sum of f over cells, row totals, column totals; objects that both label
     """
     for j in chosen:
         flat = table[: (heights + 1) * (widths[j] + 1)]
         flat[:] = 0
         contingency(a, columns[j], counts, widths[j] + 1, flat)
-        sum_table(flat, heights, widths[j], f, sums[:, j])
+        sum_table(flat, heights, widths[j], f, sums[j])

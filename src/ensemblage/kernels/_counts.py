@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
     EIGHT,
@@ -24,7 +24,7 @@ BLOCK = 2048
 """Rows whose counters stay in the first-level cache."""
 
 
-@jit
+@inner_jit
 def lower_keys(
     columns: Any, missing: Any, rank: Any, shift: int, row: int, codes: Any, start: int, counters: Any, keys: Any
 ) -> Any:
@@ -55,7 +55,7 @@ def lower_keys(
     return lowest
 
 
-@jit
+@inner_jit
 def first_edge(rank: Any, shift: int, rows: Any, keys: Any, least: Any) -> tuple[Any, Any, int]:
     """The edge of that rank with the smallest (i, j), i < j: i, j, and the place of its row that is left.
 
@@ -194,7 +194,7 @@ def grow_tree_of_bitmaps(
     return bool(e < stop)
 
 
-@jit
+@inner_jit
 def lowest_key(keys: Any, start: Any, stop: Any) -> Any:
     """Least of some keys: several times as fast as NumPy's in a compiled function."""
     lowest = JOINED
@@ -203,7 +203,7 @@ def lowest_key(keys: Any, start: Any, stop: Any) -> Any:
     return lowest
 
 
-@jit
+@inner_jit
 def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> Any:
     """Returns the words in which a row is marked, as bits.
 
@@ -227,7 +227,7 @@ def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> Any:
     return words
 
 
-@jit
+@inner_jit
 def lower_marked_keys(
     planes: Any, marks: Any, words: Any, p: int, shift: int, row: int, rows: Any, keys: Any, best: Any, least: Any
 ) -> None:

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._slices import next_rows
 
 
-@jit
+@inner_jit
 def root_of(parent: Any, i: int) -> int:
     for _ in range(parent.shape[0]):
         if parent[i] == i:

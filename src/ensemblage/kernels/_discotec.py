@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
     EIGHT,
@@ -25,7 +25,7 @@ CHUNK = 192
 """Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""
 
 
-@jit
+@inner_jit
 def mark_frequent(joined: Any, labelled: Any, thresholds: Any, marks: Any) -> None:
     """1 where the partitions that join a pair reach the threshold for as many as label it."""
     if labelled.shape[0] == 0:
@@ -37,14 +37,14 @@ def mark_frequent(joined: Any, labelled: Any, thresholds: Any, marks: Any) -> No
             marks[j] = joined[j] >= thresholds[labelled[j]]
 
 
-@jit
+@inner_jit
 def look_up(joined: Any, labelled: Any, table: Any, values: Any) -> None:
     """Value of each pair by the partitions that label it and those that join it."""
     for j in range(joined.shape[0]):
         values[j] = table[labelled[j] if labelled.shape[0] else table.shape[0] - 1, joined[j]]
 
 
-@jit
+@inner_jit
 def add_values(x: Any, columns: Any, start: int, weight: int, values: Any, sums: Any) -> None:
     """x : IN (s,) codes of the row; empty: all are equal
     columns : IN (s, m)
@@ -68,7 +68,7 @@ def add_values(x: Any, columns: Any, start: int, weight: int, values: Any, sums:
         sums[t] += weight * np.int64(total)
 
 
-@jit
+@inner_jit
 def finish_row(known: Any, sums: Any, own: Any, count: int, wide: Any) -> None:
     """known : IN (s,) 1 where each clustering labels the row; empty: all do
     sums : IN (s,) over the pairs of the row with later rows

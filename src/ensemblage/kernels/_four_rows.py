@@ -14,6 +14,8 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
+from ensemblage._jit import by_vectors
+from ensemblage.kernels import _plain
 from ensemblage.kernels._lanes import LANES, SIZE, vectors_at
 
 OBJECTS = 4
@@ -23,6 +25,7 @@ BYTES, INDEX = ir.IntType(8).as_pointer(), ir.IntType(32)
 DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 
 
+@by_vectors(_plain.limit_four_rows)
 @intrinsic
 def limit_four_rows(
     typing_context: Any,

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit
 
 
-@jit
+@inner_jit
 def count_joined(columns: Any, row: Any, absent: Any, start: int, joined: Any, weights: Any = None) -> None:
     """columns : IN (p, m) codes
     row : IN (p,) codes of one row
@@ -39,7 +39,7 @@ def count_joined(columns: Any, row: Any, absent: Any, start: int, joined: Any, w
                 joined[j] += weight * (column[j] == code)
 
 
-@jit
+@inner_jit
 def count_labelled(columns: Any, row: Any, absent: Any, start: int, labelled: Any, weights: Any = None) -> None:
     """columns : IN (p, m) codes
     row : IN (p,) codes of one row

@@ -2,7 +2,8 @@
 
 Written as LLVM instructions: from a loop over the columns the compiler makes code with three to four times the run
 time, for it does not keep sums over columns in registers. They are vectors of LLVM, of no one processor: it makes of
-them what the processor has. A table's width must be a multiple of ``LANES``.
+them what the processor has, and `_plain` has loops that give the same bits.
+A table's width must be a multiple of ``LANES``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ensemblage._jit import jit
+from ensemblage._jit import by_vectors, inner_jit
+from ensemblage.kernels import _plain
 
 LANES = 8
 """Columns that are added at once."""
@@ -30,7 +32,7 @@ N_CHAINS = 4
 SIZE = ir.IntType(64)
 
 
-@jit
+@inner_jit
 def partition_starts(partitions: Any, offsets: Any, width: Any) -> Any:
     """For `row_starts`: the partitions and where their rows begin in the flat table, both uint64.
 
@@ -47,7 +49,7 @@ def partition_starts(partitions: Any, offsets: Any, width: Any) -> Any:
     return firsts
 
 
-@jit
+@inner_jit
 def row_starts(labels: Any, firsts: Any, width: Any, starts: Any) -> None:
     """labels : IN (p,) codes of one row
     firsts : IN of `partition_starts`
@@ -58,6 +60,7 @@ def row_starts(labels: Any, firsts: Any, width: Any, starts: Any) -> None:
         starts[t] = firsts[1, t] + np.uint64(labels[firsts[0, t]]) * np.uint64(width)
 
 
+@by_vectors(_plain.add_table_rows)
 @intrinsic
 def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> Any:
     """``sums[c]`` = the sum of ``table[s + c]`` over s in ``starts``, added in their order, for every c.
@@ -94,6 +97,7 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
     return types.void(table, starts, sums), generate
 
 
+@by_vectors(_plain.add_lines)
 @intrinsic
 def add_lines(
     typing_context: Any,
@@ -158,6 +162,7 @@ def add_lines(
     return types.boolean(*arguments), generate
 
 
+@by_vectors(_plain.two_least)
 @intrinsic
 def two_least(typing_context: Any, values: Any) -> Any:
     """The least of ``values`` and the least of the others (C-contiguous, a multiple of ``LANES``, no NaN)."""

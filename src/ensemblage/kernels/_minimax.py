@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._slices import next_rows
 
 
@@ -26,7 +26,7 @@ FEW = 64
 """Neighbours that are kept in a list; more of them are found by sorting."""
 
 
-@jit
+@inner_jit
 def sum_of_few(similarities: Any, counts: Any, largest: Any) -> float:
     """Sum of the largest similarities of objects.
 
@@ -50,7 +50,7 @@ def sum_of_few(similarities: Any, counts: Any, largest: Any) -> float:
     return total
 
 
-@jit
+@inner_jit
 def sum_of_many(similarities: Any, counts: Any, n_neighbors: int) -> float:
     """As `sum_of_few`, in a time that does not grow with the number of objects."""
     order = np.argsort(similarities)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 
 
-@jit
+@inner_jit
 def score_row(i: int, space: Any, features: Any, table: Any, score: Any) -> None:
     """i : IN a row
     space : IN (n, m) features, (n, u) codes, (u + 1,) offsets, (u,) weights
@@ -34,7 +34,7 @@ def score_row(i: int, space: Any, features: Any, table: Any, score: Any) -> None
             score[c] += table[f, c]
 
 
-@jit
+@inner_jit
 def fill_table(weights: Any, offsets: Any, proportions: Any, table: Any) -> None:
     """weights : IN (u,)
     offsets : IN (u + 1,)
@@ -68,7 +68,7 @@ def count_members(codes: Any, offsets: Any, labels: Any, counts: Any, sizes: Any
             counts[offsets[j] + codes[i, j], labels[i]] += 1
 
 
-@jit
+@inner_jit
 def move_member(row: Any, offsets: Any, old: int, new: int, counts: Any, sizes: Any) -> None:
     sizes[old] -= 1
     sizes[new] += 1
@@ -100,7 +100,7 @@ def means(X: Any, labels: Any, counts: Any, sizes: Any, features: Any, proportio
             proportions[f, c] = counts[f, c] / size
 
 
-@jit
+@inner_jit
 def farthest_row(space: Any, labels: Any, sizes: Any, features: Any, table: Any, score: Any) -> int:
     """The row that lies farthest from its own centre, out of a cluster with two rows or more."""
     farthest, most = 0, -1.0
@@ -112,13 +112,13 @@ def farthest_row(space: Any, labels: Any, sizes: Any, features: Any, table: Any,
     return farthest
 
 
-@jit
+@inner_jit
 def hamerly_bound(first: float, second: float, rounding: float) -> Any:
     """How far the two nearest centres may come closer to each other before the row must be looked at again."""
     return np.sqrt(max(second - rounding, 0.0)) - np.sqrt(first + rounding)
 
 
-@jit
+@inner_jit
 def two_least_of(score: Any) -> tuple[int, Any, Any]:
     """The nearest centre, the first one on ties, and the squared distances to it and to the next."""
     nearest, first, second = 0, score[0], np.inf
@@ -175,7 +175,7 @@ def add_centre(
             bounds[i] = hamerly_bound(first[i], min(second[i], distance), rounding)
 
 
-@jit
+@inner_jit
 def drifts(
     before: Any, features: Any, before_proportions: Any, proportions: Any, offsets: Any, weights: Any, drift: Any
 ) -> None:
@@ -197,7 +197,7 @@ def drifts(
         drift[c] = (np.sqrt(shift[c]) + np.sqrt(most)) * (1 + 1e-12)
 
 
-@jit
+@inner_jit
 def fill_empty(space: Any, run: Any, table: Any, score: Any) -> None:
     """An empty cluster takes the row farthest from its own centre.
 

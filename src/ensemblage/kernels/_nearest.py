@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit
 from ensemblage.kernels._chain import is_nearer
 
 TOLERANCE = 1e-9
@@ -80,7 +80,7 @@ class Clusters(NamedTuple):
         )  # fmt: skip
 
 
-@jit
+@inner_jit
 def fill_tables(labels: Any, counts: Any, size: float, compared: Any, tables: Any) -> None:
     """labels : IN labels of the cluster, ascending
     counts : IN members with each label
@@ -119,7 +119,7 @@ def fill_tables(labels: Any, counts: Any, size: float, compared: Any, tables: An
         rest[offsets[t] : offsets[t + 1]] = left
 
 
-@jit
+@inner_jit
 def nearest_row(
     clusters: Any,
     offsets: Any,
@@ -171,7 +171,7 @@ def nearest_row(
     return nearest, best
 
 
-@jit
+@inner_jit
 def nearest_cluster(
     clusters: Any, tables: Any, total: float, itself: int, before: int, chained: Any, nearest: int, best: float
 ) -> tuple[int, float]:
@@ -206,7 +206,7 @@ def nearest_cluster(
     return nearest, best
 
 
-@jit
+@inner_jit
 def nearest_to(
     top: int, before: int, link: float, compared: Any, clusters: Any, chained: Any, tables: Any
 ) -> tuple[int, float]:
@@ -237,7 +237,7 @@ def nearest_to(
     return nearest_row(clusters, offsets, tables, total, top, before, chained, near, best)
 
 
-@jit
+@inner_jit
 def work_of_search(compared: Any, clusters: Any) -> int:
     """Upper bound of the elementary operations of one search."""
     m, p = clusters[0].shape

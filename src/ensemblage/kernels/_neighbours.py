@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
     EIGHT,
@@ -21,7 +21,7 @@ from ensemblage.kernels._bitmaps import (
 from ensemblage.kernels._joined import count_joined, count_labelled
 
 
-@jit
+@inner_jit
 def least_to_keep(joined: Any, i: int, n_neighbors: int, p: int, weighted: bool) -> float:
     """The n_neighbors-th largest entry of others than i.
 
@@ -168,7 +168,7 @@ def find_neighbours_by_bits(
     return n_found
 
 
-@jit
+@inner_jit
 def part_strongest(planes: Any, n: int, above: Any, tied: Any) -> Any:
     """Returns how many of the ties are among the n largest numbers: the others of them are above the ties.
 

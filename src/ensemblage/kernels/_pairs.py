@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
     EIGHT,
@@ -122,7 +122,7 @@ def add_pairs_of_tile(bitmaps: Any, tile: Any, first: int, last: int, histogram:
             add_numbers(planes, members[k], counts[i], masks, zeros, histogram)
 
 
-@jit
+@inner_jit
 def add_numbers(planes: Any, members: Any, weight: int, masks: Any, zeros: Any, histogram: Any) -> None:
     """Walk down the tree of the planes, from the highest on; branches without a row are left out.
 

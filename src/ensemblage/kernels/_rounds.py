@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._lanes import LINE, add_lines
 
 
@@ -103,7 +103,7 @@ def find_nearest(
         least = best.min()
 
 
-@jit
+@inner_jit
 def least_sum(total: float, itemsize: int) -> float:
     """What the sum with a cluster must reach at least, for each of its objects, in a type of that many bytes."""
     return np.floor(total + 1e-6) if itemsize <= 2 else total * (1 - 3e-7)
@@ -127,7 +127,7 @@ def move_together(profiles: Any) -> None:
     used[0], used[1], used[2] = kept, end, new
 
 
-@jit
+@inner_jit
 def merge_profiles(first: int, second: int, profiles: Any) -> None:
     """The second cluster becomes part of the first; its label counts are written behind all others."""
     _, _, used, all_labels, all_counts, begin, length, sizes, _, _ = profiles

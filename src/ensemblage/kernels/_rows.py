@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 
 
 @jit
@@ -57,7 +57,7 @@ def group_rows(words: Any, table: Any, group: Any, first: Any) -> int:
     return n_groups
 
 
-@jit
+@inner_jit
 def row_is_less(words: Any, a: int, b: int) -> bool:
     for c in range(1, words.shape[1]):
         if words[a, c] != words[b, c]:

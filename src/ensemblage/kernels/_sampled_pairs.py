@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 
 
-@jit
+@inner_jit
 def distances_of_pair(i: int, j: int, rows: Any, tables: Any, distances: Any) -> None:
     """i : IN a row
     j : IN another

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
 
 
-@jit
+@inner_jit
 def fill_row_tables(codes: Any, compared: Any, tables: Any) -> None:
     """codes : IN (p,) codes of a row
     compared : IN Compared
@@ -29,7 +29,7 @@ def fill_row_tables(codes: Any, compared: Any, tables: Any) -> None:
                 tables[begin + g, 0] = weights[t] * similar[starts[t] + c * k + g]
 
 
-@jit
+@inner_jit
 def sums_of_pair(codes: Any, offsets: Any, tables: Any) -> tuple[float, float, float]:
     """Weighted similarity of the labels of a row with those of the tables' row, weight of what labels both; ratio."""
     joined, labelled = 0.0, 0.0

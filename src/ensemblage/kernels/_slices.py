@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit
 
 
-@jit
+@inner_jit
 def next_rows(n: int, operations: int, budget: int, progress: Any) -> tuple[int, int]:
     """The first row of this slice and the one after its last: one row or more.
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._jit import are_few
 from ensemblage.kernels._coding import look_up_values, mark_values
 from ensemblage.labels._checks import check_size
 from ensemblage.labels._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
@@ -87,7 +88,12 @@ def _code_by_range(
     ends = np.cumsum(sizes, dtype=np.int64)
     starts = ends - sizes
     present = np.zeros(ends[-1], dtype=np.uint8)
-    map_rows(mark_values, [matrix], lowest, starts, present)
+    few = are_few(64 * matrix.size)
+    if few:
+        places = starts + matrix - lowest
+        present[places] = 1
+    else:
+        map_rows(mark_values, [matrix], lowest, starts, present)
     code_of = np.empty(len(present), dtype=np.int32)
     categories: list[NDArray[np.int64]] = []
     for low, start, end, number in zip(lowest.tolist(), starts, ends, missing, strict=True):
@@ -98,5 +104,8 @@ def _code_by_range(
         code_of[start + found] = np.arange(len(found))
         categories.append(found + low)
     codes = np.empty(matrix.shape, dtype=code_dtype(categories))
-    map_rows(look_up_values, [matrix, codes], lowest, starts, code_of)
+    if few:
+        codes[:] = code_of[places]
+    else:
+        map_rows(look_up_values, [matrix, codes], lowest, starts, code_of)
     return CodedColumns(MemoryRows(codes), tuple(categories), None)

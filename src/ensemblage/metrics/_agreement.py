@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_choice, check_weights
 from ensemblage._weighted import n_counted
-from ensemblage.counting._contingency import sums_of_pairs, sums_with
+from ensemblage.counting._contingency import sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._contingency import sum_table
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows
@@ -146,12 +145,10 @@ def sums_of_clustering(
 
 def sums_of_profile(profile: NDArray[np.int64], offsets: NDArray[np.int64], f: NDArray[np.int64]) -> NDArray[np.int64]:
     """`sums_with` from the label counts of the clusters, which are the tables with all partitions."""
-    sums = np.empty((4, len(offsets) - 1), dtype=np.int64)
+    sums = np.empty((len(offsets) - 1, 4), dtype=np.int64)
     for j, (start, stop) in enumerate(pairwise(offsets.tolist())):
-        # One row more, as for objects in no cluster.
-        table = np.vstack([profile[:, start:stop], np.zeros((1, stop - start), dtype=np.int64)])
-        sum_table(table.ravel(), len(profile), stop - start - 1, f, sums[:, j])
-    return sums
+        sums[j] = sums_of_table(profile[:, start : stop - 1], f)
+    return sums.T
 
 
 def agreement_matrix(

@@ -166,8 +166,8 @@ class Discotec(BaseRanker):
     it is not judged.
 
     Sums are whole numbers, so scores depend neither on the threads nor on the order of the objects, and copies of a
-    member tie exactly. O(m² p) time for m distinct label rows (n = 100,000, p = 50: 8 s on two cores; "binary" without
-    missing labels, by bitmaps, 2 s) and O(m p) memory, and up to 64 MB of bitmaps; "tv" without missing labels
+    member tie exactly. O(m² p) time for m distinct label rows ("binary" without missing labels, by bitmaps,
+    n = 100,000, p = 50: 3 s of one core) and O(m p) memory, and up to 64 MB of bitmaps; "tv" without missing labels
     O(m p²) from contingency tables.
 
     References

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._jit import are_few
 from ensemblage.kernels._rows import group_rows, pack_rows, sort_ties
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.threads import parallel_map
@@ -40,6 +41,8 @@ def distinct_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> DistinctRo
     O(n p) for the hashing, O(m log m) for the order of the m distinct rows; memory O(n p).
     """
     n, index = len(codes), _index_type(len(codes))
+    if codes.size and are_few(128 * codes.size):
+        return _distinct_by_sorting(codes)
     word, limits = words_of_columns(radices), radices.astype(np.uint64)
     words = np.empty((n, word[-1] + 1), dtype=np.uint64)
     parallel_map(lambda block: pack_rows(codes[block], limits, word, words[block]), row_blocks(n))
@@ -57,6 +60,16 @@ def distinct_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> DistinctRo
     rank[order] = np.arange(m, dtype=index)
     inverse = rank[group]
     return DistinctRows(np.take(codes, first[order], axis=0), np.bincount(inverse, minlength=m), inverse)
+
+
+def _distinct_by_sorting(codes: NDArray[Any]) -> DistinctRows:
+    """`distinct_rows` without a kernel. O(p n log n)."""
+    order = np.lexsort(codes.T[::-1])
+    ordered = codes[order]
+    is_new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    inverse = np.empty(len(codes), dtype=_index_type(len(codes)))
+    inverse[order] = np.cumsum(is_new) - 1
+    return DistinctRows(ordered[is_new], np.bincount(inverse), inverse)
 
 
 def words_of_columns(radices: NDArray[np.int64]) -> NDArray[np.intp]:

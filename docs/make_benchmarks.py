@@ -1,0 +1,82 @@
+"""Write the measured tables of BENCHMARKS.md and the figure of growth: python docs/make_benchmarks.py [REF]
+
+With a commit, everything is measured anew against it first, which takes an hour; without one, the records in
+benchmarks/records are written out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+from matplotlib.figure import Figure
+
+HERE = Path(__file__).parent
+BENCHMARKS = HERE.parent / "benchmarks"
+RECORDS = BENCHMARKS / "records"
+sys.path.insert(0, str(BENCHMARKS))
+
+from common import COMPARISON, comparison_row  # noqa: E402
+from growth import exponent  # noqa: E402
+
+AXES = {"n": "objects", "p": "partitions", "k": "clusters"}
+
+
+def comparison() -> str:
+    if not (RECORDS / "compare.json").exists():
+        return ""
+    record = json.loads((RECORDS / "compare.json").read_text())
+    rows = "\n".join(comparison_row(row) for row in record["rows"])
+    rounds = sorted({row["rounds"] for row in record["rows"] if "rounds" in row})
+    rounds_text = " to ".join(map(str, dict.fromkeys([rounds[0], rounds[-1]])))
+    return f"{record['machine']}; against {record['against'][:7]}, {rounds_text} pairs.\n\n{COMPARISON}\n{rows}\n"
+
+
+def points(record: dict[str, Any], work: str, over: str) -> list[tuple[float, float]]:
+    return [(r["size"], r["seconds"]) for r in record["rows"] if r["work"] == work and r["over"] == over]
+
+
+def growth() -> str:
+    """The exponents as a table; draws docs/growth.png."""
+    record = json.loads((RECORDS / "growth.json").read_text())
+    works = list(dict.fromkeys(row["work"] for row in record["rows"]))
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
+    lines = ["| work | over n | over p | over k |", "|---|---|---|---|"]
+    all_axes = figure.subplots(1, 3, sharey=True)
+    for work in works:
+        exponents = []
+        for axes, over in zip(all_axes, AXES, strict=True):
+            found = points(record, work, over)
+            exponents.append(f"{exponent(found):.2f}" if len(found) > 1 else "–")
+            if not found:
+                continue
+            axes.loglog(*zip(*found, strict=True), marker="o", markersize=3, label=work)
+            axes.set_xlabel(AXES[over])
+        lines.append(f"| {work} | {' | '.join(exponents)} |")
+    all_axes[0].set_ylabel("processor seconds, one thread")
+    all_axes[0].legend(fontsize=7)
+    figure.savefig(HERE / "growth.png", dpi=110)
+    return f"{record['machine']}.\n\n" + "\n".join(lines) + "\n"
+
+
+def with_part(text: str, name: str, part: str) -> str:
+    """A document with this between its marks."""
+    begin, end = f"<!-- {name}: written by docs/make_benchmarks.py -->\n", f"<!-- end of {name} -->\n"
+    return re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + part + end, text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        record = str(RECORDS / "compare.json")
+        subprocess.run([sys.executable, str(BENCHMARKS / "compare.py"), sys.argv[1], "--record", record], check=True)
+        subprocess.run([sys.executable, str(BENCHMARKS / "growth.py"), str(RECORDS / "growth.json")], check=True)
+    page = HERE / "BENCHMARKS.md"
+    text = with_part(page.read_text(encoding="utf-8"), "comparison", comparison())
+    page.write_text(with_part(text, "growth", growth()), encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.benchmark._entries import Entry
+from ensemblage.benchmark._kinds import Traits
+from ensemblage.benchmark._scores import unpacked
 from ensemblage.reproduce._store import Result
 
 N_RESAMPLES = 2_000
@@ -32,6 +34,13 @@ class Row(NamedTuple):
     is_part: bool
     objects: NDArray[np.intp]
     result: Result
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(n,) of the objects, −1 for no cluster; empty without a result."""
+        if self.result.numbers is None:
+            return np.empty(0, dtype=np.int64)
+        return unpacked(self.result.numbers["labels"], len(self.objects))
 
 
 class Line(NamedTuple):
@@ -91,12 +100,15 @@ class Board:
     ----------
     rows : sequence of Row
         One per set, pool, entry and seed.
+    traits : mapping of str to Traits, optional
+        What the kinds of the sets go by.
     score : {"ari", "ami", "nca"}, default "ari"
         What entries are ordered by.
     """
 
-    def __init__(self, rows: Sequence[Row], score: str = "ari") -> None:
+    def __init__(self, rows: Sequence[Row], traits: Mapping[str, Traits] | None = None, score: str = "ari") -> None:
         self.rows = list(rows)
+        self.traits = dict(traits or {})
         self.score = score
 
     @cached_property
@@ -216,9 +228,8 @@ def _between(rows: Sequence[Row], part: bool) -> float:
     for name in {row.set for row in rows}:
         runs = {(r.seed, r.is_part): r for r in rows if r.set == name and r.result.numbers is not None}
         first, second = runs.get((0, False)), runs.get((0, True) if part else (1, False))
-        if first and second and first.result.numbers and second.result.numbers:
-            labels = np.asarray(first.result.numbers["labels"])[second.objects]
-            found.append(adjusted_rand_score(labels, second.result.numbers["labels"]))
+        if first and second:
+            found.append(adjusted_rand_score(first.labels[second.objects], second.labels))
     return float(np.mean(found)) if found else math.nan
 
 

@@ -96,7 +96,7 @@ def _write_labels(board: Board, folder: Path) -> None:
         name = re.sub(r"\W+", "_", f"{row.entry.name} {'' if row.pool == FEATURES else row.pool}").strip("_")
         path = folder / name / f"{row.set}.result{numbers['true_k']}.gz"
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = f'"{name}"\n' + "".join(f"{label + 1}\n" for label in numbers["labels"])
+        text = f'"{name}"\n' + "".join(f"{label + 1}\n" for label in row.labels.tolist())
         with atomic_write(path, "wb") as file:
             file.write(gzip.compress(text.encode(), mtime=0))
 

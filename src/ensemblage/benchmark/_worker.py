@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 TICK = 0.2
-"""Seconds between two looks at the memory."""
+"""Seconds between two looks at the time and the memory."""
+WAITING = 3.0
+"""Seconds of the clock to a second of the processor, at most: others may use the machine too."""
 NOT_FINISHED = "not finished"
 
 
@@ -17,6 +20,7 @@ class Limits(NamedTuple):
     """Of one piece of work."""
 
     seconds: float = 600.0
+    """Of the processor, where the system tells it."""
     gigabytes: float = 4.0
 
 
@@ -43,11 +47,11 @@ class Worker:
         """The result of a function of a module, called there."""
         if self._process is None or not self._process.is_alive():
             self._start()
-        before, most, start = self._memory(), 0.0, time.monotonic()
+        before, most, start, used = self._memory(), 0.0, time.monotonic(), self._seconds()
         self._pipe.send((function, arguments))
         while not self._pipe.poll(TICK):
             most = max(most, self._memory())
-            passed = time.monotonic() - start
+            passed = self._passed(start, used)
             if passed > self.limits.seconds or most - before > self.limits.gigabytes * 1000:
                 self.close()
                 limit = (
@@ -81,6 +85,19 @@ class Worker:
         self._pipe.poll(None)  # what it imports is no part of the work
         self._pipe.recv()
 
+    def _passed(self, start: float, used: float) -> float:
+        """Seconds of the processor; a part of the clock's where those are many more, or nothing else is known."""
+        clock, processor = time.monotonic() - start, self._seconds()
+        return max(processor - used, clock / WAITING) if processor else clock
+
+    def _seconds(self) -> float:
+        """Of the processor that the process has used; 0 where the system does not tell."""
+        try:
+            ticks = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+            return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):
+            return 0.0
+
     def _memory(self) -> float:
         """Megabytes that the process has now; 0 where the system does not tell."""
         status = Path(f"/proc/{self._process.pid}/statm")
@@ -92,12 +109,14 @@ class Worker:
 
 def _serve(pipe: Any) -> None:
     """Do what comes through the pipe until it is closed."""
+    import signal
     import warnings
 
     from threadpoolctl import threadpool_limits
 
     from ensemblage.benchmark import _entries  # noqa: F401
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asked ends this one
     warnings.simplefilter("ignore")
     pipe.send("ready")
     with threadpool_limits(1):

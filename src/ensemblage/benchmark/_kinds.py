@@ -1,0 +1,68 @@
+"""What kind of set it is, by a written rule from the data alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+RULES = {
+    "objects": "up to 300; 301 to 3,000; more",
+    "features": "up to 3; 4 to 50; more",
+    "classes": "2; 3 to 7; more",
+    "balance": "balanced: the largest class has at most 2 times the objects of the smallest; unbalanced: more",
+    "shape": (
+        "of the first reference, in the features as they are clustered. Compact: at least 90 % of the objects lie "
+        "nearer to the mean of their own class than to any other's. Long or bent: not so, but the nearest neighbour of "
+        "at least 90 % has their class. Overlapping: neither"
+    ),
+}
+SHARE = 0.9
+"""Of the objects, for the shape."""
+
+
+class Traits(NamedTuple):
+    """What the kinds of a set go by."""
+
+    n_objects: int
+    n_features: int
+    n_classes: int
+    imbalance: float
+    """Objects of the largest class to those of the smallest."""
+    near_mean: float
+    """Share of the objects nearest to the mean of their own class."""
+    near_neighbour: float
+    """Share of the objects whose nearest neighbour has their class."""
+
+    def kinds(self) -> dict[str, str]:
+        """The kind by each rule of ``RULES``."""
+        shape = "long or bent" if self.near_neighbour >= SHARE else "overlapping"
+        return {
+            "objects": _of(self.n_objects, (300, "up to 300"), (3_000, "301 to 3,000"), "more than 3,000"),
+            "features": _of(self.n_features, (3, "up to 3"), (50, "4 to 50"), "more than 50"),
+            "classes": _of(self.n_classes, (2, "2"), (7, "3 to 7"), "more than 7"),
+            "balance": "balanced" if self.imbalance <= 2 else "unbalanced",
+            "shape": "compact" if self.near_mean >= SHARE else shape,
+        }
+
+
+def traits_of(X: NDArray[np.float64], classes: NDArray[np.int64]) -> Traits:
+    """Of (n, m) features as they are clustered and (n,) classes, 0 for noise, which does not count."""
+    X, classes = X[classes > 0], classes[classes > 0]
+    names, y, sizes = np.unique(classes, return_inverse=True, return_counts=True)
+    means = np.array([X[y == j].mean(axis=0) for j in range(len(names))])
+    nearest_mean = NearestNeighbors(n_neighbors=1).fit(means).kneighbors(X, return_distance=False)[:, 0]
+    neighbour = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
+    return Traits(
+        *X.shape,
+        len(names),
+        float(sizes.max() / sizes.min()),
+        float(np.mean(nearest_mean == y)),
+        float(np.mean(y[neighbour] == y)),
+    )
+
+
+def _of(value: int, few: tuple[int, str], some: tuple[int, str], many: str) -> str:
+    return next((name for most, name in (few, some) if value <= most), many)

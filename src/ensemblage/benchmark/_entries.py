@@ -51,6 +51,11 @@ class Entry:
         """Whether it gets one seed: rankers, and rules that cluster once for every k."""
         return self.kind == "selector" or (self.kind == "baseline" and self.name in SCANS)
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether it takes as long as all others together, and comes last."""
+        return self.name == "k-means by choose_k"
+
 
 def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, ...] = ()) -> list[Entry]:
     """All that get this pool, or the features."""

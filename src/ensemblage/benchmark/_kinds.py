@@ -56,7 +56,8 @@ def traits_of(X: NDArray[np.float64], classes: NDArray[np.int64]) -> Traits:
     nearest_mean = NearestNeighbors(n_neighbors=1).fit(means).kneighbors(X, return_distance=False)[:, 0]
     neighbour = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
     return Traits(
-        *X.shape,
+        len(X),
+        X.shape[1],
         len(names),
         float(sizes.max() / sizes.min()),
         float(np.mean(nearest_mean == y)),

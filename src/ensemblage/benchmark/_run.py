@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -71,6 +72,8 @@ class Request:
         What was not finished on so many sets is not tried on larger ones, nor with other seeds; None: always tried.
     limits : Limits
         Of one cell; a pool may take five times as long.
+    minutes : float, optional
+        After these no more begins; tables and page are of what is there, and the same request goes on.
     n_jobs : int
         Processes that work.
     retry : bool
@@ -90,6 +93,7 @@ class Request:
     large: int | None = None
     given_up: int | None = None
     limits: Limits = field(default_factory=Limits)
+    minutes: float | None = None
     n_jobs: int = 1
     retry: bool = False
 
@@ -100,6 +104,23 @@ class Request:
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
             raise ValueError(f"--pools must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these.")
+
+    def notes(self) -> list[str]:
+        """What was run, in sentences."""
+        seeds = f"{self.seeds} seeds" if self.seeds > 1 else "One seed"
+        once = "one run of rankers, of rules that cluster for every k, and of the pools both and published"
+        time, memory = f"{self.limits.seconds:.0f} seconds of the processor", f"{self.limits.gigabytes:.0f} GB"
+        few = f"Sets of more than {self.large or 0:,} objects get one seed, no run on a part, no pool of both kinds."
+        not_tried = (
+            f"What was not finished on {self.given_up} sets is not tried on larger ones, nor with other seeds on the "
+            "same: it counts as not finished."
+        )
+        return [
+            f"{seeds}, and a run without a tenth of the objects; {once}. Sets that stand twice are taken once.",
+            f"A cell has {time} and {memory}; making a pool has {FOR_POOLS} times the seconds.",
+            *([few] if self.large is not None else []),
+            *([not_tried] if self.given_up is not None else []),
+        ]
 
 
 @dataclass(frozen=True)
@@ -162,9 +183,15 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     with only_user(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
         left = _left(units, store, request.retry)
         tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
-        _Run(request, store, left, _found(units, store), tell).finish()
-        traits = _traits({unit.set.name: unit.set for unit in units}, store)
-        return write_board(_board(units, store, traits), request.output, time.perf_counter() - start)
+        if left and request.minutes != 0:
+            _Run(request, store, left, _found(units, store), tell).finish()
+        n_left = sum(len(todo) for _, todo in _left(units, store, False))
+        if n_left:
+            tell(f"{n_left:,} cells are left: the same command goes on")
+        sets = {unit.set.name: unit.set for unit in units}
+        board = _board(units, store, _traits(sets, store))
+        notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
+        return write_board(board, sets, request.output, time.perf_counter() - start, notes)
 
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:
@@ -202,7 +229,9 @@ def _units(request: Request, tell: Callable[[str], None]) -> Iterator[Unit]:
 
 
 def _turn(unit: Unit) -> int:
-    """What comes first if the time is short: every set once, then other seeds and parts, then pools made once."""
+    """What comes first if the time is short: every set once, other seeds and parts, pools made once, what is slow."""
+    if any(entry.is_slow for entry in unit.entries):
+        return 3
     if unit.pool in ("published", "both"):
         return 2
     return int(unit.is_part or unit.seed > 0)
@@ -216,8 +245,9 @@ def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:
         entries = entries_of(pool, request.methods, request.consensus)
         chosen = tuple(e for e in entries if not request.only or e.name in request.only)
         again = tuple(e for e in chosen if not e.is_once)
-        if chosen:
-            yield Unit(one, pool, 0, False, chosen)
+        for part in ([e for e in chosen if not e.is_slow], [e for e in chosen if e.is_slow]):
+            if part:
+                yield Unit(one, pool, 0, False, tuple(part))
         if again and pool not in ("published", "both") and not is_large:
             yield from (Unit(one, pool, seed, False, again) for seed in range(1, request.seeds))
             yield Unit(one, pool, 0, True, again)
@@ -256,6 +286,7 @@ class _Run:
         self.request, self.store, self.tell = request, store, tell
         self.total, self.n_done, self.told = sum(len(todo) for _, todo in left), 0, time.monotonic()
         self.left, self.lock, self.stopped = iter(left), Lock(), Event()
+        self.end = math.inf if request.minutes is None else time.monotonic() + 60 * request.minutes
         self.workers = [Worker(request.limits) for _ in range(request.n_jobs)]
         self.unfinished: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         """By pool and method, the sets where it was not finished, with their numbers of objects."""
@@ -277,7 +308,7 @@ class _Run:
                     worker.close()
 
     def _work(self, worker: Worker) -> None:
-        while not self.stopped.is_set():
+        while not self.stopped.is_set() and time.monotonic() < self.end:
             with self.lock:
                 unit, todo = next(self.left, (None, []))
             if unit is None:
@@ -291,6 +322,8 @@ class _Run:
         members, failed = self._members(unit, X, worker)
         of_members = None if members is None else worker.do(aris, references, members).value
         for entry in todo:
+            if time.monotonic() >= self.end:
+                return
             done = failed or self._given_up(unit, entry) or worker.do(solve, entry, X, members, unit.set.k, unit.seed)
             result = Result(None, done.error, done.seconds)
             if done.value is not None:

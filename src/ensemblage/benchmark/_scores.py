@@ -74,4 +74,5 @@ def unpacked(text: str, n: int) -> NDArray[np.int64]:
 def aris(references: Sequence[NDArray[np.int64]], members: NDArray[np.int64]) -> NDArray[np.float64]:
     """(p,) adjusted Rand index of each column with the reference that fits best."""
     known = [(reference[reference > 0], members[reference > 0]) for reference in references]
-    return np.max([[adjusted_rand_score(y, column) for column in of_known.T] for y, of_known in known], axis=0)
+    of_known = [[adjusted_rand_score(y, column) for column in columns.T] for y, columns in known]
+    return np.asarray(np.max(of_known, axis=0))

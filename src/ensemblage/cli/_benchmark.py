@@ -17,7 +17,14 @@ from ensemblage.cli._tell import tell
 
 PLANS: dict[str, dict[str, Any]] = {
     "quick": {"seconds": 60.0, "largest": SMALL, "seeds": 1},
-    "full": {"seconds": 60.0, "large": LARGE, "given_up": GIVEN_UP, "n_jobs": 2, "pools": ",".join(POOLS)},
+    "full": {
+        "seconds": 60.0,
+        "large": LARGE,
+        "given_up": GIVEN_UP,
+        "n_jobs": 2,
+        "minutes": 120.0,
+        "pools": ",".join(POOLS),
+    },
     "": {"seconds": 600.0},
 }
 """What is run if nothing else is said."""
@@ -29,9 +36,8 @@ def run_benchmark(output: Path, *, show_status: bool, quick: bool, full: bool, *
         raise ValueError("--quick and --full exclude each other. Got both. Choose one.")
     plan = PLANS["quick" if quick else "full" if full else ""]
     chosen = {**plan, **{name: value for name, value in settings.items() if value is not None}}
-    names = {name: _split(chosen.pop(name, None)) for name in ("sets", "only", "pools")}
-    pools = names.pop("pools") or Request.pools
-    request = Request(output, limits=Limits(seconds=chosen.pop("seconds")), pools=pools, **names, **chosen)
+    chosen |= {name: _split(chosen[name]) for name in ("sets", "only", "pools") if name in chosen}
+    request = Request(output, limits=Limits(seconds=chosen.pop("seconds")), **chosen)
     if show_status:
         show_table(["pool", "results", "of", "without a number"], status(request), right=(1, 2, 3))
         return

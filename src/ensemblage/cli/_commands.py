@@ -447,6 +447,11 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     type=click.FloatRange(1),
     help="Most time of one cell, of the processor. [default: 600; 60 with --quick and --full]",
 )
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0),
+    help="After these no more begins, and the page is of what is there. [default: no limit; 120 with --full]",
+)
 @click.option("--jobs", "n_jobs", type=click.IntRange(1), help="Processes that work. [default: 1; 2 with --full]")
 @click.option("--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, a minute per cell.")
 @click.option(

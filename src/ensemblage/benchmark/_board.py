@@ -24,6 +24,8 @@ TIE = 0.005
 """Differences of the score up to this are ties."""
 LOSS = 0.1
 """So far below the best baseline is a loss that is listed."""
+NEARLY_ALL = 0.8
+"""An entry that was tried on fewer of the sets than this share of what the others were tried on is not compared yet."""
 SETTINGS = ("k known", "k found")
 MAIN = (FEATURES, "random-k", "diverse")
 """Features and the pools that every set has."""
@@ -184,9 +186,20 @@ class Board:
         return self._values[scope]
 
     def _find_values(self, scope: Scope) -> tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]:
-        by_set = {k: self.by_set(v) for k, v in self._groups.items() if k[0] in scope.pools and k[2] == scope.setting}
+        by_set = self._by_set(scope)
+        most = max(map(len, by_set.values()), default=0)
+        by_set = {key: scores for key, scores in by_set.items() if len(scores) >= NEARLY_ALL * most}
         sets = [name for name in self.sets if by_set and all(name in scores for scores in by_set.values())]
         return sets, {(k[1], k[0]): np.array([scores[s] for s in sets]) for k, scores in by_set.items()}
+
+    def _by_set(self, scope: Scope) -> dict[tuple[str, str, str], dict[str, float]]:
+        return {k: self.by_set(v) for k, v in self._groups.items() if k[0] in scope.pools and k[2] == scope.setting}
+
+    def left_out(self, scope: Scope) -> dict[str, int]:
+        """Entries that were tried on too few sets yet to stand in the tables, and on how many."""
+        _, values = self.values(scope)
+        tried = {(k[1], k[0]): len(scores) for k, scores in self._by_set(scope).items()}
+        return {name_of(*key): n for key, n in tried.items() if key not in values}
 
     def by_set(self, rows: Sequence[Row]) -> dict[str, float]:
         """Mean score of each set over the seeds; NaN where there is no number."""

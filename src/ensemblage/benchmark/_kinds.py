@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
 RULES = {
@@ -15,8 +16,8 @@ RULES = {
     "balance": "balanced: the largest class has at most 2 times the objects of the smallest; unbalanced: more",
     "shape": (
         "of the first reference, in the features as they are clustered. Compact: at least 90 % of the objects lie "
-        "nearer to the mean of their own class than to any other's. Long or bent: not so, but the nearest neighbour of "
-        "at least 90 % has their class. Overlapping: neither"
+        "nearer to the mean of the others of their class than to that of any other. Long or bent: not so, but the "
+        "nearest neighbour of at least 90 % has their class. Overlapping: neither"
     ),
 }
 SHARE = 0.9
@@ -32,7 +33,7 @@ class Traits(NamedTuple):
     imbalance: float
     """Objects of the largest class to those of the smallest."""
     near_mean: float
-    """Share of the objects nearest to the mean of their own class."""
+    """Share of the objects nearest to the mean of their own class, of which they are not part."""
     near_neighbour: float
     """Share of the objects whose nearest neighbour has their class."""
 
@@ -53,14 +54,16 @@ def traits_of(X: NDArray[np.float64], classes: NDArray[np.int64]) -> Traits:
     X, classes = X[classes > 0], classes[classes > 0]
     names, y, sizes = np.unique(classes, return_inverse=True, return_counts=True)
     means = np.array([X[y == j].mean(axis=0) for j in range(len(names))])
-    nearest_mean = NearestNeighbors(n_neighbors=1).fit(means).kneighbors(X, return_distance=False)[:, 0]
+    distances = euclidean_distances(X, means)
+    # The mean of an object's own class without the object: of few objects and many features, each is near its own.
+    distances[np.arange(len(X)), y] *= sizes[y] / np.maximum(sizes[y] - 1, 1e-9)
     neighbour = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
     return Traits(
         len(X),
         X.shape[1],
         len(names),
         float(sizes.max() / sizes.min()),
-        float(np.mean(nearest_mean == y)),
+        float(np.mean(distances.argmin(axis=1) == y)),
         float(np.mean(y[neighbour] == y)),
     )
 

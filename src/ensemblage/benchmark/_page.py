@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 import math
+import os
+import platform
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +46,8 @@ def write_board(
 ) -> Path:
     """Write the tables as CSV and markdown, the labels, and the page; ``notes`` say what was run."""
     scopes = board.scopes()
+    notes = [*notes, _machine(board)]
+    write_text(folder / "run.json", json.dumps({"notes": notes}, indent=1) + "\n")
     _write_tables(board, scopes, folder)
     write_text(folder / "leaderboard.md", "\n".join(_markdown(board, scopes, notes)) + "\n")
     _write_cells(board, folder / "cells.csv")
@@ -50,6 +56,20 @@ def write_board(
         page = _render(board, scopes, sets, seconds, notes)
     write_text(folder / "index.html", page)
     return folder / "index.html"
+
+
+def _machine(board: Board) -> str:
+    import numpy
+    import scipy
+    import sklearn
+
+    versions = f"NumPy {numpy.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    seconds = sum(row.result.seconds for row in board.rows)
+    return (
+        f"{len(board.rows):,} cells, {seconds / 60:.0f} minutes of the processor without making pools and scoring. "
+        f"ensemblage {__version__}, Python {platform.python_version()}, {versions}; {platform.system()} "
+        f"{platform.machine()}, {os.cpu_count()} cores."
+    )
 
 
 def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
@@ -72,7 +92,13 @@ def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
     write("pools", ["pool", "sets", "mean_member", "best_member"], board.pools())
     traits = board.traits
     write("sets", ["set", *Traits._fields, *RULES], ([name, *of, *of.kinds().values()] for name, of in traits.items()))
+    write("failures", ["set", "pool", "entry", "reason", "cells"], _failures(board))
     write("scores", ["scope", "entry", "pool", "set", "score"], (row for s in scopes for row in _scores(board, s)))
+
+
+def _failures(board: Board) -> Iterable[list[Any]]:
+    """What has no number, seeds and parts counted together."""
+    return ([*failure, n] for failure, n in Counter(board.failures()).items())
 
 
 def _scores(board: Board, scope: Scope) -> Iterable[list[Any]]:
@@ -226,7 +252,9 @@ def _scope(board: Board, scope: Scope, sets: Mapping[str, BenchmarkSet]) -> list
         tables.append(Table(f"Far below {baseline}", ["entry", "set", "ARI", baseline], rows, shown=12, text=(0, 1)))
     shown = [loss for loss in losses if loss.entry == lines[0].name][:SHOWN_LOSSES]
     pictures += [p for i, loss in enumerate(shown) if (p := picture_of_loss(board, scope, loss, sets, f"{name}-{i}"))]
-    return [Section(f"Where {scope.title}", [], pictures, tables)]
+    left_out = [f"{entry} ({n} sets)" for entry, n in board.left_out(scope).items()]
+    sentences = [f"Not compared, as tried on too few sets yet: {', '.join(left_out)}."] if left_out else []
+    return [Section(f"Where {scope.title}", sentences, pictures, tables)]
 
 
 def _by_part(board: Board, scope: Scope, lines: Sequence[Line]) -> list[Table]:

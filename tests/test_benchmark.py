@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import importlib.util
 import itertools
 import os
 import sqlite3
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -502,3 +504,15 @@ def test_statistics():
     low, high = bootstrap(np.array([0.0, 1.0] * 50))
     assert low == pytest.approx(0.4, abs=0.03)
     assert high == pytest.approx(0.6, abs=0.03)
+
+
+# -- its page in the docs ----------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_that_of_the_tables():
+    path = Path(__file__).parents[1] / "docs" / "make_leaderboard.py"
+    specification = importlib.util.spec_from_file_location("make_leaderboard", path)
+    made = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(made)
+    assert made.page().rstrip() + "\n" == made.PAGE.read_text(encoding="utf-8")
+    assert all(file.stat().st_size <= 150_000 for file in made.TABLES.iterdir())

@@ -14,7 +14,7 @@ from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
-from ensemblage.benchmark._kinds import RULES, Traits
+from ensemblage.benchmark._kinds import KINDS, Traits
 from ensemblage.benchmark._scores import unpacked
 from ensemblage.reproduce._store import Result
 
@@ -237,7 +237,9 @@ class Board:
         for name in sets if self.traits else []:
             for rule, kind in self.traits[name].kinds().items():
                 found[f"{rule}: {kind}"].append(name)
-        return dict(sorted(found.items(), key=lambda item: [BATTERY, *RULES].index(item[0].partition(":")[0])))
+        order = [f"{rule}: {kind}" for rule, kinds in KINDS.items() for kind in kinds]
+        batteries = [part for part in found if part.startswith(BATTERY)]
+        return {part: found[part] for part in (*batteries, *order) if part in found}
 
     def by_part(self, scope: Scope) -> dict[tuple[str, str], dict[str, float]]:
         """Mean score of each entry over the sets of each part, 0 where there is no number."""

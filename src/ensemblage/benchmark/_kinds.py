@@ -10,15 +10,22 @@ from sklearn.metrics import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 
 RULES = {
-    "objects": "up to 300; 301 to 3,000; more",
-    "features": "up to 3; 4 to 50; more",
-    "classes": "2; 3 to 7; more",
+    "objects": "up to 300, 301 to 3,000, or more",
+    "features": "up to 3, 4 to 50, or more",
+    "classes": "2, 3 to 7, or more",
     "balance": "balanced: the largest class has at most 2 times the objects of the smallest; unbalanced: more",
     "shape": (
         "of the first reference, in the features as they are clustered. Compact: at least 90 % of the objects lie "
         "nearer to the mean of the others of their class than to that of any other. Long or bent: not so, but the "
         "nearest neighbour of at least 90 % has their class. Overlapping: neither"
     ),
+}
+KINDS = {
+    "objects": ("up to 300", "301 to 3,000", "more than 3,000"),
+    "features": ("up to 3", "4 to 50", "more than 50"),
+    "classes": ("2", "3 to 7", "more than 7"),
+    "balance": ("balanced", "unbalanced"),
+    "shape": ("compact", "long or bent", "overlapping"),
 }
 SHARE = 0.9
 """Of the objects, for the shape."""
@@ -41,9 +48,9 @@ class Traits(NamedTuple):
         """The kind by each rule of ``RULES``."""
         shape = "long or bent" if self.near_neighbour >= SHARE else "overlapping"
         return {
-            "objects": _of(self.n_objects, (300, "up to 300"), (3_000, "301 to 3,000"), "more than 3,000"),
-            "features": _of(self.n_features, (3, "up to 3"), (50, "4 to 50"), "more than 50"),
-            "classes": _of(self.n_classes, (2, "2"), (7, "3 to 7"), "more than 7"),
+            "objects": KINDS["objects"][(self.n_objects > 300) + (self.n_objects > 3_000)],
+            "features": KINDS["features"][(self.n_features > 3) + (self.n_features > 50)],
+            "classes": KINDS["classes"][(self.n_classes > 2) + (self.n_classes > 7)],
             "balance": "balanced" if self.imbalance <= 2 else "unbalanced",
             "shape": "compact" if self.near_mean >= SHARE else shape,
         }
@@ -66,7 +73,3 @@ def traits_of(X: NDArray[np.float64], classes: NDArray[np.int64]) -> Traits:
         float(np.mean(distances.argmin(axis=1) == y)),
         float(np.mean(y[neighbour] == y)),
     )
-
-
-def _of(value: int, few: tuple[int, str], some: tuple[int, str], many: str) -> str:
-    return next((name for most, name in (few, some) if value <= most), many)

@@ -9,7 +9,7 @@ import os
 import platform
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +79,7 @@ def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
         write_csv(folder / f"{name}.csv", header, ([_rounded(cell) for cell in row] for row in rows))
 
     write("leaderboard", ["scope", *Line._fields], ([s.title, *line] for s in scopes for line in board.table(s)))
-    parts = (
-        [s.title, *key, part, value]
-        for s in scopes
-        for key, of in board.by_part(s).items()
-        for part, value in of.items()
-    )
-    write("parts", ["scope", "entry", "pool", "part", "mean"], parts)
+    _write_wide(write, "parts", {scope: board.by_part(scope) for scope in scopes})
     compared = ([s.title, *row] for s in scopes for rows in _comparisons(board, s) for row in rows)
     write("comparisons", ["scope", *Comparison._fields], compared)
     write("losses", ["scope", *Loss._fields], ([s.title, *loss] for s in scopes for loss in board.losses(s)))
@@ -93,18 +87,26 @@ def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
     traits = board.traits
     write("sets", ["set", *Traits._fields, *RULES], ([name, *of, *of.kinds().values()] for name, of in traits.items()))
     write("failures", ["set", "pool", "entry", "reason", "cells"], _failures(board))
-    write("scores", ["scope", "entry", "pool", "set", "score"], (row for s in scopes for row in _scores(board, s)))
+    scores = {}
+    for scope in scopes:
+        sets, values = board.values(scope)
+        scores[scope] = {key: dict(zip(sets, of.tolist(), strict=True)) for key, of in values.items()}
+    _write_wide(write, "scores", scores)
+
+
+def _write_wide(
+    write: Callable[..., None], name: str, numbers: Mapping[Scope, Mapping[tuple[str, str], Mapping[str, float]]]
+) -> None:
+    """A row per scope, entry and pool, a column per set or part."""
+    columns = dict.fromkeys(column for of_scope in numbers.values() for of in of_scope.values() for column in of)
+    entries = ((scope.title, *key, of) for scope, of_scope in numbers.items() for key, of in of_scope.items())
+    rows = ([*names, *(of.get(column) for column in columns)] for *names, of in entries)
+    write(name, ["scope", "entry", "pool", *columns], rows)
 
 
 def _failures(board: Board) -> Iterable[list[Any]]:
     """What has no number, seeds and parts counted together."""
     return ([*failure, n] for failure, n in Counter(board.failures()).items())
-
-
-def _scores(board: Board, scope: Scope) -> Iterable[list[Any]]:
-    sets, values = board.values(scope)
-    for key, scores in values.items():
-        yield from ([scope.title, *key, name, score] for name, score in zip(sets, scores.tolist(), strict=True))
 
 
 def _comparisons(board: Board, scope: Scope) -> list[list[Comparison]]:

@@ -228,13 +228,13 @@ def _units(request: Request, tell: Callable[[str], None]) -> Iterator[Unit]:
     yield from sorted((unit for one in kept for unit in _units_of(one, request)), key=_turn)
 
 
-def _turn(unit: Unit) -> int:
-    """What comes first if the time is short: every set once, other seeds and parts, pools made once, what is slow."""
+def _turn(unit: Unit) -> tuple[int, int]:
+    """What comes first if the time is short: small sets; every set once, then with other seeds; what is slow, last."""
+    size = sum(len(unit.set.X) > most for most in (SMALL, LARGE))
     if any(entry.is_slow for entry in unit.entries):
-        return 3
-    if unit.pool in ("published", "both"):
-        return 2
-    return int(unit.is_part or unit.seed > 0)
+        return 3, size
+    turns = {"published": 1, "both": 3}
+    return size, turns.get(unit.pool, 2 if unit.is_part or unit.seed else 0)
 
 
 def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:

@@ -466,9 +466,10 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 def run_leaderboard(output: Path, **settings: Any) -> None:
     """Score consensus methods, rankers and plain clusterers on sets with known classes.
 
-    The folder gets index.html with tables and pictures, leaderboard.csv and .md, comparisons.csv, cells.csv, the
-    labels in the format of the suite, and benchmark.sqlite, which keeps each result: a stopped command goes on where
-    it was. A cell that takes too long or more than 4 GB has no number and counts as 0.
+    The folder gets index.html with tables and pictures, leaderboard.csv and .md, tables by set, battery and kind of
+    set, comparisons, losses and failures as CSV, the labels in the format of the suite, and benchmark.sqlite, which
+    keeps each result: a stopped command goes on where it was. A cell that takes too long or more than 4 GB has no
+    number and counts as 0. Sets that stand twice are taken once.
     """
     from ensemblage.cli._benchmark import run_benchmark
 

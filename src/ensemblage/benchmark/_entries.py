@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage.benchmark._scores import numbers_of
 from ensemblage.consensus import METHODS, ConsensusClustering, choose_k, make_consensus
 from ensemblage.generation import MixedPartitions, RandomKPartitions
 from ensemblage.ranking import SelectMembers, make_ranker
@@ -113,6 +115,22 @@ def solve(
         members = members[:, kept.selected_]
     consensus = _with(make_consensus(name, k if entry.knows_k else None), random_state=seed, n_jobs=1)
     return np.asarray(consensus.fit(Ensemble(members)).labels_, dtype=np.int64)
+
+
+def answer(
+    X: NDArray[np.float64],
+    members: NDArray[np.int64] | None,
+    references: Sequence[NDArray[np.int64]],
+    of_members: NDArray[np.float64] | None,
+    k: int,
+    seed: int,
+    entry: Entry,
+) -> tuple[dict[str, Any], float]:
+    """The scores of what an entry answers, and the seconds of the processor that the answer took without them."""
+    start = time.process_time()
+    labels = solve(entry, X, members, k, seed)
+    seconds = time.process_time() - start
+    return numbers_of(references, labels, of_members) | {"true_k": k}, seconds
 
 
 def _with(estimator: Any, **settings: Any) -> Any:

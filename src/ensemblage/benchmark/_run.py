@@ -20,10 +20,10 @@ from ensemblage._lock import only_user
 from ensemblage._validation import check_whole
 from ensemblage._version import __version__
 from ensemblage.benchmark._board import Board, Row
-from ensemblage.benchmark._entries import FEATURES, POOLS, Entry, entries_of, make_pool, solve
+from ensemblage.benchmark._entries import FEATURES, POOLS, Entry, answer, entries_of, make_pool
 from ensemblage.benchmark._kinds import Traits, traits_of
 from ensemblage.benchmark._page import write_board
-from ensemblage.benchmark._scores import aris, numbers_of
+from ensemblage.benchmark._scores import aris
 from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
 from ensemblage.benchmark._worker import NOT_FINISHED, Done, Limits, Worker
 from ensemblage.files._atomic import make_folder
@@ -320,22 +320,36 @@ class _Run:
         X = unit.set.features(unit.rows) if unit.is_part else unit.set.whole
         references = [reference[unit.rows] for reference in unit.set.references]
         members, failed = self._members(unit, X, worker)
+        if failed is not None:
+            for entry in todo:
+                self._keep(unit, entry, Result(None, failed.error, failed.seconds))
+            return
         of_members = None if members is None else worker.do(aris, references, members).value
+        tried = []
         for entry in todo:
-            if time.monotonic() >= self.end:
-                return
-            done = failed or self._given_up(unit, entry) or worker.do(solve, entry, X, members, unit.set.k, unit.seed)
+            given_up = self._given_up(unit, entry)
+            if given_up is None:
+                tried.append(entry)
+            else:
+                self._keep(unit, entry, Result(None, given_up, 0.0))
+        common = (X, members, references, of_members, unit.set.k, unit.seed)
+        for entry, done in zip(tried, worker.each(answer, common, tried), strict=True):
             result = Result(None, done.error, done.seconds)
             if done.value is not None:
-                scored = worker.do(numbers_of, references, done.value, of_members)
-                numbers = scored.value and {**scored.value, "true_k": unit.set.k, "megabytes": done.megabytes}
-                result = Result(numbers, scored.error, done.seconds)
+                numbers, seconds = done.value
+                result = Result({**numbers, "megabytes": done.megabytes}, None, seconds)
             if self.stopped.is_set():
                 return
-            self.store.put(unit.key(entry), unit.origin, result)
-            with self.lock:
-                self._note(unit.key(entry), result, len(unit.set.X))
-                self._count(f"{unit.set.name}, {unit.experiment}, {entry.name}")
+            self._keep(unit, entry, result)
+            if time.monotonic() >= self.end:
+                worker.close()
+                return
+
+    def _keep(self, unit: Unit, entry: Entry, result: Result) -> None:
+        self.store.put(unit.key(entry), unit.origin, result)
+        with self.lock:
+            self._note(unit.key(entry), result, len(unit.set.X))
+            self._count(f"{unit.set.name}, {unit.experiment}, {entry.name}")
 
     def _members(
         self, unit: Unit, X: NDArray[np.float64], worker: Worker
@@ -357,7 +371,7 @@ class _Run:
         self.store.put_ensemble(unit.pool_key, unit.origin, made, done.seconds)
         return done.value, None
 
-    def _given_up(self, unit: Unit, entry: Entry) -> Done | None:
+    def _given_up(self, unit: Unit, entry: Entry) -> str | None:
         """Why an entry is not tried, if it is not."""
         if self.request.given_up is None:
             return None
@@ -367,7 +381,7 @@ class _Run:
         if unit.set.name not in sets and len(sets) < self.request.given_up:
             return None
         where = "with another seed or more objects here" if unit.set.name in sets else f"on {', '.join(sets)}"
-        return Done(None, f"{NOT_FINISHED}: not tried, as it was not {where}", 0.0, 0.0)
+        return f"{NOT_FINISHED}: not tried, as it was not {where}"
 
     def _note(self, key: Key, result: Result, n_objects: int) -> None:
         if result.error is not None and result.error.startswith(NOT_FINISHED) and "not tried" not in result.error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,10 +45,36 @@ class Worker:
 
     def do(self, function: Callable[..., Any], *arguments: Any) -> Done:
         """The result of a function of a module, called there."""
+        return next(self.each(function, arguments[:-1], arguments[-1:]))
+
+    def each(self, function: Callable[..., Any], common: Sequence[Any], items: Sequence[Any]) -> Iterator[Done]:
+        """The results of ``function(*common, item)``, one after the other; what is common is sent once.
+
+        The process does not wait until a result is taken. One that is ended takes only its own item with it.
+        """
+        left = list(items)
+        while left:
+            for done, goes_on in self._each_until_end(function, common, left):
+                left = left[1:]
+                yield done
+                if not goes_on:
+                    break
+
+    def _each_until_end(
+        self, function: Callable[..., Any], common: Sequence[Any], items: Sequence[Any]
+    ) -> Iterator[tuple[Done, bool]]:
+        """Results, and whether the process lives on: up to the last item or the one at which it ended."""
         if self._process is None or not self._process.is_alive():
             self._start()
-        before, most, start, used = self._memory(), 0.0, time.monotonic(), self._seconds()
-        self._pipe.send((function, arguments))
+        self._pipe.send((function, common, items))
+        for _ in items:
+            done = self._wait()
+            yield done, self._process is not None
+
+    def _wait(self) -> Done:
+        """The next result."""
+        before, start, used = self._memory(), time.monotonic(), self._seconds()
+        most = before
         while not self._pipe.poll(TICK):
             most = max(most, self._memory())
             passed = self._passed(start, used)
@@ -63,10 +89,10 @@ class Worker:
                 return Done(None, "the process died", passed, most - before)
         try:
             value, error, seconds = self._pipe.recv()
-        except EOFError:
+        except (EOFError, OSError):
             self.close()
             return Done(None, "the process died", time.monotonic() - start, most - before)
-        return Done(value, error, seconds, max(0.0, max(most, self._memory()) - before))
+        return Done(value, error, seconds, max(most, self._memory()) - before)
 
     def close(self) -> None:
         """End the process."""
@@ -122,12 +148,14 @@ def _serve(pipe: Any) -> None:
     with threadpool_limits(1):
         while True:
             try:
-                function, arguments = pipe.recv()
+                function, common, items = pipe.recv()
             except (EOFError, OSError):
                 return
-            start = time.process_time()
-            try:
-                value, error = function(*arguments), None
-            except Exception as reason:  # shown in the table of failures
-                value, error = None, f"{type(reason).__name__}: {str(reason).splitlines()[0] if str(reason) else ''}"
-            pipe.send((value, error, time.process_time() - start))
+            for item in items:
+                start = time.process_time()
+                try:
+                    value, error = function(*common, item), None
+                except Exception as reason:  # shown in the table of failures
+                    said = str(reason).splitlines()[:1]
+                    value, error = None, f"{type(reason).__name__}: {''.join(said)}"
+                pipe.send((value, error, time.process_time() - start))

@@ -184,7 +184,9 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
         left = _left(units, store, request.retry)
         tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
         if left and request.minutes != 0:
-            _Run(request, store, left, _found(units, store), tell).finish()
+            again = {unit.key(entry) for unit, todo in left for entry in todo}
+            found = {key: result for key, result in _found(units, store).items() if key not in again}
+            _Run(request, store, left, found, tell).finish()
         n_left = sum(len(todo) for _, todo in _left(units, store, False))
         if n_left:
             tell(f"{n_left:,} cells are left: the same command goes on")
@@ -216,12 +218,10 @@ def _units(request: Request, tell: Callable[[str], None]) -> Iterator[Unit]:
         if request.sets and one.name not in request.sets and one.battery not in request.sets:
             continue
         try:
-            n = len(one.whole)
+            if request.largest is None or len(one.X) <= request.largest:
+                sets += [one] if len(one.whole) else []
         except (ValueError, OSError) as error:
             tell(f"{one.name}: left out, {error}")
-            continue
-        if request.largest is None or n <= request.largest:
-            sets.append(one)
     for name, other in (twice := copies(sets)).items():
         tell(f"{name}: left out, it is {other} again")
     kept = sorted((one for one in sets if one.name not in twice), key=lambda one: len(one.X))

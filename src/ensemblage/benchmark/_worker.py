@@ -6,7 +6,9 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 TICK = 0.2
@@ -14,6 +16,25 @@ TICK = 0.2
 WAITING = 3.0
 """Seconds of the clock to a second of the processor, at most: others may use the machine too."""
 NOT_FINISHED = "not finished"
+
+
+_ENVIRONMENT = Lock()
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The environment of a process whose libraries use one thread, also those that forget a limit set later."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 class Limits(NamedTuple):
@@ -106,7 +127,8 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
+        with _ENVIRONMENT, _one_thread():
+            self._process.start()
         theirs.close()
         self._pipe.poll(None)  # what it imports is no part of the work
         self._pipe.recv()

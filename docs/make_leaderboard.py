@@ -246,6 +246,10 @@ def in_short() -> str:
         row = pairs.get((name_of(first), baseline))
         if row:
             sentence += f" ({interval(row)})"
+        ours = next(x for x in lines if x["kind"] != "baseline")
+        if ours is not first:
+            row = pairs[name_of(first), name_of(ours)]
+            sentence += f"; the best on a pool is {name_of(ours)} with {number(ours['over_all'])} ({interval(row)})"
         sentence += f". Our default has {number(default['over_all'])}"
         row = pairs.get((baseline, "default"))
         if row:
@@ -258,9 +262,7 @@ def in_short() -> str:
     found.append(rankers_in_short())
     rules = sorted((x for x in lines_of(FOUND) if x["k_right"]), key=lambda x: -float(x["k_right"]))[:3]
     best = ", ".join(f"{name_of(x)} on {100 * float(x['k_right']):.0f} % of the sets" for x in rules)
-    found.append(
-        f"- **The number of classes** is met most often by {best}. Nothing meets it on most sets, if these do not."
-    )
+    found.append(f"- **The number of classes** is met most often by {best}.")
     return "\n".join(found) + "\n\n"
 
 
@@ -279,10 +281,26 @@ def interval(row: Record) -> str:
     return f"{float(row['difference']):+.3f}, {float(row['low']):+.3f} to {float(row['high']):+.3f}"
 
 
+def sets_in_short() -> str:
+    """How many sets, and how large."""
+    names = scores_of(KNOWN)
+    tried = set(next(iter(names.values())))
+    sizes = [int(row["n_objects"]) for row in read("sets.csv") if row["set"] in tried]
+    return f"- {len(tried)} sets of {min(sizes):,} to {max(sizes):,} objects."
+
+
 def page() -> str:
     notes = json.loads((TABLES / "run.json").read_text(encoding="utf-8"))["notes"]
     known, found = lines_of(KNOWN), lines_of(FOUND)
-    parts = [HEAD, "".join(f"- {note}\n" for note in notes), "\n", POOLS, "## In short\n\n", in_short()]
+    parts = [
+        HEAD,
+        sets_in_short() + "\n",
+        "".join(f"- {note}\n" for note in notes),
+        "\n",
+        POOLS,
+        "## In short\n\n",
+        in_short(),
+    ]
     parts += ["## Told the number of classes\n\n", explain(), main_table(known)]
     parts += [compared_text(), compared(KNOWN, lambda row: is_told(row, known))]
     parts += ["### By battery\n\n", by_part(KNOWN, known, "battery"), "### By kind of set\n\n", kinds_text()]

@@ -317,8 +317,11 @@ class Board:
         finished = [row.result.numbers for row in whole if row.result.numbers is not None]
 
         def mean(value: Callable[[Mapping[str, Any]], float | None]) -> float:
-            found = [x for numbers in finished if (x := value(numbers)) is not None]
-            return float(np.mean(found)) if found else math.nan
+            of_set: dict[str, list[float]] = defaultdict(list)
+            for row in whole:
+                if row.result.numbers is not None and (x := value(row.result.numbers)) is not None:
+                    of_set[row.set].append(x)
+            return float(np.mean([np.mean(found) for found in of_set.values()])) if of_set else math.nan
 
         def above(name: str) -> float:
             return mean(lambda x: x[self.score] - x[name] if name in x else None)

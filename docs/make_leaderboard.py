@@ -343,7 +343,8 @@ def losses_text() -> str:
 def stability_text() -> str:
     return (
         "Adjusted Rand index between the answers with two seeds, and without a tenth of the objects (pool and "
-        "preparation made anew), over the sets where that was run so far. Seconds and megabytes of a cell, without making the pool.\n\n"
+        "preparation made anew), over the sets where that was run so far. Seconds and megabytes of a cell, without "
+        "making the pool.\n\n"
     )
 
 

@@ -2,9 +2,16 @@
 
 import csv
 import gzip
+import importlib.util
 import itertools
 import os
+import sqlite3
+import subprocess
+import sys
 import time
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,13 +19,15 @@ from click.testing import CliRunner
 from scipy.stats import wilcoxon
 from sklearn.cluster import HDBSCAN
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
-from ensemblage.benchmark import Board, Request, benchmark, status
-from ensemblage.benchmark._board import Row, bootstrap, holm, nemenyi, signed_ranks
+from ensemblage.benchmark import Board, Request, _entries, benchmark, status
+from ensemblage.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
 from ensemblage.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
-from ensemblage.benchmark._run import RESULTS, Unit
-from ensemblage.benchmark._scores import clustering_accuracy, score
-from ensemblage.benchmark._sets import find_sets
+from ensemblage.benchmark._kinds import traits_of
+from ensemblage.benchmark._run import GIVEN_UP, RESULTS, Unit, _Run
+from ensemblage.benchmark._scores import clustering_accuracy, numbers_of, packed, score, unpacked
+from ensemblage.benchmark._sets import copies, find_sets
 from ensemblage.benchmark._worker import Limits, Worker
 from ensemblage.cli import main
 from ensemblage.consensus import METHODS
@@ -63,8 +72,8 @@ def test_sets_of_a_suite_and_of_a_folder(suite, tmp_path):
     two, broken, three = sorted(find_sets(suite, None), key=lambda one: (one.battery, one.name != "b/broken"))
     assert (two.name, two.battery, two.X.shape, two.k) == ("a/two", "a", (30, 2), 2)
     assert [len(np.unique(r)) for r in two.references] == [3, 3]
-    assert sorted(three.published()) == ["one", "other", "third"]
-    assert two.published() == {}
+    assert sorted(three.published) == ["one", "other", "third"]
+    assert two.published == {}
     with pytest.raises(ValueError, match="two classes at least"):
         _ = broken.X
     with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
@@ -85,6 +94,47 @@ def test_noise_is_not_scored_and_the_best_reference_counts(suite):
     assert score(two.references, np.arange(30) % 3)["ari"] == 1
     labels[0] = -1
     assert score(two.references, labels)["ari"] < 1
+
+
+def test_labels_are_kept_as_they_are():
+    for n in (5, 70_000):
+        labels = np.arange(n) % 3 - 1
+        np.testing.assert_array_equal(unpacked(packed(labels), n), labels)
+    np.testing.assert_array_equal(unpacked(packed(np.array([7, 7, -1, 2])), 4), [1, 1, -1, 0])
+    numbers = numbers_of([np.array([1, 1, 2, 0])], np.array([0, 0, -1, 0]), np.array([0.5, 0.25]))
+    assert (numbers["ari"], numbers["k"], numbers["best_member"], numbers["mean_member"]) == (1, 1, 0.5, 0.375)
+
+
+def test_a_set_that_stands_twice_is_found(tmp_path):
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(60, 3)), np.repeat([1, 2, 3], 20)
+    order = random.permutation(60)
+    write_set(tmp_path, "a/one", X, y)
+    write_set(tmp_path, "b/again", 10 * X[order][:, ::-1] + 5, y[order])
+    write_set(tmp_path, "b/other", random.normal(size=(60, 3)), y)
+    write_set(tmp_path, "b/classes", X, np.repeat([1, 2], [20, 40]))
+    assert copies(find_sets(tmp_path, None)) == {"b/again": "a/one"}
+
+
+def test_kinds_of_sets():
+    angle = np.linspace(0, np.pi, 40)
+    moons = np.concatenate(
+        [np.column_stack([np.cos(angle), np.sin(angle)]), np.column_stack([1 - np.cos(angle), 0.4 - np.sin(angle)])]
+    )
+    y = np.repeat([1, 2], 40)
+    assert traits_of(moons, y).kinds()["shape"] == "long or bent"
+    random = np.random.default_rng(0)
+    blobs = np.concatenate([random.normal(c, 0.1, (n, 60)) for c, n in ((0, 50), (1, 10))])
+    assert traits_of(blobs, np.repeat([1, 2], [50, 10])).kinds() == {
+        "objects": "up to 300",
+        "features": "more than 50",
+        "classes": "2",
+        "balance": "unbalanced",
+        "shape": "compact",
+    }
+    # Noise does not count.
+    assert traits_of(np.append(moons, [[50, 50]], axis=0), np.append(y, 0)) == traits_of(moons, y)
+    assert traits_of(random.normal(size=(80, 2)), y).kinds()["shape"] == "overlapping"
 
 
 def test_clustering_accuracy_is_that_of_the_best_matching():
@@ -115,12 +165,16 @@ def test_every_method_takes_part():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [*BASELINES, *RULES])
-def test_baselines_find_blobs(name):
+def test_baselines_find_blobs(name, monkeypatch):
+    monkeypatch.setattr(_entries, "MOST_K", 5)
+    monkeypatch.setattr(_entries, "choose_k", lambda X, ks, **settings: SimpleNamespace(best=3))  # it takes a while
     random = np.random.default_rng(0)
-    X = np.concatenate([random.normal(c, 0.3, (25, 2)) for c in (0, 5, 10)])
-    labels = solve(Entry(name, "baseline", name in BASELINES), X, None, 3, 0)
-    assert adjusted_rand_score(np.repeat([0, 1, 2], 25), labels) > 0.9
-    np.testing.assert_array_equal(labels, solve(Entry(name, "baseline", name in BASELINES), X, None, 3, 0))
+    X = np.concatenate([random.normal(c, 0.3, (15, 2)) for c in ((0, 0), (0, 5), (5, 0))])
+    entry = Entry(name, "baseline", name in BASELINES)
+    with threadpool_limits(1):
+        labels = solve(entry, X, None, 3, 0)
+        assert adjusted_rand_score(np.repeat([0, 1, 2], 15), labels) > 0.9
+        np.testing.assert_array_equal(labels, solve(entry, X, None, 3, 0))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -128,10 +182,10 @@ def test_entries_on_pools_and_from_outside():
     random = np.random.default_rng(0)
     X = np.concatenate([random.normal(c, 0.3, (20, 2)) for c in (0, 5)])
     truth = np.repeat([0, 1], 20)
-    members = make_pool("random-k", X, 2, 0)
+    members = make_pool("random-k", X, 0)
     assert members.shape == (40, 50)
-    assert (make_pool("random-k", X, 2, 1) != members).any()
-    assert make_pool("both", X, 2, 0).shape[1] > 50
+    assert (make_pool("random-k", X, 1) != members).any()
+    assert make_pool("both", X, 0).shape[1] > 50
     for entry in (Entry("km", "consensus", True), Entry("sklearn.cluster:HDBSCAN", "clusterer", False)):
         labels = solve(entry, X, members if entry.kind == "consensus" else None, 2, 0)
         assert adjusted_rand_score(truth, labels) > 0.9
@@ -155,30 +209,34 @@ def slow(seconds):
 
 def large(megabytes):
     block = np.ones(int(megabytes * 125_000))
-    time.sleep(1.5)
+    time.sleep(0.5)
     return block[0]
 
 
-def dies():
-    os._exit(3)
+def dies_at(last, item):
+    if item == last:
+        os._exit(3)
+    return item
 
 
-def fails():
+def fails(of):
     raise ValueError("One sentence.\nAnd a second line.")
 
 
 @pytest.mark.slow
 def test_a_cell_ends_at_its_limits():
-    worker = Worker(Limits(seconds=3, gigabytes=0.3))
+    worker = Worker(Limits(seconds=2, gigabytes=0.3))
     try:
         assert worker.do(slow, 0).value == "done"
+        assert worker.do(fails, 0).error == "ValueError: One sentence."
         done = worker.do(slow, 30)
-        assert (done.value, done.error) == (None, "not finished: more than 3 s")
+        assert (done.value, done.error) == (None, "not finished: more than 2 s")
         assert worker.do(large, 50).value == 1
-        assert worker.do(large, 900).error == "not finished: more than 0.3 GB"
-        assert worker.do(dies).error == "the process died"
-        assert worker.do(fails).error == "ValueError: One sentence."
-        assert worker.do(slow, 0).value == "done"
+        assert worker.do(large, 450).error == "not finished: more than 0.3 GB"
+        # One that ends takes only its own item with it.
+        done = list(worker.each(dies_at, (2,), [1, 2, 3]))
+        assert [one.value for one in done] == [1, None, 3]
+        assert done[1].error == "the process died"
     finally:
         worker.close()
 
@@ -205,7 +263,8 @@ def test_a_run_its_files_and_the_rerun(suite, tmp_path):
     assert (lines[0], len(lines), set(lines[1:])) == ('"km_random_k"', 37, {"1", "2", "3"})
     page = (tmp_path / "out" / "index.html").read_text()
     assert "k-means" in page
-    assert "Sets of a" in page
+    assert "By battery (number of sets)" in page
+    assert "Numbers of clusters" in page
     before = (tmp_path / "out" / "leaderboard.csv").read_text()
     done = CliRunner().invoke(main, arguments)
     assert "0 cells to do" in done.stderr
@@ -238,6 +297,86 @@ def test_what_fails_counts_and_is_done_again(suite, tmp_path):
     assert any(text.startswith("2 cells") for text in told)
 
 
+@pytest.mark.slow
+def test_a_killed_run_goes_on(suite, tmp_path):
+    only = "ward,average,km,acv,eac-single,hdbscan"
+    arguments = [
+        "benchmark",
+        "--suite",
+        str(suite),
+        "--pools",
+        "random-k",
+        "--only",
+        only,
+        "--sets",
+        "b",
+        "--seeds",
+        "1",
+    ]
+    arguments += ["-o", str(tmp_path / "out")]
+    results = tmp_path / "out" / RESULTS
+    running = subprocess.Popen([sys.executable, "-m", "ensemblage", *arguments], stderr=subprocess.DEVNULL)
+    try:
+        while n_results(results) < 3:
+            assert running.poll() is None
+            time.sleep(0.05)
+    finally:
+        running.kill()
+        running.wait()
+    n_before = n_results(results)
+    assert not (tmp_path / "out" / "index.html").exists()
+    done = CliRunner().invoke(main, [*arguments, "--minutes", "0"])
+    assert done.exit_code == 0, done.stderr
+    assert "cells are left: the same command goes on" in done.stderr
+    assert "Not run yet" in (tmp_path / "out" / "index.html").read_text()
+    done = CliRunner().invoke(main, [*arguments, "--jobs", "2"])
+    assert done.exit_code == 0, done.stderr
+    assert f"{16 - n_before} cells to do" in done.stderr
+    # The same labels as in one go.
+    done = CliRunner().invoke(main, [*arguments[:-1], str(tmp_path / "again")])
+    assert done.exit_code == 0, done.stderr
+    files = sorted(path.relative_to(tmp_path / "out") for path in (tmp_path / "out" / "labels").rglob("*.gz"))
+    assert len(files) == 5
+    for file in files:
+        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
+
+
+def n_results(path):
+    if not path.exists():
+        return 0
+    with closing(sqlite3.connect(path)) as file:
+        if not file.execute("select 1 from sqlite_master where name = 'results'").fetchall():
+            return 0
+        return file.execute("select count(*) from results").fetchone()[0]
+
+
+def test_what_was_not_finished_on_smaller_sets_is_not_tried(tmp_path):
+    sets = [find_sets_of(tmp_path, f"a/s{n}", n) for n in (10, 12, 14, 16, 18)]
+    entry = Entry("km", "consensus", True)
+    units = [Unit(one, "random-k", 0, False, (entry,)) for one in sets]
+    failed = Result(None, "not finished: more than 1 s", 1.0)
+    found = {unit.key(entry): failed for unit in units[:GIVEN_UP]}
+
+    def given_up(request, unit, entry=entry):
+        left = [(one, [entry]) for one in units]
+        return _Run(request, None, left, found, print)._given_up(unit, entry)
+
+    request = Request(tmp_path, given_up=GIVEN_UP)
+    assert given_up(request, units[3]) == "not finished: not tried, as it was not on a/s10, a/s12, a/s14"
+    assert given_up(request, Unit(sets[0], "random-k", 1, False, (entry,))).endswith("or more objects here")
+    assert given_up(request, Unit(sets[3], "diverse", 0, False, (entry,))) is None
+    assert given_up(request, units[3], Entry("acv", "consensus", True)) is None
+    assert given_up(Request(tmp_path), units[3]) is None
+    found.pop(units[0].key(entry))
+    assert given_up(request, units[3]) is None
+
+
+def find_sets_of(folder, name, n):
+    random = np.random.default_rng(n)
+    write_set(folder, name, random.normal(size=(n, 2)), np.arange(n) % 2 + 1)
+    return next(one for one in find_sets(folder, None) if one.name == name)
+
+
 class Fails:
     """An entry that never works."""
 
@@ -264,17 +403,21 @@ def test_requests_that_are_refused(tmp_path):
 
 def test_a_part_leaves_out_a_tenth(suite):
     (two,) = (one for one in find_sets(suite, None) if one.name == "a/two")
-    rows = Unit(two, "random-k", 0, True, ()).rows()
+    rows = Unit(two, "random-k", 0, True, ()).rows
     assert len(rows) == 27
     assert (np.diff(rows) > 0).all()
 
 
 # -- statistics --------------------------------------------------------------------------------------------------------
 
+KNOWN = Scope("k known", ("p",))
+
 
 def row(name, entry, value, seed=0, pool="p", knows_k=True, part=False, labels=(0, 0, 1, 1), k=2):
     numbers = (
-        None if value is None else {"ari": value, "ami": 0.5, "nca": 0.5, "k": k, "true_k": 2, "labels": list(labels)}
+        None
+        if value is None
+        else {"ari": value, "ami": 0.5, "nca": 0.5, "k": k, "true_k": 2, "labels": packed(np.array(labels))}
     )
     if numbers is not None:
         numbers |= {"megabytes": 1.0, "best_member": 0.9, "mean_member": 0.4}
@@ -292,17 +435,40 @@ def row(name, entry, value, seed=0, pool="p", knows_k=True, part=False, labels=(
 
 def test_what_has_no_number_counts_as_zero():
     board = Board([row("a/1", "m", 0.8), row("a/2", "m", None), row("b/3", "m", 0.4)])
-    (line,) = board.table()
+    (line,) = board.table(KNOWN)
     assert line.over_all == pytest.approx(0.4)
-    assert line.over_finished == pytest.approx(0.6)
+    assert line.over_common == pytest.approx(0.6)
     assert (line.n_sets, line.n_finished) == (3, 2)
     assert line.regret == pytest.approx(0.9 - 0.6)
     assert line.gain == pytest.approx(0.6 - 0.4)
     assert board.failures() == [("a/2", "p", "m", "x")]
-    (line,) = board.table("a")
-    assert line.over_all == pytest.approx(0.4)
-    (line,) = Board([row("a/1", "m", 0.8), row("a/1", "m", None, seed=1)]).table()
+    assert board.by_part(KNOWN)["m", "p"] == pytest.approx({"battery: a": 0.4, "battery: b": 0.4})
+    (line,) = Board([row("a/1", "m", 0.8), row("a/1", "m", None, seed=1)]).table(KNOWN)
     assert line.over_all == 0
+
+
+def test_numbers_of_clusters_and_losses():
+    rows = [row("a/1", "m", 0.8, k=2), row("a/2", "m", 0.5, k=5), row("a/3", "m", 0.4, k=1), row("a/4", "m", 0.2, k=2)]
+    (line,) = Board(rows).table(KNOWN)
+    assert (line.k_right, line.k_few, line.k_error, line.k_far) == (0.5, 0.25, 0.5, 1.0)
+    rows += [row(f"a/{i + 1}", "ward", v, pool=FEATURES) for i, v in enumerate((0.75, 0.45, 0.9, 0.6))]
+    rows += [row(f"a/{i + 1}", "k-means", v, pool=FEATURES) for i, v in enumerate((0.1, 0.1, 0.1, 0.1))]
+    scope = Scope("k known", (FEATURES, "p"))
+    board = Board(rows)
+    assert board.best_baseline(scope) == ("ward", FEATURES)
+    assert [(loss.entry, loss.set) for loss in board.losses(scope)][:1] == [("k-means", "a/3")]
+    assert {loss.set for loss in board.losses(scope) if loss.entry == "m on p"} == {"a/3", "a/4"}
+    assert board.pools() == [("p", 4, 0.4, 0.9), (FEATURES, 4, 0.4, 0.9)]
+
+
+def test_only_sets_that_all_were_tried_on_are_compared():
+    rows = [row(f"a/{i}", "m", i / 10) for i in range(5)] + [row(f"a/{i}", "other", None) for i in range(4)]
+    board = Board([*rows, row("a/1", "few", 1.0)])
+    lines = board.table(KNOWN)
+    means = [(line.entry, line.n_sets, line.over_all) for line in lines]
+    assert means == [("m", 4, pytest.approx(0.15)), ("other", 4, 0.0)]
+    assert np.isnan(lines[0].over_common)
+    assert board.left_out(KNOWN) == {"few on p": 1}
 
 
 def test_stability_over_seeds_and_parts():
@@ -311,7 +477,7 @@ def test_stability_over_seeds_and_parts():
         row("a", "m", 0.5, seed=1, labels=(1, 1, 0, 0)),
         row("a", "m", 0.5, part=True, labels=(0, 1, 1)),
     ]
-    (line,) = Board(rows).table()
+    (line,) = Board(rows).table(KNOWN)
     assert line.seeds == 1
     assert line.part == pytest.approx(adjusted_rand_score([0, 0, 1], [0, 1, 1]))
 
@@ -320,7 +486,7 @@ def test_comparisons_and_ranks():
     random = np.random.default_rng(0)
     values = {"x": random.random(12), "y": random.random(12) - 0.3, "z": random.random(12) - 0.6}
     rows = [row(f"a/{i}", name, float(v[i])) for name, v in values.items() for i in range(12)]
-    compared = Board(rows).compare("k known", ["p"])
+    compared = Board(rows).compare(KNOWN)
     assert [c.second for c in compared] == ["y on p", "z on p"]
     raw = [wilcoxon(values["x"] - values[name], zero_method="zsplit").pvalue for name in "yz"]
     assert [c.p_value for c in compared] == holm(raw)
@@ -328,10 +494,10 @@ def test_comparisons_and_ranks():
     assert (compared[0].wins, compared[0].losses) == ((difference > 0.005).sum(), (difference < -0.005).sum())
     assert compared[0].wins + compared[0].ties + compared[0].losses == 12
     assert compared[0].low < compared[0].difference < compared[0].high
-    ranks, critical = Board(rows).mean_ranks("k known", ["p"])
+    ranks, critical = Board(rows).mean_ranks(KNOWN)
     assert sum(ranks.values()) == pytest.approx(6)
     assert critical == pytest.approx(nemenyi(3, 12))
-    assert Board(rows).compare("k found", ["p"]) == []
+    assert Board(rows).compare(Scope("k found", ("p",))) == []
 
 
 def test_statistics():
@@ -343,3 +509,15 @@ def test_statistics():
     low, high = bootstrap(np.array([0.0, 1.0] * 50))
     assert low == pytest.approx(0.4, abs=0.03)
     assert high == pytest.approx(0.6, abs=0.03)
+
+
+# -- its page in the docs ----------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_that_of_the_tables():
+    path = Path(__file__).parents[1] / "docs" / "make_leaderboard.py"
+    specification = importlib.util.spec_from_file_location("make_leaderboard", path)
+    made = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(made)
+    assert made.page().rstrip() + "\n" == made.PAGE.read_text(encoding="utf-8")
+    assert all(file.stat().st_size <= 150_000 for file in made.TABLES.iterdir())

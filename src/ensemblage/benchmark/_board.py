@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage.benchmark._entries import Entry
+from ensemblage.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
+from ensemblage.benchmark._kinds import KINDS, Traits
+from ensemblage.benchmark._scores import unpacked
 from ensemblage.reproduce._store import Result
 
 N_RESAMPLES = 2_000
 """Bootstrap samples of the sets."""
 TIE = 0.005
 """Differences of the score up to this are ties."""
+LOSS = 0.1
+"""So far below the best baseline is a loss that is listed."""
+NEARLY_ALL = 0.8
+"""An entry that was tried on fewer of the sets than this share of what the others were tried on is not compared yet."""
+SETTINGS = ("k known", "k found")
+MAIN = (FEATURES, "random-k", "diverse")
+"""Features and the pools that every set has."""
+PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name != "default")
+"""The baselines that are not ours."""
+BATTERY = "battery"
 
 
 class Row(NamedTuple):
@@ -33,13 +45,34 @@ class Row(NamedTuple):
     objects: NDArray[np.intp]
     result: Result
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(n,) of the objects, −1 for no cluster; empty without a result."""
+        if self.result.numbers is None:
+            return np.empty(0, dtype=np.int64)
+        return unpacked(self.result.numbers["labels"], len(self.objects))
+
+
+class Scope(NamedTuple):
+    """What is compared with each other: who is told k, or who is not, on some pools."""
+
+    setting: str
+    """ "k known" or "k found"."""
+    pools: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """For headings."""
+        made_here = "" if self.pools == MAIN else f", {' and '.join(self.pools)}"
+        return f"{self.setting.replace(' ', ' is ')}{made_here}"
+
 
 class Line(NamedTuple):
-    """One entry over all sets."""
+    """One entry over the sets of a scope."""
 
     entry: str
     pool: str
-    column: str
+    kind: str
     n_sets: int
     n_finished: int
     """Sets with a number; a set where the entry failed or was not finished counts as 0 in ``over_all``."""
@@ -48,25 +81,38 @@ class Line(NamedTuple):
     low: float
     """95 % interval of that mean, sets drawn with replacement."""
     high: float
-    over_finished: float
-    scores: dict[str, float]
-    """Mean of the other scores over the sets with a number."""
+    over_common: float
+    """Over the sets where every entry of the scope has a number."""
+    ami: float
+    """Over the sets with a number."""
+    nca: float
     regret: float
     """To the best member, mean; NaN without a pool."""
     gain: float
     """Over the mean member."""
     k_error: float
     """Mean of found k − true k."""
+    k_far: float
+    """Mean of its absolute value."""
     k_right: float
     """Share of sets where k is right."""
+    k_few: float
+    """Share where it is too small."""
     seeds: float
     """Mean ARI between the labels of two seeds."""
     part: float
     """Mean ARI with the labels of a run without a tenth of the objects, on the others."""
     seconds: float
     """Of the processor, median."""
+    most_seconds: float
     megabytes: float
     """Largest memory, median."""
+    most_megabytes: float
+
+    @property
+    def name(self) -> str:
+        """The entry, and what it got."""
+        return name_of(self.entry, self.pool)
 
 
 class Comparison(NamedTuple):
@@ -84,6 +130,15 @@ class Comparison(NamedTuple):
     """Wilcoxon's signed ranks, corrected by Holm's rule over all pairs of the table."""
 
 
+class Loss(NamedTuple):
+    """A set where an entry is far below the best baseline of the scope."""
+
+    entry: str
+    set: str
+    score: float
+    baseline: float
+
+
 class Board:
     """The results of a benchmark.
 
@@ -91,13 +146,18 @@ class Board:
     ----------
     rows : sequence of Row
         One per set, pool, entry and seed.
+    traits : mapping of str to Traits, optional
+        What the kinds of the sets go by.
     score : {"ari", "ami", "nca"}, default "ari"
         What entries are ordered by.
     """
 
-    def __init__(self, rows: Sequence[Row], score: str = "ari") -> None:
+    def __init__(self, rows: Sequence[Row], traits: Mapping[str, Traits] | None = None, score: str = "ari") -> None:
         self.rows = list(rows)
+        self.traits = dict(traits or {})
         self.score = score
+        self._values: dict[Scope, tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]] = {}
+        self._lines: dict[Scope, list[Line]] = {}
 
     @cached_property
     def sets(self) -> list[str]:
@@ -106,29 +166,40 @@ class Board:
 
     @cached_property
     def _groups(self) -> dict[tuple[str, str, str], list[Row]]:
+        """The rows of each pool, entry and setting."""
         groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
         for row in self.rows:
             groups[row.pool, row.entry.name, row.entry.column].append(row)
         return groups
 
-    def table(self, battery: str | None = None) -> list[Line]:
-        """One line per entry, the best first.
+    def scopes(self) -> list[Scope]:
+        """All that have results: the pools that every set has together, the others on their own."""
+        found = {(row.entry.column, row.pool) for row in self.rows}
+        others = sorted({pool for _, pool in found} - set(MAIN))
+        groups = [MAIN, *((pool, FEATURES) if pool == "both" else (pool,) for pool in others)]
+        return [Scope(s, pools) for pools in groups for s in SETTINGS if (s, pools[0]) in found or pools == MAIN]
 
-        Parameters
-        ----------
-        battery : str, optional
-            Only the sets of this one.
+    def values(self, scope: Scope) -> tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]:
+        """The sets that all entries of a scope were tried on, and scores by (entry, pool), NaN where there is none."""
+        if scope not in self._values:
+            self._values[scope] = self._find_values(scope)
+        return self._values[scope]
 
-        Returns
-        -------
-        list of Line
-        """
-        lines = []
-        for (pool, name, column), rows in self._groups.items():
-            chosen = [r for r in rows if battery is None or r.set.partition("/")[0] == battery]
-            if chosen:
-                lines.append(self._line(pool, name, column, chosen))
-        return sorted(lines, key=lambda line: -line.over_all)
+    def _find_values(self, scope: Scope) -> tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]:
+        by_set = self._by_set(scope)
+        most = max(map(len, by_set.values()), default=0)
+        by_set = {key: scores for key, scores in by_set.items() if len(scores) >= NEARLY_ALL * most}
+        sets = [name for name in self.sets if by_set and all(name in scores for scores in by_set.values())]
+        return sets, {(k[1], k[0]): np.array([scores[s] for s in sets]) for k, scores in by_set.items()}
+
+    def _by_set(self, scope: Scope) -> dict[tuple[str, str, str], dict[str, float]]:
+        return {k: self.by_set(v) for k, v in self._groups.items() if k[0] in scope.pools and k[2] == scope.setting}
+
+    def left_out(self, scope: Scope) -> dict[str, int]:
+        """Entries that were tried on too few sets yet to stand in the tables, and on how many."""
+        _, values = self.values(scope)
+        tried = {(k[1], k[0]): len(scores) for k, scores in self._by_set(scope).items()}
+        return {name_of(*key): n for key, n in tried.items() if key not in values}
 
     def by_set(self, rows: Sequence[Row]) -> dict[str, float]:
         """Mean score of each set over the seeds; NaN where there is no number."""
@@ -140,85 +211,173 @@ class Board:
         # A seed without a number leaves the set without one: nothing is dropped.
         return {name: float(np.mean(values)) for name, values in found.items()}
 
-    def compare(self, column: str, pools: Sequence[str]) -> list[Comparison]:
-        """The best entry of a setting with every other, over the sets that all have; 0 where there is no number."""
-        groups = {k: self.by_set(v) for k, v in self._groups.items() if k[2] == column and k[0] in pools}
-        names = {key: f"{key[1]} on {key[0]}" for key in groups}
-        common = [name for name in self.sets if groups and all(name in scores for scores in groups.values())]
-        if len(common) < 2 or len(groups) < 2:
+    def table(self, scope: Scope) -> list[Line]:
+        """One line per entry, the best first."""
+        if scope not in self._lines:
+            self._lines[scope] = self._find_lines(scope)
+        return self._lines[scope]
+
+    def _find_lines(self, scope: Scope) -> list[Line]:
+        sets, values = self.values(scope)
+        if not sets:
             return []
-        values = {key: np.nan_to_num(np.array([scores[s] for s in common])) for key, scores in groups.items()}
-        best = max(values, key=lambda key: values[key].mean())
-        others = [key for key in values if key != best]
-        p_values = holm([signed_ranks(values[best] - values[key]) for key in others])
-        return [
-            self._comparison(names[best], names[key], values[best] - values[key], p)
+        common = ~np.any([np.isnan(scores) for scores in values.values()], axis=0)
+        lines = []
+        for (name, pool), scores in values.items():
+            rows = [row for row in self._groups[pool, name, scope.setting] if row.set in sets]
+            lines.append(self._line(rows, scores, common))
+        return sorted(lines, key=lambda line: -line.over_all)
+
+    def parts(self, scope: Scope) -> dict[str, list[str]]:
+        """The sets of a scope by battery, and by each kind of set: "fcps", "features: up to 3"."""
+        sets, _ = self.values(scope)
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in sets:
+            found[f"{BATTERY}: {name.partition('/')[0]}"].append(name)
+        for name in sets if self.traits else []:
+            for rule, kind in self.traits[name].kinds().items():
+                found[f"{rule}: {kind}"].append(name)
+        order = [f"{rule}: {kind}" for rule, kinds in KINDS.items() for kind in kinds]
+        batteries = [part for part in found if part.startswith(BATTERY)]
+        return {part: found[part] for part in (*batteries, *order) if part in found}
+
+    def by_part(self, scope: Scope) -> dict[tuple[str, str], dict[str, float]]:
+        """Mean score of each entry over the sets of each part, 0 where there is no number."""
+        sets, values = self.values(scope)
+        parts = {part: np.isin(sets, names) for part, names in self.parts(scope).items()}
+        return {
+            key: {part: float(np.nan_to_num(scores)[inside].mean()) for part, inside in parts.items()}
+            for key, scores in values.items()
+        }
+
+    def compare(self, scope: Scope, first: tuple[str, str] | None = None) -> list[Comparison]:
+        """One entry, the best if none is named, with every other; 0 where there is no number."""
+        sets, values = self.values(scope)
+        if len(sets) < 2 or len(values) < 2:
+            return []
+        filled = {key: np.nan_to_num(scores) for key, scores in values.items()}
+        first = first or max(filled, key=lambda key: filled[key].mean())
+        others = [key for key in filled if key != first]
+        p_values = holm([signed_ranks(filled[first] - filled[key]) for key in others])
+        compared = [
+            _comparison(name_of(*first), name_of(*key), filled[first] - filled[key], p)
             for key, p in zip(others, p_values, strict=True)
         ]
+        return sorted(compared, key=lambda one: one.difference)
 
-    def mean_ranks(self, column: str, pools: Sequence[str]) -> tuple[dict[str, float], float]:
-        """The mean rank of each entry over the common sets, and Nemenyi's critical difference at 5 %."""
-        groups = {k: self.by_set(v) for k, v in self._groups.items() if k[2] == column and k[0] in pools}
-        common = [name for name in self.sets if groups and all(name in scores for scores in groups.values())]
-        if not common or len(groups) < 2:
+    def best_baseline(self, scope: Scope) -> tuple[str, str] | None:
+        """The plain clusterer with the best mean."""
+        plain = {(name, FEATURES) for name in PLAIN}
+        means = {k: float(np.nan_to_num(v).mean()) for k, v in self.values(scope)[1].items() if k in plain and len(v)}
+        return max(means, key=lambda key: means[key]) if means else None
+
+    def losses(self, scope: Scope) -> list[Loss]:
+        """Where each entry is more than ``LOSS`` below the best baseline over all, the farthest first."""
+        sets, values = self.values(scope)
+        baseline = self.best_baseline(scope)
+        if baseline is None:
+            return []
+        below = np.nan_to_num(values[baseline])
+        found = [
+            Loss(name_of(*key), sets[i], float(score), float(below[i]))
+            for key, scores in values.items()
+            for i, score in enumerate(np.nan_to_num(scores))
+            if below[i] - score > LOSS and key != baseline
+        ]
+        return sorted(found, key=lambda loss: loss.score - loss.baseline)
+
+    def mean_ranks(self, scope: Scope) -> tuple[dict[str, float], float]:
+        """The mean rank of each entry, and Nemenyi's critical difference at 5 %."""
+        sets, values = self.values(scope)
+        if not sets or len(values) < 2:
             return {}, math.nan
-        values = np.nan_to_num(np.array([[scores[s] for s in common] for scores in groups.values()]))
-        ranks = np.mean([rankdata(-column) for column in values.T], axis=0)
-        k, n = len(groups), len(common)
-        return {f"{key[1]} on {key[0]}": float(r) for key, r in zip(groups, ranks, strict=True)}, nemenyi(k, n)
+        scores = np.nan_to_num(np.array(list(values.values())))
+        ranks = np.mean([rankdata(-of_set) for of_set in scores.T], axis=0)
+        names = [name_of(*key) for key in values]
+        return dict(zip(names, ranks.tolist(), strict=True)), nemenyi(len(values), len(sets))
+
+    def pools(self) -> list[tuple[str, int, float, float]]:
+        """Of each pool: its sets, and the means over them of the mean member and of the best."""
+        found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
+        for row in self.rows:
+            numbers = row.result.numbers
+            if numbers is not None and "best_member" in numbers and not row.is_part:
+                found[row.pool][row.set] = (numbers["mean_member"], numbers["best_member"])
+        means = {pool: np.mean(list(of.values()), axis=0).tolist() for pool, of in found.items()}
+        return [(pool, len(found[pool]), mean, best) for pool, (mean, best) in means.items()]
 
     def failures(self) -> list[tuple[str, str, str, str]]:
         """Set, pool, entry and reason of every cell without a number."""
         return [(r.set, r.pool, r.entry.name, r.result.error) for r in self.rows if r.result.error is not None]
 
-    def _line(self, pool: str, name: str, column: str, rows: list[Row]) -> Line:
-        by_set = self.by_set(rows)
-        scores = np.array(list(by_set.values()))
+    def _line(self, rows: list[Row], scores: NDArray[np.float64], common: NDArray[np.bool_]) -> Line:
         filled = np.nan_to_num(scores)
         low, high = bootstrap(filled)
-        whole = [r.result.numbers for r in rows if r.result.numbers is not None and not r.is_part]
+        whole = [row for row in rows if not row.is_part]
+        finished = [row.result.numbers for row in whole if row.result.numbers is not None]
 
-        def mean(value: str, minus: str | None = None) -> float:
-            found = [x[value] - (x[minus] if minus else 0.0) for x in whole if value in x and (not minus or minus in x)]
-            return float(np.mean(found)) if found else math.nan
+        def mean(value: Callable[[Mapping[str, Any]], float | None]) -> float:
+            of_set: dict[str, list[float]] = defaultdict(list)
+            for row in whole:
+                if row.result.numbers is not None and (x := value(row.result.numbers)) is not None:
+                    of_set[row.set].append(x)
+            return float(np.mean([np.mean(found) for found in of_set.values()])) if of_set else math.nan
 
+        def above(name: str) -> float:
+            return mean(lambda x: x[self.score] - x[name] if name in x else None)
+
+        seconds = [row.result.seconds for row in whole]
+        megabytes = [x["megabytes"] for x in finished] or [math.nan]
         return Line(
-            name,
-            pool,
-            column,
+            rows[0].entry.name,
+            rows[0].pool,
+            rows[0].entry.kind,
             len(scores),
             int((~np.isnan(scores)).sum()),
             float(filled.mean()),
             low,
             high,
-            float(np.nanmean(scores)) if (~np.isnan(scores)).any() else math.nan,
-            {score: mean(score) for score in ("ari", "ami", "nca")},
-            -mean(self.score, "best_member"),
-            mean(self.score, "mean_member"),
-            mean("k", "true_k"),
-            float(np.mean([x["k"] == x["true_k"] for x in whole])) if whole else math.nan,
+            float(scores[common].mean()) if common.any() else math.nan,
+            mean(lambda x: x["ami"]),
+            mean(lambda x: x["nca"]),
+            -above("best_member"),
+            above("mean_member"),
+            mean(lambda x: x["k"] - x["true_k"]),
+            mean(lambda x: abs(x["k"] - x["true_k"])),
+            mean(lambda x: x["k"] == x["true_k"]),
+            mean(lambda x: x["k"] < x["true_k"]),
             _between(rows, False),
             _between(rows, True),
-            float(np.median([r.result.seconds for r in rows if not r.is_part])),
-            float(np.median([x["megabytes"] for x in whole])) if whole else math.nan,
+            float(np.median(seconds)),
+            max(seconds),
+            float(np.median(megabytes)),
+            max(megabytes),
         )
 
-    def _comparison(self, first: str, second: str, differences: NDArray[np.float64], p: float) -> Comparison:
-        low, high = bootstrap(differences)
-        wins, losses = int((differences > TIE).sum()), int((differences < -TIE).sum())
-        ties = len(differences) - wins - losses
-        return Comparison(first, second, float(differences.mean()), low, high, wins, ties, losses, p)
+
+def name_of(entry: str, pool: str) -> str:
+    """How tables and pictures call it."""
+    return entry if pool == FEATURES else f"{entry} on {pool}"
+
+
+def _comparison(first: str, second: str, differences: NDArray[np.float64], p: float) -> Comparison:
+    low, high = bootstrap(differences)
+    wins, losses = int((differences > TIE).sum()), int((differences < -TIE).sum())
+    ties = len(differences) - wins - losses
+    return Comparison(first, second, float(differences.mean()), low, high, wins, ties, losses, p)
 
 
 def _between(rows: Sequence[Row], part: bool) -> float:
     """Mean ARI over the sets between the labels of seed 0 and of seed 1, or of the run on a part of the objects."""
     found = []
-    for name in {row.set for row in rows}:
-        runs = {(r.seed, r.is_part): r for r in rows if r.set == name and r.result.numbers is not None}
+    by_set: dict[str, dict[tuple[int, bool], Row]] = defaultdict(dict)
+    for row in rows:
+        if row.result.numbers is not None:
+            by_set[row.set][row.seed, row.is_part] = row
+    for runs in by_set.values():
         first, second = runs.get((0, False)), runs.get((0, True) if part else (1, False))
-        if first and second and first.result.numbers and second.result.numbers:
-            labels = np.asarray(first.result.numbers["labels"])[second.objects]
-            found.append(adjusted_rand_score(labels, second.result.numbers["labels"]))
+        if first and second:
+            found.append(adjusted_rand_score(first.labels[second.objects], second.labels))
     return float(np.mean(found)) if found else math.nan
 
 

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.consensus import METHODS, make_consensus
+from ensemblage.benchmark._scores import numbers_of
+from ensemblage.consensus import METHODS, ConsensusClustering, choose_k, make_consensus
 from ensemblage.generation import MixedPartitions, RandomKPartitions
-from ensemblage.ranking import make_ranker
+from ensemblage.ranking import SelectMembers, make_ranker
 from ensemblage.reproduce._methods import import_method
 
 FEATURES = "features"
 """What plain clusterers get instead of a pool."""
 POOLS = ("random-k", "diverse", "both", "published")
-SELECTORS = ("discotec", "discotec-tv", "discotec-kl", "discotec-hellinger", "aari", "anmi", "silhouette")
+OF_LABELS = ("discotec", "discotec-tv", "discotec-kl", "discotec-hellinger", "aari", "anmi")
+OF_FEATURES = ("silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni", "dunn", "pbm", "wemmert_gancarski")
+"""Indices that are made to be compared between numbers of clusters; the others of ``RANKERS`` are read as elbows."""
 MOST_K = 20
 """Numbers of clusters that rules without one look at: 2 to this."""
+DIVERSE_K = (2, 3, 4, 6, 9, 13, 19, 28)
+"""Numbers of clusters of the pool of several algorithms, those up to √n."""
+MOST_FULL = 50
+"""Features above which the covariances of mixtures are diagonal."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,8 @@ class Entry:
 
     name: str
     kind: str
-    """ "baseline", "consensus", "selector"; of the user "clusterer" (gets features) or "combiner" (gets labels)."""
+    """Gets features: "baseline", of the user "clusterer"; gets a pool: "consensus", "pipeline", "selector", of the user
+    "combiner"."""
     knows_k: bool
     """Whether it is told the number of classes."""
 
@@ -37,6 +47,16 @@ class Entry:
     def column(self) -> str:
         """What tables call its setting."""
         return "k known" if self.knows_k else "k found"
+
+    @property
+    def is_once(self) -> bool:
+        """Whether it gets one seed: rankers, and rules that cluster once for every k."""
+        return self.kind == "selector" or (self.kind == "baseline" and self.name in SCANS)
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it takes as long as all others together, and comes last."""
+        return self.name == "k-means by choose_k"
 
 
 def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, ...] = ()) -> list[Entry]:
@@ -48,8 +68,9 @@ def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, .
         return [*known, *found, *outside]
     known = [Entry(name, "consensus", True) for name in METHODS]
     found = [Entry(name, "consensus", False) for name, method in METHODS.items() if method.finds_k]
-    chosen = [Entry(name, "selector", False) for name in SELECTORS]
-    return [*known, *found, *chosen, *(Entry(name, "combiner", True) for name in own_consensus)]
+    chosen = [Entry(name, "selector", False) for name in (*OF_LABELS, *OF_FEATURES)]
+    trimmed = [Entry(name, "pipeline", True) for name in PIPELINES]
+    return [*known, *found, *chosen, *trimmed, *(Entry(name, "combiner", True) for name in own_consensus)]
 
 
 def _parameters(name: str) -> Any:
@@ -57,16 +78,17 @@ def _parameters(name: str) -> Any:
     return found().get_params() if hasattr(found, "get_params") else {}
 
 
-def make_pool(kind: str, X: NDArray[np.float64], k: int, seed: int) -> NDArray[np.int64]:
-    """(n, p) labels of a pool that is made here."""
-    pools: dict[str, Callable[[], list[Any]]] = {
-        "random-k": lambda: [RandomKPartitions(50, random_state=seed, n_jobs=1)],
-        "diverse": lambda: [
-            MixedPartitions(c, random_state=seed, n_jobs=1) for c in sorted({2, k, 2 * k, "sqrt"}, key=str)
-        ],
-    }
-    generators = pools["random-k"]() + pools["diverse"]() if kind == "both" else pools[kind]()
-    return np.column_stack([generator.fit_transform(X) for generator in generators]).astype(np.int64)
+def make_pool(kind: str, X: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
+    """(n, p) labels of a pool that is made here. It does not know the number of classes."""
+    settings: dict[str, Any] = {"random_state": seed, "n_jobs": 1}
+    with TemporaryDirectory() as trees:
+        generators: list[Any] = []
+        if kind in ("random-k", "both"):
+            generators.append(RandomKPartitions(50, **settings))
+        if kind in ("diverse", "both"):
+            ks = [k for k in DIVERSE_K if k * k <= max(len(X), 4)]
+            generators += [MixedPartitions(k, estimators=_clusterers(X, trees), **settings) for k in ks]
+        return np.column_stack([generator.fit_transform(X) for generator in generators]).astype(np.int64)
 
 
 def solve(
@@ -76,26 +98,45 @@ def solve(
     if entry.kind == "baseline":
         return np.asarray((BASELINES if entry.knows_k else RULES)[entry.name](X, k, seed), dtype=np.int64)
     if entry.kind == "clusterer":
-        estimator = import_method(entry.name)()
-        known = estimator.get_params()
-        chosen = {"n_clusters": k, "random_state": seed}
-        estimator.set_params(**{name: value for name, value in chosen.items() if name in known})
+        estimator = _with(import_method(entry.name)(), n_clusters=k, random_state=seed)
         return np.asarray(estimator.fit_predict(X), dtype=np.int64)
     if members is None:
         raise ValueError(f"{entry.name} must get a pool. Got none. Name one.")
     if entry.kind == "selector":
-        ranker = make_ranker(entry.name)
-        known = ranker.get_params()
-        ranker.set_params(**{name: 0 for name in ("random_state",) if name in known})
-        takes_features = entry.name == "silhouette"
-        order = ranker.fit(members, features=X).order_ if takes_features else ranker.fit(members).order_
-        return np.asarray(members[:, order[0]])
+        # Rankers of labels ignore the features.
+        ranker = _with(make_ranker(entry.name), random_state=0).fit(members, features=X)
+        return np.asarray(members[:, ranker.order_[0]])
     if entry.kind == "combiner":
         return np.asarray(import_method(entry.name)(n_clusters=k).fit(members).labels_, dtype=np.int64)
-    consensus = make_consensus(entry.name, k if entry.knows_k else None)
-    known = consensus.get_params()
-    consensus.set_params(**{n: v for n, v in {"random_state": seed, "n_jobs": 1}.items() if n in known})
+    name = entry.name
+    if entry.kind == "pipeline":
+        name, ranker = PIPELINES[name]
+        kept = SelectMembers(_with(make_ranker(ranker), random_state=0)).fit(members)
+        members = members[:, kept.selected_]
+    consensus = _with(make_consensus(name, k if entry.knows_k else None), random_state=seed, n_jobs=1)
     return np.asarray(consensus.fit(Ensemble(members)).labels_, dtype=np.int64)
+
+
+def answer(
+    X: NDArray[np.float64],
+    members: NDArray[np.int64] | None,
+    references: Sequence[NDArray[np.int64]],
+    of_members: NDArray[np.float64] | None,
+    k: int,
+    seed: int,
+    entry: Entry,
+) -> tuple[dict[str, Any], float]:
+    """The scores of what an entry answers, and the seconds of the processor that the answer took without them."""
+    start = time.process_time()
+    labels = solve(entry, X, members, k, seed)
+    seconds = time.process_time() - start
+    return numbers_of(references, labels, of_members) | {"true_k": k}, seconds
+
+
+def _with(estimator: Any, **settings: Any) -> Any:
+    """The estimator with those of the settings that it has."""
+    known = estimator.get_params()
+    return estimator.set_params(**{name: value for name, value in settings.items() if name in known})
 
 
 def _kmeans(X: NDArray[np.float64], k: int, seed: int) -> Any:
@@ -109,9 +150,14 @@ def _mixture(X: NDArray[np.float64], k: int, seed: int) -> Any:
 
 
 def _fitted_mixture(X: NDArray[np.float64], k: int, seed: int) -> Any:
+    return _mixture_of(X, k, n_init=3, random_state=seed).fit(X)
+
+
+def _mixture_of(X: NDArray[np.float64], k: int, **settings: Any) -> Any:
     from sklearn.mixture import GaussianMixture
 
-    return GaussianMixture(k, n_init=3, reg_covar=1e-4, random_state=seed).fit(X)
+    covariances = "full" if X.shape[1] <= MOST_FULL else "diag"
+    return GaussianMixture(k, covariance_type=covariances, reg_covar=1e-4, **settings)
 
 
 def _linkage(kind: str) -> Callable[..., Any]:
@@ -124,12 +170,24 @@ def _linkage(kind: str) -> Callable[..., Any]:
 
 
 def _spectral(X: NDArray[np.float64], k: int, seed: int) -> Any:
+    return _spectral_of(X, k, random_state=seed).fit_predict(X)
+
+
+def _spectral_of(X: NDArray[np.float64], k: int, **settings: Any) -> Any:
     from sklearn.cluster import SpectralClustering
 
-    neighbours = min(10, len(X) - 1)
     return SpectralClustering(
-        k, affinity="nearest_neighbors", n_neighbors=neighbours, assign_labels="cluster_qr", random_state=seed
-    ).fit_predict(X)
+        k, affinity="nearest_neighbors", n_neighbors=min(10, len(X) - 1), assign_labels="cluster_qr", **settings
+    )
+
+
+def _clusterers(X: NDArray[np.float64], trees: str) -> list[Any]:
+    """The algorithms of the diverse pool; each is run with every k. Hierarchies are kept in a folder and cut again."""
+    from sklearn.cluster import AgglomerativeClustering, KMeans
+
+    kept: dict[str, Any] = {"memory": trees, "compute_full_tree": True}
+    linkages = [AgglomerativeClustering(linkage=linkage, **kept) for linkage in ("ward", "average")]
+    return [KMeans(n_init=1), _mixture_of(X, 2), *linkages, _spectral_of(X, 2)]
 
 
 def _hdbscan(X: NDArray[np.float64], k: int, seed: int) -> Any:
@@ -139,16 +197,31 @@ def _hdbscan(X: NDArray[np.float64], k: int, seed: int) -> Any:
 
 
 def _by_bic(X: NDArray[np.float64], k: int, seed: int) -> Any:
-    models = [_fitted_mixture(X, j, seed) for j in range(1, min(MOST_K, len(X) - 1) + 1)]
+    models = [_fitted_mixture(X, j, seed) for j in range(1, _most_k(X) + 1)]
     return min(models, key=lambda model: model.bic(X)).predict(X)
 
 
 def _by_silhouette(X: NDArray[np.float64], k: int, seed: int) -> Any:
     from sklearn.metrics import silhouette_score
 
-    found = [_kmeans(X, j, seed) for j in range(2, min(MOST_K, len(X) - 1) + 1)]
-    sample = min(len(X), 10_000)
+    found = [_kmeans(X, j, seed) for j in range(2, _most_k(X) + 1)]
+    sample = min(len(X), 2_000)
     return max(found, key=lambda labels: silhouette_score(X, labels, sample_size=sample, random_state=seed))
+
+
+def _by_choose_k(X: NDArray[np.float64], k: int, seed: int) -> Any:
+    ks = range(2, min(10, len(X) // 3) + 1)
+    choice = choose_k(X, ks, n_references=19, n_jobs=1, random_state=seed)
+    return _kmeans(X, choice.best, seed)
+
+
+def _most_k(X: NDArray[np.float64]) -> int:
+    return min(MOST_K, len(X) // 2)
+
+
+def _default(X: NDArray[np.float64], k: int | None, seed: int) -> Any:
+    # X is standardised already, as what it does first.
+    return ConsensusClustering(k, n_jobs=1, random_state=seed).fit_predict(X)
 
 
 BASELINES: dict[str, Callable[..., Any]] = {
@@ -157,11 +230,21 @@ BASELINES: dict[str, Callable[..., Any]] = {
     "ward": _linkage("ward"),
     "average": _linkage("average"),
     "spectral": _spectral,
+    "default": _default,
 }
-"""Told the number of classes; one setting each, fixed beforehand."""
+"""Told the number of classes; one setting each, fixed beforehand. "default" is ensemblage's own."""
 RULES: dict[str, Callable[..., Any]] = {
     "mixture by BIC": _by_bic,
     "k-means by silhouette": _by_silhouette,
+    "k-means by choose_k": _by_choose_k,
     "hdbscan": _hdbscan,
+    "default": lambda X, k, seed: _default(X, None, seed),
 }
 """Not told it."""
+SCANS = ("mixture by BIC", "k-means by silhouette", "k-means by choose_k")
+PIPELINES: dict[str, tuple[str, str]] = {
+    "half by discotec, km": ("km", "discotec"),
+    "half by discotec, eac-average": ("eac-average", "discotec"),
+    "half by aari, acv": ("acv", "aari"),
+}
+"""The consensus of the half of the pool that a ranker puts first: its name, the ranker's."""

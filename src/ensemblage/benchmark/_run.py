@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from threading import Event, Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +20,24 @@ from ensemblage._lock import only_user
 from ensemblage._validation import check_whole
 from ensemblage._version import __version__
 from ensemblage.benchmark._board import Board, Row
-from ensemblage.benchmark._entries import FEATURES, POOLS, Entry, entries_of, make_pool, solve
+from ensemblage.benchmark._entries import FEATURES, POOLS, Entry, answer, entries_of, make_pool
+from ensemblage.benchmark._kinds import Traits, traits_of
 from ensemblage.benchmark._page import write_board
-from ensemblage.benchmark._scores import aris, score
-from ensemblage.benchmark._sets import BenchmarkSet, find_sets
-from ensemblage.benchmark._worker import Done, Limits, Worker
+from ensemblage.benchmark._scores import aris
+from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
+from ensemblage.benchmark._worker import NOT_FINISHED, Done, Limits, Worker
 from ensemblage.files._atomic import make_folder
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
-from ensemblage.tables import Preprocessor
 
 RESULTS = "benchmark.sqlite"
-PROTOCOL = "1"
+PROTOCOL = "3"
 """Grows when what is run changes; results of other protocols stay in the file and are not used."""
-SMALL = 1_000
-"""Objects of the sets of a quick run, at most."""
+SMALL, LARGE = 1_000, 5_000
+"""Objects of the sets of a quick run, at most; of those that get all that is asked for, in a full run."""
+GIVEN_UP = 3
+"""In a full run, what was not finished on so many sets is not tried on larger ones."""
+FOR_POOLS = 5
+"""A pool is made once and used by many: it may take so many times as long as a cell."""
 LEFT_OUT = 0.1
 """Share of the objects that is left out to see whether the answer stays."""
 SECONDS_BETWEEN_LINES = 10.0
@@ -46,9 +54,10 @@ class Request:
     suite, data : Path, optional
         Folder of a public suite, folder of ``<name>.csv.gz`` with a column label.
     pools : tuple of str
-        Of "random-k", "diverse", "both", "published".
+        Of "random-k", "diverse", "both", "published". The last two are made once; the others with every seed.
     seeds : int
-        Runs with seed 0, 1, ...; one more, of seed 0, leaves out a tenth of the objects.
+        Runs with seed 0, 1, ...; one more, of seed 0, leaves out a tenth of the objects. Rankers, and rules that
+        cluster for every number of clusters, get seed 0 only.
     sets : tuple of str
         Names as "fcps/atom" or of a battery; empty: all.
     methods, consensus : tuple of str
@@ -57,8 +66,16 @@ class Request:
         Names of entries; empty: all.
     largest : int, optional
         Most objects of a set.
+    large : int, optional
+        Objects of a set above which there is one seed, nothing is left out, and no pool "both".
+    given_up : int, optional
+        What was not finished on so many sets is not tried on larger ones, nor with other seeds; None: always tried.
     limits : Limits
-        Of one cell.
+        Of one cell; a pool may take five times as long.
+    minutes : float, optional
+        After these no more begins; tables and page are of what is there, and the same request goes on.
+    n_jobs : int
+        Processes that work.
     retry : bool
         Do again what failed.
     """
@@ -73,15 +90,37 @@ class Request:
     consensus: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     largest: int | None = None
+    large: int | None = None
+    given_up: int | None = None
     limits: Limits = field(default_factory=Limits)
+    minutes: float | None = None
+    n_jobs: int = 1
     retry: bool = False
 
     def check(self) -> None:
         """Refuse what cannot be run, before anything is."""
         check_whole(self.seeds, "seeds of a benchmark", 1, 100)
+        check_whole(self.n_jobs, "n_jobs of a benchmark", 1, 64)
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
             raise ValueError(f"--pools must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these.")
+
+    def notes(self) -> list[str]:
+        """What was run, in sentences."""
+        seeds = f"{self.seeds} seeds" if self.seeds > 1 else "One seed"
+        once = "one run of rankers, of rules that cluster for every k, and of the pools both and published"
+        time, memory = f"{self.limits.seconds:.0f} seconds of the processor", f"{self.limits.gigabytes:.0f} GB"
+        few = f"Sets of more than {self.large or 0:,} objects get one seed, no run on a part, no pool of both kinds."
+        not_tried = (
+            f"What was not finished on {self.given_up} sets is not tried on larger ones, nor with other seeds on the "
+            "same: it counts as not finished."
+        )
+        return [
+            f"{seeds}, and a run without a tenth of the objects; {once}. Sets that stand twice are taken once.",
+            f"A cell has {time} and {memory}; making a pool has {FOR_POOLS} times the seconds.",
+            *([few] if self.large is not None else []),
+            *([not_tried] if self.given_up is not None else []),
+        ]
 
 
 @dataclass(frozen=True)
@@ -105,6 +144,11 @@ class Unit:
     def pool_key(self) -> Key:
         return Key(self.experiment, self.set.name, "", self.seed)
 
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.set.fingerprint, PROTOCOL)
+
+    @cached_property
     def rows(self) -> NDArray[np.intp]:
         """The objects that take part."""
         n = len(self.set.X)
@@ -139,9 +183,17 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     with only_user(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
         left = _left(units, store, request.retry)
         tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
-        _do(left, store, request.limits, tell)
-        board = _board(units, store)
-        return write_board(board, request.output, time.perf_counter() - start)
+        if left and request.minutes != 0:
+            again = {unit.key(entry) for unit, todo in left for entry in todo}
+            found = {key: result for key, result in _found(units, store).items() if key not in again}
+            _Run(request, store, left, found, tell).finish()
+        n_left = sum(len(todo) for _, todo in _left(units, store, False))
+        if n_left:
+            tell(f"{n_left:,} cells are left: the same command goes on")
+        sets = {unit.set.name: unit.set for unit in units}
+        board = _board(units, store, _traits(sets, store))
+        notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
+        return write_board(board, sets, request.output, time.perf_counter() - start, notes)
 
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:
@@ -160,38 +212,51 @@ def status(request: Request) -> list[tuple[str, str, str, str]]:
 
 
 def _units(request: Request, tell: Callable[[str], None]) -> Iterator[Unit]:
-    """Everything that is asked for; sets that cannot be read are told and left out."""
+    """Everything that is asked for, small sets first; sets that cannot be read or stand twice are told and left out."""
+    sets = []
     for one in find_sets(request.suite, request.data):
         if request.sets and one.name not in request.sets and one.battery not in request.sets:
             continue
         try:
-            n = len(one.X)
+            if request.largest is None or len(one.X) <= request.largest:
+                sets += [one] if len(one.whole) else []
         except (ValueError, OSError) as error:
             tell(f"{one.name}: left out, {error}")
-            continue
-        if request.largest is not None and n > request.largest:
-            continue
-        for pool in (FEATURES, *request.pools):
-            if pool == "published" and len(one.published()) < 3:
-                continue
-            entries = entries_of(pool, request.methods, request.consensus)
-            chosen = tuple(e for e in entries if not request.only or e.name in request.only)
-            if not chosen:
-                continue
-            seeds = 1 if pool == "published" else request.seeds
-            yield from (Unit(one, pool, seed, False, chosen) for seed in range(seeds))
-            if pool != "published":
-                yield Unit(one, pool, 0, True, chosen)
+    for name, other in (twice := copies(sets)).items():
+        tell(f"{name}: left out, it is {other} again")
+    kept = sorted((one for one in sets if one.name not in twice), key=lambda one: len(one.X))
+    yield from sorted((unit for one in kept for unit in _units_of(one, request)), key=_turn)
 
 
-def _origin(unit: Unit) -> Origin:
-    return Origin(unit.set.fingerprint, PROTOCOL)
+def _turn(unit: Unit) -> tuple[int, int]:
+    """What comes first if the time is short: small sets; every set once, then with other seeds; what is slow, last."""
+    size = sum(len(unit.set.X) > most for most in (SMALL, LARGE))
+    if any(entry.is_slow for entry in unit.entries):
+        return 3, size
+    turns = {"published": 1, "both": 3}
+    return size, turns.get(unit.pool, 2 if unit.is_part or unit.seed else 0)
+
+
+def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:
+    is_large = request.large is not None and len(one.X) > request.large
+    for pool in (FEATURES, *request.pools):
+        if (pool == "published" and len(one.published) < 3) or (pool == "both" and is_large):
+            continue
+        entries = entries_of(pool, request.methods, request.consensus)
+        chosen = tuple(e for e in entries if not request.only or e.name in request.only)
+        again = tuple(e for e in chosen if not e.is_once)
+        for part in ([e for e in chosen if not e.is_slow], [e for e in chosen if e.is_slow]):
+            if part:
+                yield Unit(one, pool, 0, False, tuple(part))
+        if again and pool not in ("published", "both") and not is_large:
+            yield from (Unit(one, pool, seed, False, again) for seed in range(1, request.seeds))
+            yield Unit(one, pool, 0, True, again)
 
 
 def _found(units: list[Unit], store: Store) -> dict[Key, Result]:
     """The results that are there, of these data and this protocol."""
     stored = {name: store.results(name) for name in {unit.experiment for unit in units}}
-    wanted = {(unit.key(entry), _origin(unit)) for unit in units for entry in unit.entries}
+    wanted = {(unit.key(entry), unit.origin) for unit in units for entry in unit.entries}
     return {
         key: result
         for results in stored.values()
@@ -207,63 +272,147 @@ def _left(units: list[Unit], store: Store, retry: bool) -> list[tuple[Unit, list
     return [(unit, todo) for unit, todo in left if todo]
 
 
-def _do(left: list[tuple[Unit, list[Entry]]], store: Store, limits: Limits, tell: Callable[[str], None]) -> None:
-    """Run what is left; every result is on the disk before the next begins."""
-    total, n_done, told = sum(len(todo) for _, todo in left), 0, time.monotonic()
-    with closing(Worker(limits)) as worker:
-        for unit, todo in left:
-            rows = unit.rows()
-            X = Preprocessor().fit_transform(unit.set.X[rows])
-            members, failed = _members(unit, X, rows, store, worker)
+class _Run:
+    """The cells that are left, each result on the disk before the next begins."""
+
+    def __init__(
+        self,
+        request: Request,
+        store: Store,
+        left: list[tuple[Unit, list[Entry]]],
+        found: dict[Key, Result],
+        tell: Callable[[str], None],
+    ) -> None:
+        self.request, self.store, self.tell = request, store, tell
+        self.total, self.n_done, self.told = sum(len(todo) for _, todo in left), 0, time.monotonic()
+        self.left, self.lock, self.stopped = iter(left), Lock(), Event()
+        self.end = math.inf if request.minutes is None else time.monotonic() + 60 * request.minutes
+        self.workers = [Worker(request.limits) for _ in range(request.n_jobs)]
+        self.unfinished: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+        """By pool and method, the sets where it was not finished, with their numbers of objects."""
+        sizes = {unit.set.name: len(unit.set.X) for unit, _ in left}
+        for key, result in found.items():
+            if key.dataset in sizes:
+                self._note(key, result, sizes[key.dataset])
+
+    def finish(self) -> None:
+        """Do it all."""
+        with ThreadPoolExecutor(len(self.workers)) as threads:
+            working = [threads.submit(self._work, worker) for worker in self.workers]
+            try:
+                for one in working:
+                    one.result()
+            finally:
+                self.stopped.set()
+                for worker in self.workers:
+                    worker.close()
+
+    def _work(self, worker: Worker) -> None:
+        while not self.stopped.is_set() and time.monotonic() < self.end:
+            with self.lock:
+                unit, todo = next(self.left, (None, []))
+            if unit is None:
+                return
+            self._do(unit, todo, worker)
+
+    def _do(self, unit: Unit, todo: list[Entry], worker: Worker) -> None:
+        """The entries of a unit that are left."""
+        X = unit.set.features(unit.rows) if unit.is_part else unit.set.whole
+        references = [reference[unit.rows] for reference in unit.set.references]
+        members, failed = self._members(unit, X, worker)
+        if failed is not None:
             for entry in todo:
-                done = failed or worker.do(solve, entry, X, members, unit.set.k, unit.seed)
-                store.put(unit.key(entry), _origin(unit), _result(done, unit, rows, members))
-                n_done += 1
-                if time.monotonic() - told > SECONDS_BETWEEN_LINES:
-                    told = time.monotonic()
-                    tell(f"{n_done:,} of {total:,} cells: {unit.set.name}, {unit.experiment}, {entry.name}")
+                self._keep(unit, entry, Result(None, failed.error, failed.seconds))
+            return
+        of_members = None if members is None else worker.do(aris, references, members).value
+        tried = []
+        for entry in todo:
+            given_up = self._given_up(unit, entry)
+            if given_up is None:
+                tried.append(entry)
+            else:
+                self._keep(unit, entry, Result(None, given_up, 0.0))
+        common = (X, members, references, of_members, unit.set.k, unit.seed)
+        for entry, done in zip(tried, worker.each(answer, common, tried), strict=True):
+            result = Result(None, done.error, done.seconds)
+            if done.value is not None:
+                numbers, seconds = done.value
+                result = Result({**numbers, "megabytes": done.megabytes}, None, seconds)
+            if self.stopped.is_set():
+                return
+            self._keep(unit, entry, result)
+            if time.monotonic() >= self.end:
+                worker.close()
+                return
+
+    def _keep(self, unit: Unit, entry: Entry, result: Result) -> None:
+        self.store.put(unit.key(entry), unit.origin, result)
+        with self.lock:
+            self._note(unit.key(entry), result, len(unit.set.X))
+            self._count(f"{unit.set.name}, {unit.experiment}, {entry.name}")
+
+    def _members(
+        self, unit: Unit, X: NDArray[np.float64], worker: Worker
+    ) -> tuple[NDArray[np.int64] | None, Done | None]:
+        """The labels of the pool, of an earlier run or made now; why there are none."""
+        if unit.pool == FEATURES:
+            return None, None
+        if unit.pool == "published":
+            return np.column_stack(list(unit.set.published.values())), None
+        stored = self.store.ensemble(unit.pool_key, unit.origin)
+        if stored is not None:
+            return np.asarray(stored.labels), None
+        worker.limits = self.request.limits._replace(seconds=FOR_POOLS * self.request.limits.seconds)
+        done = worker.do(make_pool, unit.pool, X, unit.seed)
+        worker.limits = self.request.limits
+        if done.value is None:
+            return None, done._replace(error=f"no pool: {done.error}")
+        made = Made(done.value.astype(np.int32), {"seconds": done.seconds})
+        self.store.put_ensemble(unit.pool_key, unit.origin, made, done.seconds)
+        return done.value, None
+
+    def _given_up(self, unit: Unit, entry: Entry) -> str | None:
+        """Why an entry is not tried, if it is not."""
+        if self.request.given_up is None:
+            return None
+        key, n = unit.key(entry), len(unit.set.X)
+        with self.lock:
+            sets = [name for name, size in self.unfinished[unit.pool, key.method].items() if size <= n]
+        if unit.set.name not in sets and len(sets) < self.request.given_up:
+            return None
+        where = "with another seed or more objects here" if unit.set.name in sets else f"on {', '.join(sets)}"
+        return f"{NOT_FINISHED}: not tried, as it was not {where}"
+
+    def _note(self, key: Key, result: Result, n_objects: int) -> None:
+        if result.error is not None and result.error.startswith(NOT_FINISHED) and "not tried" not in result.error:
+            self.unfinished[key.experiment.removesuffix(" of a part"), key.method][key.dataset] = n_objects
+
+    def _count(self, cell: str) -> None:
+        self.n_done += 1
+        if time.monotonic() - self.told > SECONDS_BETWEEN_LINES:
+            self.told = time.monotonic()
+            self.tell(f"{self.n_done:,} of {self.total:,} cells: {cell}")
 
 
-def _members(
-    unit: Unit, X: NDArray[np.float64], rows: NDArray[np.intp], store: Store, worker: Worker
-) -> tuple[NDArray[np.int64] | None, Done | None]:
-    """The labels of the pool, of an earlier run or made now; why there are none."""
-    if unit.pool == FEATURES:
-        return None, None
-    if unit.pool == "published":
-        return np.column_stack(list(unit.set.published().values())), None
-    stored = store.ensemble(unit.pool_key, _origin(unit))
-    if stored is not None:
-        return np.asarray(stored.labels), None
-    done = worker.do(make_pool, unit.pool, X, unit.set.k, unit.seed)
-    if done.value is None:
-        return None, done._replace(error=f"no pool: {done.error}")
-    store.put_ensemble(unit.pool_key, _origin(unit), Made(done.value, {"seconds": done.seconds}), done.seconds)
-    return done.value, None
+def _traits(sets: dict[str, BenchmarkSet], store: Store) -> dict[str, Traits]:
+    """What the kinds of the sets go by, measured once."""
+    stored = store.results("traits")
+    found = {}
+    for name, one in sets.items():
+        key, origin = Key("traits", name, "", 0), Origin(one.fingerprint, PROTOCOL)
+        if (known := stored.get((key, origin))) is None:
+            traits = traits_of(one.whole, one.references[0])
+            store.put(key, origin, known := Result(traits._asdict(), None, 0.0))
+        found[name] = Traits(**(known.numbers or {}))
+    return found
 
 
-def _result(done: Done, unit: Unit, rows: NDArray[np.intp], members: NDArray[np.int64] | None) -> Result:
-    """Scores of labels, and the labels, run-length free: one number per object."""
-    if done.value is None:
-        return Result(None, done.error, done.seconds)
-    references = [reference[rows] for reference in unit.set.references]
-    labels = np.unique(done.value, return_inverse=True)[1] if (done.value >= 0).all() else done.value
-    numbers: dict[str, Any] = score(references, np.asarray(done.value))
-    numbers |= {"k": len(np.unique(done.value[done.value >= 0])), "true_k": unit.set.k}
-    numbers |= {"megabytes": done.megabytes, "labels": labels.tolist()}
-    if members is not None:
-        of_members = aris(references, members)
-        numbers |= {"best_member": float(of_members.max()), "mean_member": float(of_members.mean())}
-    return Result(numbers, None, done.seconds)
-
-
-def _board(units: list[Unit], store: Store) -> Board:
+def _board(units: list[Unit], store: Store, traits: dict[str, Traits]) -> Board:
     found = _found(units, store)
     rows = []
     for unit in units:
-        objects = unit.rows()
         for entry in unit.entries:
             result = found.get(unit.key(entry))
             if result is not None:
-                rows.append(Row(unit.set.name, unit.pool, entry, unit.seed, unit.is_part, objects, result))
-    return Board(rows)
+                rows.append(Row(unit.set.name, unit.pool, entry, unit.seed, unit.is_part, unit.rows, result))
+    return Board(rows, traits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,10 +11,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.tables import features_of, read_table
+from ensemblage.tables import Preprocessor, Table, features_of, read_table
 
 CLASSES = "label"
 """The column of classes in a .csv.gz file."""
+SAME, NEAR = 0.95, 0.02
+"""Two sets are the same if their classes are of the same sizes and so many of the objects, in the order of their
+distance from the mean, are so near to equally far from it."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,28 @@ class BenchmarkSet:
         return self.name.partition("/")[0]
 
     @cached_property
+    def _table(self) -> Table | None:
+        return read_table(self.path) if self.path.name.endswith(".csv.gz") else None
+
+    @cached_property
     def _read(self) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-        return _of_table(self.path) if self.path.name.endswith(".csv.gz") else _of_suite(self.path)
+        return _of_suite(self.path) if self._table is None else _of_table(self.path, self._table)
 
     @property
     def X(self) -> NDArray[np.float64]:
         """(n, m) as they are given."""
         return self._read[0]
+
+    @cached_property
+    def whole(self) -> NDArray[np.float64]:
+        """The features of all objects."""
+        return self.features(np.arange(len(self.X)))
+
+    def features(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """(n', m') what ``ensemblage run`` clusters if these objects are all; medians where a value is missing."""
+        if self._table is None:
+            return np.asarray(Preprocessor().fit_transform(self.X[rows]))
+        return features_of(self._table.take(rows), truth_column=CLASSES, impute="median").X
 
     @property
     def references(self) -> list[NDArray[np.int64]]:
@@ -50,6 +69,7 @@ class BenchmarkSet:
         """Number of classes of the first reference."""
         return len(np.unique(self.references[0][self.references[0] > 0]))
 
+    @cached_property
     def published(self) -> dict[str, NDArray[np.int64]]:
         """The first labeling that each method published for this set and its number of classes."""
         if self.results is None:
@@ -98,8 +118,24 @@ def _of_suite(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]
     return X, _checked(path, X, references)
 
 
-def _of_table(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
-    table = read_table(path)
+def copies(sets: Sequence[BenchmarkSet]) -> dict[str, str]:
+    """Sets that stand twice, however scaled and whatever the order of rows and columns: the name of the one before."""
+    seen: dict[tuple[int, ...], list[tuple[str, NDArray[np.float64]]]] = {}
+    found = {}
+    for one in sets:
+        X = one.whole
+        distances = np.sort(np.linalg.norm(X, axis=1))
+        alike = seen.setdefault((X.shape[1], *np.sort(np.bincount(one.references[0])[1:])), [])
+        for name, others in alike:
+            if len(others) == len(X) and np.mean(np.isclose(distances, others, rtol=NEAR, atol=NEAR)) >= SAME:
+                found[one.name] = name
+                break
+        else:
+            alike.append((one.name, distances))
+    return found
+
+
+def _of_table(path: Path, table: Table) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
     if CLASSES not in table.names:
         raise ValueError(f"{path.name} must have a column {CLASSES!r} of known classes. It has none. Name it so.")
     features = features_of(table, truth_column=CLASSES, impute="median", standardize=False)

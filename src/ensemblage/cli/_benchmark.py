@@ -8,29 +8,36 @@ from typing import Any
 import click
 
 from ensemblage.benchmark import Request, benchmark, status
-from ensemblage.benchmark._run import SMALL
+from ensemblage.benchmark._entries import POOLS
+from ensemblage.benchmark._run import GIVEN_UP, LARGE, SMALL
 from ensemblage.benchmark._worker import Limits
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._show import show_table
 from ensemblage.cli._tell import tell
 
+PLANS: dict[str, dict[str, Any]] = {
+    "quick": {"seconds": 60.0, "largest": SMALL, "seeds": 1},
+    "full": {
+        "seconds": 60.0,
+        "large": LARGE,
+        "given_up": GIVEN_UP,
+        "n_jobs": 2,
+        "minutes": 120.0,
+        "pools": ",".join(POOLS),
+    },
+    "": {"seconds": 600.0},
+}
+"""What is run if nothing else is said."""
 
-def run_benchmark(output: Path, *, show_status: bool, quick: bool, seconds: float, **settings: Any) -> None:
+
+def run_benchmark(output: Path, *, show_status: bool, quick: bool, full: bool, **settings: Any) -> None:
     """Do what ``ensemblage benchmark`` does."""
-    request = Request(
-        output,
-        pools=_split(settings["pools"]),
-        sets=_split(settings["sets"]),
-        only=_split(settings["only"]),
-        limits=Limits(seconds=60.0 if quick else seconds),
-        largest=SMALL if quick else settings["largest"],
-        seeds=1 if quick else settings["seeds"],
-        methods=settings["methods"],
-        consensus=settings["consensus"],
-        suite=settings["suite"],
-        data=settings["data"],
-        retry=settings["retry"],
-    )
+    if quick and full:
+        raise ValueError("--quick and --full exclude each other. Got both. Choose one.")
+    plan = PLANS["quick" if quick else "full" if full else ""]
+    chosen = {**plan, **{name: value for name, value in settings.items() if value is not None}}
+    chosen |= {name: _split(chosen[name]) for name in ("sets", "only", "pools") if name in chosen}
+    request = Request(output, limits=Limits(seconds=chosen.pop("seconds")), **chosen)
     if show_status:
         show_table(["pool", "results", "of", "without a number"], status(request), right=(1, 2, 3))
         return

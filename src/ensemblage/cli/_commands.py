@@ -442,10 +442,9 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 @click.option("--data", type=INPUT, metavar="DIR", help="Folder of data sets, NAME.csv.gz with a column label.")
 @click.option(
     "--pools",
-    default="random-k,diverse",
-    show_default=True,
     metavar="NAMES",
-    help="What is combined, with commas: random-k, diverse, both, published (labelings of the suite).",
+    help="What is combined, with commas: random-k, diverse, both, published (labelings of the suite). "
+    "[default: random-k,diverse; all with --full]",
 )
 @click.option("--sets", metavar="NAMES", help="Only these sets or batteries, with commas.")
 @click.option("--only", metavar="NAMES", help="Only these entries, with commas.")
@@ -455,19 +454,36 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 @click.option(
     "--consensus", type=TEXT, multiple=True, metavar="MODULE:CLASS", help="One that combines labels; repeatable."
 )
-@click.option("--seeds", type=click.IntRange(1, 100), default=2, show_default=True, help="Runs of each set.")
+@click.option("--seeds", type=click.IntRange(1, 100), help="Runs of each set. [default: 2; 1 with --quick]")
 @click.option("--largest", type=click.IntRange(2), metavar="N", help="Most objects of a set. [default: no limit]")
-@click.option("--seconds", type=click.FloatRange(1), default=600.0, show_default=True, help="Most time of one cell.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1),
+    help="Most time of one cell, of the processor. [default: 600; 60 with --quick and --full]",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0),
+    help="After these no more begins, and the page is of what is there. [default: no limit; 120 with --full]",
+)
+@click.option("--jobs", "n_jobs", type=click.IntRange(1), help="Processes that work. [default: 1; 2 with --full]")
 @click.option("--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, a minute per cell.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help="All pools, in two hours at most on two cores: a minute per cell; above 5,000 objects one seed, no pool "
+    "'both', nothing left out; what was not finished on three sets is not tried on larger ones.",
+)
 @click.option("--retry", is_flag=True, help="Do again what has no number.")
 @click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")
 @folder_option
 def run_leaderboard(output: Path, **settings: Any) -> None:
     """Score consensus methods, rankers and plain clusterers on sets with known classes.
 
-    The folder gets index.html with tables and pictures, leaderboard.csv and .md, comparisons.csv, cells.csv, the
-    labels in the format of the suite, and benchmark.sqlite, which keeps each result: a stopped command goes on where
-    it was. A cell that takes too long or more than 4 GB has no number and counts as 0.
+    The folder gets index.html with tables and pictures, leaderboard.csv and .md, tables by set, battery and kind of
+    set, comparisons, losses and failures as CSV, the labels in the format of the suite, and benchmark.sqlite, which
+    keeps each result: a stopped command goes on where it was. A cell that takes too long or more than 4 GB has no
+    number and counts as 0. Sets that stand twice are taken once.
     """
     from ensemblage.cli._benchmark import run_benchmark
 

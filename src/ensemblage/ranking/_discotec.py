@@ -170,6 +170,11 @@ class Discotec(BaseRanker):
     n = 100,000, p = 50: 3 s of one core) and O(m p) memory, and up to 64 MB of bitmaps; "tv" without missing labels
     O(m p²) from contingency tables.
 
+    Which distance: of 50 k-means with k drawn from 2 to √n, the member that "binary" puts first has a mean adjusted
+    Rand index of .34 over 43 public sets, those of the other three .28 (95 % interval of the difference .01 to .11):
+    on seven sets of ten they have more clusters than there are classes. Among five algorithms with up to 28 clusters
+    .38 and .36, within noise. All numbers: docs/LEADERBOARD.md.
+
     References
     ----------
     Ohl & Lindsten, "Discriminative ordering through ensemble consensus", 2025, Eqs. 1-5, Table 1, Algorithm 1. Sums

@@ -1,0 +1,432 @@
+"""Write docs/LEADERBOARD.md from the tables of a run of ``ensemblage benchmark``.
+
+python docs/make_leaderboard.py                                        from the tables in docs/leaderboard
+python docs/make_leaderboard.py OUT --suite DIR --data DIR             takes tables of the run in OUT, draws six sets
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import json
+import re
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+TABLES = ROOT / "docs" / "leaderboard"
+PAGE = ROOT / "docs" / "LEADERBOARD.md"
+FILES = (
+    *("leaderboard.csv", "parts.csv", "comparisons.csv", "pools.csv", "sets.csv", "scores.csv"),
+    *("failures.csv", "run.json"),
+)
+N_PICTURES = 6
+N_TOLD = 10
+"""Entries that comparisons are told of."""
+KNOWN, FOUND = "k is known", "k is found"
+Record = dict[str, str]
+
+HEAD = """# Leaderboard
+
+Consensus methods, rankers, rules for the number of clusters and plain clusterers on public sets with known classes:
+one input, the same for all, as `ensemblage run` prepares it (every feature at mean 0 and deviation 1); scored by the
+adjusted Rand index (ARI). Written by `python docs/make_leaderboard.py` from the tables of one run,
+in [docs/leaderboard](leaderboard), of
+
+    ensemblage benchmark --suite SUITE --data DATA --full --jobs 1 --seconds 30 -o OUT
+
+"""
+POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the product's default. *diverse*: k-means, Gaussian
+mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters
+(those up to √n). *both*: the two together. *published*: what some twenty other programs answered, told k, on data
+centred and scaled as a whole and not column by column: a table of its own. No pool made here knows the number of
+classes.
+
+Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts; Gaussian mixture with 3 starts (full
+covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours;
+HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
+clusters; k-means by `choose_k` among up to 10, with 20 partitions and 5 references. *default* is
+`ConsensusClustering()`. This run is older than today's `choose_k` and than the default that uses it: with k found,
+*default* is Ada-cVote by its longest lifetime here, and `choose_k` Monti's, now `choose_k_monti`.
+
+"""
+NOT_SHOWN = """## What is not shown
+
+- These sets are at hand because others collected them to compare clusterers; many are planar drawings. They are no
+  sample of anybody's data, and means over them hang on which are among them: the intervals say how much.
+- Known classes are one way to divide the objects, not always the clusters that are there.
+- Standardising every column is the product's default, and not right for all of these sets. Other inputs give other
+  tables.
+- One or two seeds. Differences of a hundredth or two between neighbours in a table are noise.
+- A method that can only merge clusters of its members (acv, bv, majority) refuses more clusters than the largest
+  member has, and counts 0 there: a property of a method with a pool, not of the method alone.
+- Seconds were measured on a machine that others used too; they are of the processor, and include what is compiled or
+  loaded on first use. Memory is what a cell added to a process that had done others before.
+"""
+
+
+def read(name: str) -> list[Record]:
+    with open(TABLES / name, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def number(text: str, digits: int = 3) -> str:
+    return f"{float(text):.{digits}f}" if text else "–"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n\n"
+
+
+def name_of(line: Record) -> str:
+    return line["entry"] if line["pool"] == "features" else f"{line['entry']} on {line['pool']}"
+
+
+def lines_of(scope: str) -> list[Record]:
+    return [line for line in read("leaderboard.csv") if line["scope"] == scope]
+
+
+def main_table(lines: Sequence[Record]) -> str:
+    header = ["", "mean ARI", "95 %", "finished", "of common", "AMI", "NCA", "regret", "gain"]
+    rows = [
+        [
+            *(name_of(x), number(x["over_all"]), f"{number(x['low'], 2)} to {number(x['high'], 2)}"),
+            *(f"{x['n_finished']} of {x['n_sets']}", number(x["over_common"]), number(x["ami"]), number(x["nca"])),
+            *(number(x["regret"]), number(x["gain"])),
+        ]
+        for x in lines
+    ]
+    return table(header, rows)
+
+
+def k_table(lines: Sequence[Record]) -> str:
+    header = ["", "k right", "too few", "too many", "k − true k", "distance from it", "mean ARI"]
+    told = sorted((x for x in lines if x["k_right"]), key=lambda x: (-float(x["k_right"]), float(x["k_far"])))
+    return table(
+        header,
+        [
+            [
+                *(name_of(x), number(x["k_right"], 2), number(x["k_few"], 2)),
+                *(f"{1 - float(x['k_right']) - float(x['k_few']):.2f}", f"{float(x['k_error']):+.1f}"),
+                *(number(x["k_far"], 1), number(x["over_all"])),
+            ]
+            for x in told
+        ],
+    )
+
+
+def selectors(lines: Sequence[Record]) -> str:
+    header = ["ranker", "pool", "ARI of its choice", "95 %", "below the best member", "k right", "k − true k"]
+    chosen = [x for x in lines if x["kind"] == "selector"]
+    rows = [
+        [
+            *(x["entry"], x["pool"], number(x["over_all"]), f"{number(x['low'], 2)} to {number(x['high'], 2)}"),
+            *(number(x["regret"]), number(x["k_right"], 2), f"{float(x['k_error']):+.1f}"),
+        ]
+        for x in sorted(chosen, key=lambda x: (x["pool"], -float(x["over_all"])))
+    ]
+    return table(header, rows)
+
+
+def by_part(scope: str, order: Sequence[Record], rule: str) -> str:
+    """The means of every entry over the sets of a battery or kind."""
+    found = {(row["entry"], row["pool"]): row for row in read("parts.csv") if row["scope"] == scope}
+    parts = [part for part in next(iter(found.values())) if part.startswith(f"{rule}: ")]
+    sizes = sizes_of_parts(scope)
+    header = ["", *(f"{part.partition(': ')[2]} ({sizes[part]})" for part in parts)]
+    rows = [[name_of(x), *(number(found[x["entry"], x["pool"]][part]) for part in parts)] for x in order]
+    return table(header, rows)
+
+
+def sizes_of_parts(scope: str) -> dict[str, int]:
+    tried = scores_of(scope)
+    names = {name for scores in tried.values() for name in scores}
+    sizes: dict[str, int] = defaultdict(int)
+    for row in read("sets.csv"):
+        if row["set"] in names:
+            sizes[f"battery: {row['set'].partition('/')[0]}"] += 1
+            for rule in ("objects", "features", "classes", "balance", "shape"):
+                sizes[f"{rule}: {row[rule]}"] += 1
+    return sizes
+
+
+def scores_of(scope: str) -> dict[str, dict[str, float]]:
+    """By the name of an entry and the name of a set; 0 where there is no number."""
+    rows = [row for row in read("scores.csv") if row["scope"] == scope]
+    named = [name for name in rows[0] if "/" in name]
+    sets = [name for name in named if any(row[name] for row in rows)]
+    return {name_of(row): {name: float(row[name] or 0) for name in sets} for row in rows}
+
+
+def compared(scope: str, keep: Callable[[Record], bool] = lambda row: True) -> str:
+    rows = [row for row in read("comparisons.csv") if row["scope"] == scope and keep(row)]
+    header = ["", "against", "difference", "95 %", "wins, ties, losses", "Wilcoxon, Holm"]
+    return table(
+        header,
+        [
+            [
+                *(row["first"], row["second"], f"{float(row['difference']):+.3f}"),
+                *(f"{float(row['low']):+.3f} to {float(row['high']):+.3f}",),
+                *(f"{row['wins']}, {row['ties']}, {row['losses']}", number(row["p_value"], 3)),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def best_plain(scope: str) -> str:
+    """The baseline that the comparisons are with, beside the first."""
+    plain = [name_of(x) for x in lines_of(scope) if x["kind"] == "baseline" and x["entry"] != "default"]
+    return plain[0]
+
+
+def losses(scope: str, margin: float = 0.1) -> str:
+    """Where each entry is far below the best baseline."""
+    scores, baseline = scores_of(scope), best_plain(scope)
+    header = ["", "sets lost", "sets won", "worst"]
+    rows = []
+    for x in lines_of(scope):
+        own, name = scores[name_of(x)], name_of(x)
+        if name == baseline:
+            continue
+        lost = sorted(
+            (s for s in own if scores[baseline][s] - own[s] > margin), key=lambda s: own[s] - scores[baseline][s]
+        )
+        won = sum(own[s] - scores[baseline][s] > margin for s in own)
+        worst = ", ".join(f"{s} ({own[s]:.2f}, {scores[baseline][s]:.2f})" for s in lost[:3])
+        rows.append([name, str(len(lost)), str(won), worst])
+    return table(header, rows)
+
+
+def stability(lines: Sequence[Record]) -> str:
+    header = ["", "other seed", "a tenth left out", "CPU s, median", "most", "MB, median", "most"]
+    rows = [
+        [
+            *(name_of(x), number(x["seeds"], 2), number(x["part"], 2), number(x["seconds"], 2)),
+            *(number(x["most_seconds"], 1), number(x["megabytes"], 0), number(x["most_megabytes"], 0)),
+        ]
+        for x in lines
+    ]
+    return table(header, rows)
+
+
+def failures() -> str:
+    """Reasons of missing numbers, by entry."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in read("failures.csv"):
+        reason = re.sub(r"\d[\d,.]*", "…", row["reason"].partition(". ")[0])
+        found[row["entry"], reason].append(f"{row['set']} ({row['pool']})")
+    rows = [
+        [entry, reason, str(len(where)), ", ".join(where[:3]) + (", …" if len(where) > 3 else "")]
+        for (entry, reason), where in sorted(found.items(), key=lambda item: -len(item[1]))
+    ]
+    return table(["", "reason", "sets × pools", "where"], rows)
+
+
+def in_short() -> str:
+    """What the tables say, in sentences that are made of their numbers."""
+    found = []
+    for scope, told in ((KNOWN, "told the number of classes"), (FOUND, "not told the number of classes")):
+        lines = lines_of(scope)
+        baseline = best_plain(scope)
+        of = {name_of(x): x for x in lines}
+        default = of["default"]
+        pairs = {(row["first"], row["second"]): row for row in read("comparisons.csv") if row["scope"] == scope}
+        first = lines[0]
+        sentence = (
+            f"- **{told.capitalize()}**, {first['n_sets']} sets: the first of {len(lines)} is {name_of(first)} with "
+            f"{number(first['over_all'])}; the best plain clusterer is {baseline} with "
+            f"{number(of[baseline]['over_all'])}"
+        )
+        row = pairs.get((name_of(first), baseline))
+        if row:
+            sentence += f" ({interval(row)})"
+        ours = next(x for x in lines if x["kind"] != "baseline")
+        if ours is not first:
+            row = pairs[name_of(first), name_of(ours)]
+            sentence += f"; the best on a pool is {name_of(ours)} with {number(ours['over_all'])} ({interval(row)})"
+        sentence += f". Our default has {number(default['over_all'])}"
+        row = pairs.get((baseline, "default"))
+        if row:
+            sentence += f": {baseline} less default {interval(row)}"
+        found.append(sentence + ".")
+    pools = [
+        f"{row['pool']} {number(row['mean_member'])} and {number(row['best_member'])}" for row in read("pools.csv")
+    ]
+    found.append(f"- **Members**: mean and best ARI of the members of a pool: {', '.join(pools)}.")
+    found.append(rankers_in_short())
+    rules = sorted((x for x in lines_of(FOUND) if x["k_right"]), key=lambda x: -float(x["k_right"]))[:3]
+    best = ", ".join(f"{name_of(x)} on {100 * float(x['k_right']):.0f} % of the sets" for x in rules)
+    found.append(f"- **The number of classes** is met most often by {best}.")
+    return "\n".join(found) + "\n\n"
+
+
+def rankers_in_short() -> str:
+    lines = {(x["entry"], x["pool"]): x for x in lines_of(FOUND)}
+    parts = []
+    for pool in ("random-k", "diverse"):
+        named = ("discotec", "discotec-tv", "discotec-kl", "discotec-hellinger", "aari", "anmi", "silhouette")
+        of = [(name, lines[name, pool]) for name in named if (name, pool) in lines]
+        told = ", ".join(f"{n} {number(x['over_all'])} (k − true k {float(x['k_error']):+.1f})" for n, x in of)
+        parts.append(f"{pool}: {told}")
+    return f"- **Rankers as selectors**, ARI of the member that they put first: {'; '.join(parts)}."
+
+
+def interval(row: Record) -> str:
+    return f"{float(row['difference']):+.3f}, {float(row['low']):+.3f} to {float(row['high']):+.3f}"
+
+
+def sets_in_short() -> str:
+    """How many sets, and how large."""
+    names = scores_of(KNOWN)
+    tried = set(next(iter(names.values())))
+    sizes = [int(row["n_objects"]) for row in read("sets.csv") if row["set"] in tried]
+    return f"- {len(tried)} sets of {min(sizes):,} to {max(sizes):,} objects."
+
+
+def page() -> str:
+    notes = json.loads((TABLES / "run.json").read_text(encoding="utf-8"))["notes"]
+    known, found = lines_of(KNOWN), lines_of(FOUND)
+    parts = [
+        HEAD,
+        sets_in_short() + "\n",
+        "".join(f"- {note}\n" for note in notes),
+        "\n",
+        POOLS,
+        "## In short\n\n",
+        in_short(),
+    ]
+    parts += ["## Told the number of classes\n\n", explain(), main_table(known)]
+    parts += [compared_text(), compared(KNOWN, lambda row: is_told(row, known))]
+    parts += ["### By battery\n\n", by_part(KNOWN, known, "battery"), "### By kind of set\n\n", kinds_text()]
+    for rule in ("shape", "features", "classes", "balance", "objects"):
+        parts += [f"By {rule}:\n\n", by_part(KNOWN, known[:12] + plain_after(known, 12), rule)]
+    parts += ["## Not told it\n\n", main_table(found), compared(FOUND, lambda row: is_told(row, found))]
+    parts += ["### Numbers of clusters\n\n", k_table(found), "### Rankers as selectors\n\n", selectors(found)]
+    parts += ["### By battery\n\n", by_part(FOUND, found, "battery")]
+    for scope in dict.fromkeys(line["scope"] for line in read("leaderboard.csv")):
+        if scope not in (KNOWN, FOUND):
+            parts += [f"## Where {scope}\n\n", main_table(lines_of(scope))]
+    parts += ["## Where each loses\n\n", losses_text(), losses(KNOWN), pictures_text()]
+    parts += ["## Stability, time and memory\n\n", stability_text(), stability(known)]
+    parts += ["## What has no number\n\n", "Counted as 0 in the means over all sets.\n\n", failures(), NOT_SHOWN]
+    return "".join(parts)
+
+
+def explain() -> str:
+    return (
+        "Mean over all sets, 0 where there is no number, with the 95 % interval of sets drawn with replacement; of "
+        "common: over the sets where every entry has a number. Regret: below the best member of its pool; gain: above "
+        "the mean member.\n\n"
+    )
+
+
+def kinds_text() -> str:
+    from ensemblage.benchmark._kinds import RULES
+
+    rules = "".join(f"- {name}: {rule}.\n" for name, rule in RULES.items())
+    return f"The kind is decided by the data alone:\n\n{rules}\n"
+
+
+def losses_text() -> str:
+    return (
+        f"Sets where an entry is more than .1 below (lost) or above (won) {best_plain(KNOWN)}, and the three where it "
+        "is farthest below, with both scores.\n\n"
+    )
+
+
+def stability_text() -> str:
+    return (
+        "Adjusted Rand index between the answers with two seeds, and without a tenth of the objects (pool and "
+        "preparation made anew), over the sets where that was run so far. Seconds and megabytes of a cell, without "
+        "making the pool.\n\n"
+    )
+
+
+def pictures_text() -> str:
+    files = sorted(TABLES.glob("*.png"))
+    titles = json.loads((TABLES / "pictures.json").read_text(encoding="utf-8")) if files else {}
+    return "".join(f"![{titles[file.stem]}](leaderboard/{file.name})\n\n{titles[file.stem]}\n\n" for file in files)
+
+
+def plain_after(lines: Sequence[Record], n: int) -> list[Record]:
+    return [x for x in lines[n:] if x["kind"] == "baseline"]
+
+
+def is_told(row: Record, lines: Sequence[Record]) -> bool:
+    """Whether a comparison is with one of the first, with a plain clusterer or with the default."""
+    return row["second"] in {name_of(x) for i, x in enumerate(lines) if i < N_TOLD or x["kind"] == "baseline"}
+
+
+def compared_text() -> str:
+    return (
+        f"The first, and the best plain clusterer, with the first {N_TOLD} and the plain clusterers "
+        "([all](leaderboard/comparisons.csv)). A difference of up to .005 is a tie; p values are corrected for all "
+        "comparisons of the table:\n\n"
+    )
+
+
+def draw_pictures(out: Path, suite: Path | None, data: Path | None) -> None:
+    """Six sets of up to three features in each of which another consensus method loses, the best methods first."""
+    from ensemblage.benchmark._pictures import draw
+    from ensemblage.benchmark._sets import find_sets
+
+    scores, baseline = scores_of(KNOWN), best_plain(KNOWN)
+    flat = {row["set"] for row in read("sets.csv") if int(row["n_features"]) <= 3}
+    sets = {one.name: one for one in find_sets(suite, data)}
+    shown: dict[str, str] = {}
+    methods: set[str] = set()
+    for x in lines_of(KNOWN):
+        own = scores[name_of(x)]
+        lost = sorted((s for s in own if s in flat and s not in shown), key=lambda s: own[s] - scores[baseline][s])
+        if x["kind"] != "consensus" or x["entry"] in methods or len(shown) == N_PICTURES:
+            continue
+        worst = next((s for s in lost if scores[baseline][s] - own[s] > 0.1), None)
+        labels = worst and [labels_in(out, entry, sets[worst]) for entry in (name_of(x), baseline)]
+        if worst is None or labels is None or any(found is None for found in labels):
+            continue
+        methods.add(x["entry"])
+        shown[worst] = f"{name_of(x)} on the set {worst}: {own[worst]:.2f}, {baseline} {scores[baseline][worst]:.2f}"
+        one = sets[worst]
+        panels = [("known classes", one.references[0] - 1), (name_of(x), labels[0]), (baseline, labels[1])]
+        figure = draw(one.whole, panels)
+        figure.savefig(TABLES / f"{worst.replace('/', '-')}.png", dpi=110, metadata={"Software": None})
+    titles = {name.replace("/", "-"): title for name, title in shown.items()}
+    (TABLES / "pictures.json").write_text(json.dumps(titles, indent=1) + "\n", encoding="utf-8")
+
+
+def labels_in(out: Path, entry: str, one) -> np.ndarray | None:
+    """Labels as the run wrote them, from 0, −1 for no cluster."""
+    name, _, pool = entry.partition(" on ")
+    folder = re.sub(r"\W+", "_", f"{name} {pool}").strip("_")
+    path = out / "labels" / folder / f"{one.name}.result{one.k}.gz"
+    if not path.exists():
+        return None
+    with gzip.open(path, "rt") as file:
+        return np.array(file.read().split()[1:], dtype=np.int64) - 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--suite", type=Path)
+    parser.add_argument("--data", type=Path)
+    given = parser.parse_args()
+    if given.out is not None:
+        TABLES.mkdir(exist_ok=True)
+        for old in TABLES.glob("*.png"):
+            old.unlink()
+        for name in FILES:
+            shutil.copy(given.out / name, TABLES / name)
+        draw_pictures(given.out, given.suite, given.data)
+    PAGE.write_text(page().rstrip() + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

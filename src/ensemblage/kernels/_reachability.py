@@ -20,18 +20,21 @@ def reachability_tree(X: Any, core: Any, nearest: Any, keys: Any, pairs: Any, he
     heights : OUT (n - 1,) max(core of both, distance)
     """
     n, d = X.shape
+    columns, squares = np.ascontiguousarray(X.T), np.empty(n)  # feature by feature: vectors
     keys[:] = np.inf
     current = 0
     keys[0] = -1.0  # in the tree
     for edge in range(n - 1):
+        squares[:] = 0.0
+        for f in range(d):
+            at = X[current, f]
+            for i in range(n):
+                squares[i] += (columns[f, i] - at) ** 2
         best, next_one = np.inf, -1
         for i in range(n):
             if keys[i] < 0:
                 continue
-            total = 0.0
-            for f in range(d):
-                total += (X[i, f] - X[current, f]) ** 2
-            reach = max(max(core[i], core[current]), np.sqrt(total))
+            reach = max(max(core[i], core[current]), np.sqrt(squares[i]))
             if reach < keys[i]:
                 keys[i], nearest[i] = reach, current
             if keys[i] < best:

@@ -4,15 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
+
+BLOCK = 512
+"""Objects whose distances are counted at once: feature by feature, so that the compiler makes vectors of them."""
 
 
-@jit
-def squared_distance(X: Any, i: int, centres: Any, c: int) -> float:
-    total = 0.0
-    for f in range(X.shape[1]):
-        total += (X[i, f] - centres[c, f]) ** 2
-    return total
+@inner_jit
+def squared_distances(columns: Any, first: int, centre: Any, squares: Any) -> None:
+    """Of some objects in a row to a centre, summed in the order of the features.
+
+    columns : IN (d, n)
+    first : IN the first of the objects
+    centre : IN (d,)
+    squares : OUT (m,) of objects first to first + m - 1
+    """
+    squares[:] = 0.0
+    for f in range(columns.shape[0]):
+        part, at = columns[f, first : first + squares.shape[0]], centre[f]
+        for i in range(squares.shape[0]):
+            squares[i] += (part[i] - at) ** 2
 
 
 @jit
@@ -25,6 +36,7 @@ def spread_seeds(X: Any, uniforms: Any, least: Any, centres: Any) -> None:
     centres : OUT (k, d)
     """
     n = X.shape[0]
+    columns, squares = np.ascontiguousarray(X.T), np.empty(n)
     least[:] = 1.0
     for c in range(centres.shape[0]):
         total = 0.0
@@ -37,10 +49,10 @@ def spread_seeds(X: Any, uniforms: Any, least: Any, centres: Any) -> None:
                 chosen = i
                 break
         centres[c] = X[chosen]
+        squared_distances(columns, 0, centres[c], squares)
         for i in range(n):
-            distance = squared_distance(X, i, centres, c)
-            if c == 0 or distance < least[i]:
-                least[i] = distance
+            if c == 0 or squares[i] < least[i]:
+                least[i] = squares[i]
 
 
 @jit
@@ -56,19 +68,25 @@ def iterate(X: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter:
     sizes : WORK (k,) int64
     """
     n, k = X.shape[0], centres.shape[0]
+    columns, squares, nearest = np.ascontiguousarray(X.T), np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)
     labels[:] = -1
     total = 0.0
     for _ in range(max_iter):
         changed, total = False, 0.0
-        for i in range(n):
-            best, nearest = np.inf, 0
+        for first in range(0, n, BLOCK):
+            size = min(BLOCK, n - first)
+            best = least[first : first + size]
+            best[:] = np.inf
+            nearest[:] = 0
             for c in range(k):
-                distance = squared_distance(X, i, centres, c)
-                if distance < best:
-                    best, nearest = distance, c
-            changed = changed or labels[i] != nearest
-            labels[i], least[i] = nearest, best
-            total += best
+                squared_distances(columns, first, centres[c], squares[:size])
+                for i in range(size):
+                    if squares[i] < best[i]:
+                        best[i], nearest[i] = squares[i], c
+            for i in range(size):
+                changed = changed or labels[first + i] != nearest[i]
+                labels[first + i] = nearest[i]
+                total += best[i]
         if not changed:
             break
         sizes[:] = 0
@@ -82,9 +100,11 @@ def iterate(X: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter:
                     labels[farthest], least[farthest], sizes[c] = c, 0.0, 1
         centres[:] = 0.0
         for i in range(n):
-            centres[labels[i]] += X[i]
+            for f in range(X.shape[1]):
+                centres[labels[i], f] += X[i, f]
         for c in range(k):
-            centres[c] /= max(sizes[c], 1)
+            for f in range(X.shape[1]):
+                centres[c, f] /= max(sizes[c], 1)
     return total
 
 

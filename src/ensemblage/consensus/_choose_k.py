@@ -129,7 +129,7 @@ class KChoice:
         others = {named: [v for v in self.votes if self.votes[v] == named] for named in set(self.votes.values())}
         if self.evidence == "none":
             yield self.structure.sentence
-            yield f"If there must be clusters: {k}, which {n} of {len(self.votes)} criteria name."
+            yield f"If there must be clusters: {k}, which {n} of {len(self.votes)} criteria name{'s' * (n == 1)}."
         elif self.evidence == "clear":
             yield f"{k} clusters: {'all five' if n == len(self.votes) else 'four of five'} criteria agree."
         elif self.evidence == "likely":

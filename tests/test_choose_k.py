@@ -12,7 +12,8 @@ from sklearn.datasets import make_blobs
 
 from ensemblage import ConsensusClustering, KMeansConsensus, RandomKPartitions, choose_k, report
 from ensemblage.cli import main
-from ensemblage.consensus._choose_k import VOTERS, KChoice, best_of, peaks_of
+from ensemblage.consensus._choose_k import best_of, peaks_of
+from ensemblage.consensus._k_choice import VOTERS, KChoice
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._small_kmeans import SmallKMeans
 from ensemblage.stability._structure import Structure, compared, p_value_of, shown_by

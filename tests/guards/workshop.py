@@ -41,6 +41,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/_content": ["golden", "voting"],
     "consensus/_features": ["seeds", "generation", "parameters_count"],
     "consensus/_choose_k": ["choose_k", "parameters_count"],
+    "consensus/_k_choice": ["choose_k", "parameters_count"],
     "consensus/_monti_choice": ["monti", "parameters_count"],
     "consensus/_registry": ["parameters"],
     "consensus/evidence": ["evidence_records", "report_methods"],

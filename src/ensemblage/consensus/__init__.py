@@ -4,13 +4,14 @@ from ensemblage._docs import fill_docstrings
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
-from ensemblage.consensus._choose_k import KChoice, KRow, choose_k
+from ensemblage.consensus._choose_k import choose_k
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
+from ensemblage.consensus._k_choice import KChoice, KRow
 from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA

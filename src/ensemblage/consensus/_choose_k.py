@@ -111,8 +111,8 @@ def choose_k(
     two by more than an error); 1 + the components that live longer than those of the clouds; k-means' silhouette. The
     number that most name is ``best``; of equally many votes, the one named by the criterion that is first in this list.
 
-    All five look at compact clusters or at dense ones; curved clusters, and many small ones, they hardly find. How often
-    they were right by how many agree: docs/CERTAINTY.md.
+    All five look at compact clusters or at dense ones; curved clusters, and many small ones, they hardly find. How
+    often they were right, by how many agree: docs/CERTAINTY.md.
 
     Time: O(n² d) per reference for n objects of the sample: on one core 3 s of 200 × 10, 10 s of 1,000 × 10 and 32 s of
     1,000 × 60 numbers, and no more of larger tables. Memory: 16 n² bytes.

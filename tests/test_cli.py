@@ -146,7 +146,7 @@ def test_run_writes_all_it_promises(finished):
     assert summary["consensus"]["mean_confidence"] == pytest.approx(np.mean([float(row[2]) for row in rows]), abs=1e-5)
     assert summary["truth"]["ari"]["consensus"] > 0.8
     assert summary["settings"]["seed"] == "0"
-    assert set(summary["seconds"]) == {"read", "base clusterings", "consensus", "ranking", "report"}
+    assert set(summary["seconds"]) == {"read", "base clusterings", "consensus", "ranking", "stability", "report"}
     assert Ensemble.load(finished / "ensemble.npz").shape == (178, 8)
     assert "<svg" in (finished / "report.html").read_text()
 
@@ -275,7 +275,7 @@ def test_methods_that_find_the_number_of_clusters(tmp_path, name):
 
 
 def test_run_without_k_finds_it_and_says_how_clear_it_is(tmp_path):
-    result = succeed("run", WINE, "-o", tmp_path / "out")
+    result = succeed("run", WINE, "--method", "acv", "-o", tmp_path / "out")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["consensus"]["method"] == "CumulativeVoting"
     (k, longest), (second, shorter), *_ = summary["choice"]["lifetimes"]

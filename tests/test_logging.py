@@ -18,7 +18,7 @@ def test_every_base_clustering_is_told(caplog):
     assert {r.name for r in caplog.records} == {"ensemblage.generation._run"}
 
 
-def test_stages_fits_and_blocks_of_pairs_are_told(caplog):
+def test_stages_fits_and_blocks_of_pairs_are_told(caplog, only_kernels):
     with caplog.at_level(logging.INFO, "ensemblage"):
         labels = GreedyPartitions(3, n_candidates=4, random_state=0).fit_transform(X)
         KMeansConsensus(3, random_state=0).fit(labels)

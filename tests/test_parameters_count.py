@@ -171,6 +171,7 @@ TABLE = [
     (CC, {}, "generator", None, RandomKPartitions(5), FEATURES),
     (CC, {}, "consensus", "km", "acv", FEATURES),
     (CC, {}, "standardize", True, False, FEATURES),
+    (CC, {"n_clusters": None}, "allow_one", False, True, np.random.default_rng(0).normal(size=(60, 3))),
     (CC, {}, "preprocessor", None, Preprocessor(standardize=False), FEATURES),
     (CC, {}, "random_state", 0, 1, FEATURES),
 ]

@@ -75,6 +75,12 @@ class Again:
         consensus = self.consensus.set_params(**({"n_jobs": 1} if "n_jobs" in known else {}))
         settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
         with timed(self.seconds, "stability"), progress_bar("found again in resamples", n) as callback:
-            return cluster_stability(
-                Combined(generator, consensus), self.features.X, labels, progress=callback, **settings
-            )
+            try:
+                return cluster_stability(
+                    Combined(generator, consensus), self.features.X, labels, progress=callback, **settings
+                )
+            except ValueError as error:  # too few different rows, say: the analysis itself is done
+                if self.asked:
+                    raise
+                tell(f"clusters were not looked for again: {error}")
+                return None

@@ -44,6 +44,8 @@ class Consensus:
     memory: str | None
     chosen: Mapping[str, Any] = field(default_factory=dict)
     """Parameters of the method by name."""
+    looks_for_k: bool = False
+    """Whether the number of clusters is looked for before."""
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any], otherwise: str = "acv") -> Consensus:
@@ -57,8 +59,8 @@ class Consensus:
     def check(self, n_partitions: int | None = None) -> None:
         """What can be said before the work begins; ``n_partitions`` if it is known."""
         check_names(self.method, make_consensus(self.method, self.k), self.chosen)
-        if self.method == CHOSEN and self.k is None:
-            replace(self, k=2).check(n_partitions)
+        if self.looks_for_k:
+            replace(self, k=2, looks_for_k=False).check(n_partitions)
             return
         if self.k is None and not METHODS[self.method].finds_k:
             able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
@@ -95,7 +97,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
     most = _largest(k, k_range)
     named = settings["method"]
-    wanted = Consensus.of(most, settings, otherwise=CHOSEN)
+    wanted = replace(Consensus.of(most, settings, otherwise=CHOSEN), looks_for_k=most is None and named is None)
     if allow_one and (k is not None or (k_range is None and named)):
         raise ValueError(
             "--allow-one is for a number of clusters that is looked for. Got "

@@ -116,7 +116,18 @@ class KChoice:
             yield f"Also stable: {_listed(self.also_stable)} groups."
 
     def n_clusters(self, allow_one: bool = False) -> int:
-        """``best``; or 1 where no structure was found, if that is allowed."""
+        """How many clusters to make: ``best``, or 1 where no structure was found.
+
+        Parameters
+        ----------
+        allow_one : bool, default False
+            Whether 1 is an answer.
+
+        Returns
+        -------
+        int
+            Number of clusters.
+        """
         return 1 if allow_one and not self.structure.found else self.best
 
     def to_frame(self) -> Any:

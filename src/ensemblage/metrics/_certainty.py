@@ -19,8 +19,8 @@ from ensemblage.rows.protocol import LabelRows
 CORE, BORDER = 0.9, 2 / 3
 """Least confidence of a core object (the own cluster nine times the runner-up) and of a border object (twice)."""
 VERDICTS = ("core", "border", "undecided")
-_ROWS_AT_ONCE = 1024
-"""Associations with all clusters are held of so many rows."""
+_AT_ONCE = 2**17
+"""So many associations of rows with clusters are held, 1 MB."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     With one cluster it says nothing: 1. Where all members cut alike (one algorithm, one number of clusters) it is sure
     of their common error. On random labels its mean is about ½.
 
-    O(n p k) time; memory two tables of Σ k_i × k numbers and a thousand rows of k for each thread.
+    O(n p k) time; memory two tables of Σ k_i × k numbers, and 1 MB for each thread.
 
     References
     ----------
@@ -224,8 +224,9 @@ def certainty_of_rows(
 def _certainty_of_block(
     codes: Any, clusters: Any, confidence: Any, runner_up: Any, cohesion: Any, association: Association
 ) -> None:
-    for start in range(0, len(codes), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
+    size = max(1, _AT_ONCE // len(association.sizes))
+    for start in range(0, len(codes), size):
+        rows = slice(start, start + size)
         shares, cohesion[rows] = association.with_clusters(codes[rows], clusters[rows])
         own, other, runner_up[rows] = own_and_other(shares, clusters[rows])
         total = own + other

@@ -31,7 +31,7 @@ def evidence_by_number(
     Parameters
     ----------
     log_within : mapping of int to float
-        ln W_k / W_1 of each number of clusters.
+        Logarithm of W_k / W_1 for each number of clusters.
     references : mapping of int to (low, mean, high)
         Of the clouds: the band and the line in it.
     {number_chosen}

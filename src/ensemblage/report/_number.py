@@ -65,7 +65,8 @@ def found_again(stability: Any) -> dict[str, Any] | None:
         "compared_with": stability.compared_with,
         "n": stability.jaccard.shape[1],
         "table": [
-            {k: v for k, v in row._asdict().items() if k != "cluster"} | {"cluster": int(row.cluster)}
+            {name: None if value != value else value for name, value in row._asdict().items() if name != "cluster"}
+            | {"cluster": int(row.cluster)}
             for row in stability.table
         ],
         "jaccard": [[None if np.isnan(j) else round(j, 3) for j in row] for row in stability.jaccard.tolist()],

@@ -13,8 +13,9 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
 from ensemblage import AverageAgreement, Ensemble, KMeansConsensus, report
+from ensemblage.files._text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
-from ensemblage.report._layout import counted, listed, percent
+from ensemblage.report._layout import counted, percent
 from ensemblage.report._shown import sample_by_cluster
 from ensemblage.report._svg import figure_style, to_svg
 

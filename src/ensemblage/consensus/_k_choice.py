@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage._figures import figure
 from ensemblage.files._frames import to_frame
+from ensemblage.files._text import aligned, listed
 from ensemblage.stability._structure import Structure
 
 VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
@@ -109,11 +110,11 @@ class KChoice:
         else:
             named = sorted({v for v in self.votes.values() if v is not None})
             yield (
-                f"The criteria disagree: {_listed(named)} are named. {k} is taken. Choose by use, or by the stability "
+                f"The criteria disagree: {listed(named)} are named. {k} is taken. Choose by use, or by the stability "
                 "of the clusters of each."
             )
         if self.also_stable and self.structure.found:
-            yield f"Also stable: {_listed(self.also_stable)} groups."
+            yield f"Also stable: {listed(self.also_stable)} groups."
 
     def n_clusters(self, allow_one: bool = False) -> int:
         """How many clusters to make: ``best``, or 1 where no structure was found.
@@ -165,14 +166,7 @@ class KChoice:
             )
             for row in self.table
         ]  # fmt: skip
-        widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
-        cells = ["  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in (head, *lines)]
-        return "\n".join([f"KChoice: {self.sentence}", *cells, *self.notes])
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    words = [str(number) for number in numbers]
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+        return "\n".join([f"KChoice: {self.sentence}", aligned([head, *lines]), *self.notes])
 
 
 def _other(by_number: Mapping[int | None, list[str]], best: int) -> list[tuple[int, list[str]]]:

@@ -41,3 +41,18 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list
 def _markdown_row(cells: Sequence[str]) -> str:
     # Without the blanks of an empty first cell.
     return f"| {' | '.join(cells).lstrip()} |"
+
+
+def aligned(lines: Sequence[Sequence[Any]], most: int | None = None) -> str:
+    """A table to print, columns to the right: its first line, and `most` others at most."""
+    cells = [[str(cell) for cell in line] for line in (lines if most is None else lines[: most + 1])]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    text = ["  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)).rstrip() for line in cells]
+    left = len(lines) - len(cells)
+    return "\n".join([*text, *[f"… {left} more"] * (left > 0)])
+
+
+def listed(words: Iterable[Any]) -> str:
+    """The words in a sentence: a, b and c."""
+    texts = [str(word) for word in words]
+    return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))

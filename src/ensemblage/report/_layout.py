@@ -84,11 +84,6 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def listed(words: Sequence[str]) -> str:
-    """The words in a sentence: a, b and c."""
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
 def quoted(member: Mapping[str, Any]) -> str:
     """The name of a partition in a sentence."""
     return f"“{printable(member['name'], 60)}”"

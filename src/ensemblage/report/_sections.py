@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ensemblage import plotting
+from ensemblage.files._text import listed
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._layout import (
@@ -13,7 +14,6 @@ from ensemblage.report._layout import (
     Table,
     cluster_cell,
     counted,
-    listed,
     number,
     percent,
     quoted,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from ensemblage._version import __version__
+from ensemblage.files._text import listed
 from ensemblage.report._layout import Cell as ShownCell
-from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted, listed
+from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted
 from ensemblage.report._svg import to_svg
 from ensemblage.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage._figures import figure
 from ensemblage.files._frames import to_frame
+from ensemblage.files._text import aligned, listed
 
 DISSOLVED, RECOVERED = 0.5, 0.75
 """A cluster is dissolved with a Jaccard similarity up to the one, recovered above the other (Hennig 2007)."""
@@ -118,7 +119,7 @@ class ClusterStability:
             word: [str(r.cluster) for r in self.table if r.verdict == word] for word in [*VERDICTS, "not drawn"]
         }
         parts = [
-            f"{_listed(clusters) if len(clusters) <= MOST_NAMED else f'{len(clusters)} of them'} {word}"
+            f"{listed(clusters) if len(clusters) <= MOST_NAMED else f'{len(clusters)} of them'} {word}"
             for word, clusters in by_verdict.items()
             if clusters
         ]
@@ -161,7 +162,7 @@ class ClusterStability:
             )
             for row in self._rows()
         ]
-        return f"{type(self).__name__}: {self.sentence}\n{_aligned([head, *lines])}"
+        return f"{type(self).__name__}: {self.sentence}\n{aligned([head, *lines], MOST_LINES)}"
 
 
 class StrengthRow(NamedTuple):
@@ -208,7 +209,7 @@ class PredictionStrength:
         asked = str(ks[0]) if len(ks) == 1 else f"{ks[0]} to {ks[-1]}"
         if self.best is None:
             return f"No number of clusters of {asked} is supported."
-        found = f"{_listed([str(k) for k in self.supported])} cluster{'s' * (self.supported != [1])}"
+        found = f"{listed([str(k) for k in self.supported])} cluster{'s' * (self.supported != [1])}"
         several = len(self.supported) > 1
         most = f"; {self.best} are the most" * several
         return f"{found} {'are' if self.supported != [1] else 'is'} supported, of {asked}{most}."
@@ -237,22 +238,9 @@ class PredictionStrength:
     def __repr__(self) -> str:
         head = ("k", "mean", "standard error", "supported")
         lines = [(r.k, f"{r.mean:.3f}", f"{r.standard_error:.3f}", "yes" if r.supported else "no") for r in self.table]
-        return f"{type(self).__name__}: {self.sentence}\n{_aligned([head, *lines])}"
+        return f"{type(self).__name__}: {self.sentence}\n{aligned([head, *lines], MOST_LINES)}"
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:
     names = type(rows[0])._fields if rows else ()
     return {name: [getattr(row, name) for row in rows] for name in names}
-
-
-def _listed(words: Sequence[str]) -> str:
-    """a; a and b; a, b and c."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
-
-
-def _aligned(lines: Sequence[Sequence[Any]]) -> str:
-    """A table of text, columns to the right, as much of it as one can read."""
-    cells = [[str(cell) for cell in line] for line in lines[: MOST_LINES + 1]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    text = ["  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in cells]
-    return "\n".join([*text, *([f"… {len(lines) - len(cells)} more"] if len(lines) > len(cells) else [])])

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, merge_end
-from ensemblage.kernels._nearest import nearest_to, work_of_search
+from ensemblage.kernels._nearest import add_union, nearest_to, work_of_search
 
 
 class Nearest(NamedTuple):
@@ -92,22 +92,9 @@ def move_together(clusters: Any) -> None:
 def merge_labels(first: int, second: int, clusters: Any) -> None:
     """Write the label counts of both clusters behind all others; they are the first one's from now on."""
     _, _, _, _, _, used, _, labels, counts, begin, length, _ = clusters
-    a, b = begin[first], begin[second]
-    end_a, end_b, e = a + length[first], b + length[second], used[2]
-    while a < end_a or b < end_b:
-        if b == end_b or (a < end_a and labels[a] < labels[b]):
-            labels[e], counts[e] = labels[a], counts[a]
-            a += 1
-        elif a == end_a or labels[b] < labels[a]:
-            labels[e], counts[e] = labels[b], counts[b]
-            b += 1
-        else:
-            labels[e], counts[e] = labels[a], counts[a] + counts[b]
-            a += 1
-            b += 1
-        e += 1
-    begin[first], length[first] = used[2], e - used[2]
-    used[2] = e
+    end = add_union(labels, counts, begin[first], length[first], begin[second], length[second], used[2])
+    begin[first], length[first] = used[2], end - used[2]
+    used[2] = end
 
 
 @jit

@@ -242,3 +242,26 @@ def work_of_search(compared: Any, clusters: Any) -> int:
     """Upper bound of the elementary operations of one search."""
     m, p = clusters[0].shape
     return int(compared[0][p] + m + clusters[5][2] + clusters[5][0] * p)
+
+
+@inner_jit
+def add_union(labels: Any, counts: Any, a: int, n_a: int, b: int, n_b: int, end: int) -> int:
+    """Write the label counts of two clusters, n_a from ``a`` and n_b from ``b``, added up, from ``end``; their new end.
+
+    labels : IN/OUT (size,) ascending in each cluster
+    counts : IN/OUT (size,)
+    """
+    end_a, end_b, e = a + n_a, b + n_b, end
+    while a < end_a or b < end_b:
+        if b == end_b or (a < end_a and labels[a] < labels[b]):
+            labels[e], counts[e] = labels[a], counts[a]
+            a += 1
+        elif a == end_a or labels[b] < labels[a]:
+            labels[e], counts[e] = labels[b], counts[b]
+            b += 1
+        else:
+            labels[e], counts[e] = labels[a], counts[a] + counts[b]
+            a += 1
+            b += 1
+        e += 1
+    return e

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._lanes import LINE, add_lines
+from ensemblage.kernels._nearest import add_union
 
 
 class Profiles(NamedTuple):
@@ -134,21 +135,8 @@ def merge_profiles(first: int, second: int, profiles: Any) -> None:
     if used[1] + length[first] + length[second] > all_labels.shape[1]:
         move_together(profiles)
     labels, counts = all_labels[used[2]], all_counts[used[2]]
-    a, b, e = begin[first], begin[second], used[1]
-    end_a, end_b = a + length[first], b + length[second]
-    while a < end_a or b < end_b:
-        if b == end_b or (a < end_a and labels[a] < labels[b]):
-            labels[e], counts[e] = labels[a], counts[a]
-            a += 1
-        elif a == end_a or labels[b] < labels[a]:
-            labels[e], counts[e] = labels[b], counts[b]
-            b += 1
-        else:
-            labels[e], counts[e] = labels[a], counts[a] + counts[b]
-            a += 1
-            b += 1
-        e += 1
-    begin[first], length[first], used[1] = used[1], e - used[1], e
+    end = add_union(labels, counts, begin[first], length[first], begin[second], length[second], used[1])
+    begin[first], length[first], used[1] = used[1], end - used[1], end
     sizes[first] += sizes[second]
     sizes[second] = 0
 

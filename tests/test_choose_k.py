@@ -15,6 +15,7 @@ from ensemblage.cli import main
 from ensemblage.consensus._choose_k import best_of, peaks_of
 from ensemblage.consensus._k_choice import VOTERS, KChoice
 from ensemblage.stability import cluster_stability
+from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
 from ensemblage.stability._structure import Structure, compared, p_value_of, shown_by
 
@@ -119,14 +120,17 @@ def test_features_must_agree_where_components_find_structure():
         calls.append(len(seeds))
         return [function(seed) for seed in seeds]
 
+    def test_of(X):
+        return compared(X, UnimodalComponents(X), 6, range(40), run).structure
+
     calls = []
     cube = np.random.default_rng(1).uniform(size=(100, 2))
-    compared(np.random.default_rng(1).normal(size=(100, 3)), 6, range(40), run)
+    test_of(np.random.default_rng(1).normal(size=(100, 3)))
     assert calls == [39]
-    tests = [compared(np.random.default_rng(s).uniform(size=(100, 2)), 6, range(40), run).structure for s in range(6)]
+    tests = [test_of(np.random.default_rng(s).uniform(size=(100, 2))) for s in range(6)]
     assert len(calls) >= 7
     assert sum(test.found for test in tests) <= 1
-    assert compared(cube, 6, range(40), run).structure.p_value > 0.05
+    assert test_of(cube).p_value > 0.05
 
 
 # ---- Votes ----
@@ -345,6 +349,7 @@ def test_stability_as_often_as_asked(tables, tmp_path):
     refused = run(tables / "blobs.csv", tmp_path / "no", "-k", "4", "--generator", "mixed", "--stability", "3")
     assert refused.exit_code == 2
     assert "--stability must go with features" in refused.stderr
+    assert not (tmp_path / "no").exists() or not any((tmp_path / "no").iterdir())  # before the work
 
 
 def test_a_given_number_or_method_is_not_chosen(blobs):

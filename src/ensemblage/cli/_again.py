@@ -35,6 +35,21 @@ class Combined(ClusterMixin, BaseEstimator):
         return np.asarray(clone(self.consensus).fit(Ensemble(labels)).labels_)
 
 
+def resamples_of(generation: Generation, features: Features, asked: int | None) -> int:
+    """As many as were asked for, or `N_RESAMPLES` where these cost little; refused where nothing can be made again."""
+    fits = generation.generator in INDEPENDENT and generation.generator != GOWER
+    can = fits and not features.members and features.X.shape[1] > 0
+    if asked is None:
+        return N_RESAMPLES if can and 20 <= len(features.X) <= MOST_OBJECTS else 0
+    if asked and not can:
+        raise ValueError(
+            "--stability must go with features and a generator of independent k-means. "
+            f"Got {generation.generator}{' and categories as members' * bool(features.members)}. "
+            "Leave it out."
+        )
+    return asked
+
+
 @dataclass(frozen=True)
 class Again:
     """How often the analysis is made again."""
@@ -42,30 +57,16 @@ class Again:
     generation: Generation
     consensus: Any
     features: Features
-    asked: int | None
-    """Resamples; None: as many as cost little."""
+    n_resamples: int
+    is_asked: bool
+    """Whether their number was asked for."""
     seconds: dict[str, float]
-
-    @property
-    def n_resamples(self) -> int:
-        """As asked, or `N_RESAMPLES` where these cost little."""
-        fits = self.generation.generator in INDEPENDENT and self.generation.generator != GOWER
-        can = fits and not self.features.members and self.features.X.shape[1] > 0
-        if self.asked is None:
-            return N_RESAMPLES if can and 20 <= len(self.features.X) <= MOST_OBJECTS else 0
-        if self.asked and not can:
-            raise ValueError(
-                "--stability must go with features and a generator of independent k-means. "
-                f"Got {self.generation.generator}{' and categories as members' * bool(self.features.members)}. "
-                "Leave it out."
-            )
-        return self.asked
 
     def stability(self, labels: NDArray[np.int32]) -> ClusterStability | None:
         """Of the clusters; None if nothing is made again."""
         n = self.n_resamples
         if n == 0:
-            if self.asked is None and len(self.features.X) > MOST_OBJECTS:
+            if not self.is_asked and len(self.features.X) > MOST_OBJECTS:
                 tell(f"clusters of more than {MOST_OBJECTS:,} objects are not looked for again unasked: --stability 20")
             return None
         given = self.generation
@@ -80,7 +81,7 @@ class Again:
                     Combined(generator, consensus), self.features.X, labels, progress=callback, **settings
                 )
             except ValueError as error:  # too few different rows, say: the analysis itself is done
-                if self.asked:
+                if self.is_asked:
                     raise
                 tell(f"clusters were not looked for again: {error}")
                 return None

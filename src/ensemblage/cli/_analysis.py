@@ -15,7 +15,7 @@ from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, 
 from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
-from ensemblage.cli._again import Again
+from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
@@ -118,6 +118,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         tell_notes(data.name, features.notes)
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
+        n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(wanted.estimator(), [1, 2])  # refused before the work begins
@@ -129,7 +130,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         elif k is None and named is None:
             chosen = replace(wanted, method="acv")
         weights = generation.weights(features, ensemble.shape[1])
-        asked_again = Again(generation, chosen.estimator(), features, again, seconds)
+        asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again)
 
     known = generation.partitions if generation.generator in INDEPENDENT else None

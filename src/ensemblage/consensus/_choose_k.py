@@ -33,7 +33,7 @@ from ensemblage.generation._run import run_all
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
-from ensemblage.stability._resamples import Axes
+from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
 from ensemblage.stability._structure import Comparison, Shown, Structure, compared, p_value_of
 
@@ -150,16 +150,17 @@ def choose_k(
     data = data[objects]
     ks = _checked_range(k_range, len(data), n_distinct_rows(data, len(data)))
     steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions)
-    scores = np.ascontiguousarray(Axes.of(data).scores)
+    cloud = UnimodalComponents(data)
+    scores = np.ascontiguousarray(cloud.axes.scores)
     halves = _strength(scores, ks, n_splits, n_jobs, next(seeds), steps)
     lifetime = _lifetime(data, n_partitions, n_jobs, next(seeds), steps)
     labels = _kmeans_labels(scores, ks, next(seeds))
     loops = iter((0, 1))
 
     def run(function: Callable[[int], Shown], of: Sequence[int]) -> list[Shown]:
-        return run_all(function, of, n_jobs, progress=steps.of(next(loops)))
+        return run_all(function, of, n_jobs, progress=steps.of(next(loops)), what="single cloud")
 
-    test = compared(data, max(ks) + 1, list(seeds), run)
+    test = compared(data, cloud, max(ks) + 1, list(seeds), run)
     steps.end()
     return _choice(Evidence(ks, test, halves, lifetime, scores, labels), objects, backend_of(X))
 

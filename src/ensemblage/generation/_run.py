@@ -25,11 +25,12 @@ def run_all(
     n_jobs: int | None,
     last: Callable[[R], bool] = lambda _: False,
     progress: Callable[[int, int], None] | None = None,
+    what: str = "base clustering",
 ) -> list[R]:
     """``[function(task) for task in tasks]`` by joblib's threads, BLAS and OpenMP held to one thread each.
 
     The same bits for any ``n_jobs``. A ``last`` result, an error or Ctrl-C drops the tasks that have not begun.
-    ``progress(done, total)`` is called here, after every task.
+    ``progress(done, total)`` is called here, after every task, which the log calls ``what``.
     """
     parallel = Parallel(
         n_jobs=None if n_jobs is None else thread_count(n_jobs), prefer="threads", return_as="generator"
@@ -38,7 +39,7 @@ def run_all(
     with one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
         for result in finished:
             results.append(result)
-            logger.info("base clustering %d of %d", len(results), len(tasks))
+            logger.info("%s %d of %d", what, len(results), len(tasks))
             if progress is not None:
                 progress(len(results), len(tasks))
             if last(result):

@@ -201,7 +201,7 @@ def cluster_stability(
         return on_error == "raise" and isinstance(outcome, _Failure)
 
     with folded_warnings():
-        outcomes = run_all(compared, range(n), n_jobs, ends, progress)
+        outcomes = run_all(compared, range(n), n_jobs, ends, progress, "resample")
         similar = np.array(_without_failures(outcomes, n, on_error)).T
     places = PLACES[scheme if given is None else "given"]
     return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")

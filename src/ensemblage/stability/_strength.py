@@ -167,7 +167,7 @@ def prediction_strength(
         return isinstance(outcome, Exception)
 
     with folded_warnings():
-        outcomes = run_all(strengths, range(len(tasks)), n_jobs, fails, progress)
+        outcomes = run_all(strengths, range(len(tasks)), n_jobs, fails, progress, "split in halves")
     if outcomes and isinstance(outcomes[-1], Exception):
         k, split = tasks[len(outcomes) - 1]
         raise ValueError(

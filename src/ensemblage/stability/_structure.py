@@ -81,9 +81,13 @@ class Comparison(NamedTuple):
 
 
 def compared(
-    X: NDArray[np.float64], most: int, seeds: Sequence[int], run: Callable[[Callable[[int], Shown], Sequence[int]], Any]
+    X: NDArray[np.float64],
+    cloud: UnimodalComponents,
+    most: int,
+    seeds: Sequence[int],
+    run: Callable[[Callable[[int], Shown], Sequence[int]], Any],
 ) -> Comparison:
-    """Test the data, (n, r), on their principal axes, against a single cloud per seed but the first.
+    """Test the data, (n, d), on the principal axes of their single cloud, against a draw of it per seed but the first.
 
     Where that finds structure, clouds whose features are made unimodal instead of the components must agree, and the
     larger p-value counts: the components of a cube, say, are rounder than the cube. ``run`` maps a function over seeds.
@@ -96,7 +100,7 @@ def compared(
         rows = np.array([reference.row for reference in references])
         return Structure(structure_p_value(data.row, rows), len(others)), data, references
 
-    structure, data, references = against(UnimodalComponents(X))
+    structure, data, references = against(cloud)
     if structure.found:
         by_features, *_ = against(UnimodalComponents(X, rotated=False))
         structure = max(structure, by_features, key=lambda test: test.p_value)
@@ -118,7 +122,7 @@ def structure_p_value(statistics: NDArray[np.float64], references: NDArray[np.fl
     references : (R, K), R ≥ 2
     """
     largest = largest_deviations(np.vstack([statistics, references]))
-    return float((largest[1:] >= largest[0]).sum() + 1) / len(largest)
+    return p_value_of(largest[0], largest[1:])
 
 
 def largest_deviations(statistics: NDArray[np.float64]) -> NDArray[np.float64]:

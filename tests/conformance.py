@@ -664,6 +664,8 @@ def the_same_seed_gives_the_same_labels(name: str, setting: Setting) -> str | No
         return "its start is no matter of chance; the seed draws candidates, of many rows"
     if name == "MixedPartitions":
         return "most of its clusterers have no seed"
+    if name == "GeniePartitions":
+        return "nothing in it is random"
     assert (generated(name, random_state=1)[1] != labels).any()
     return None
 
@@ -708,7 +710,8 @@ def generation_of_wrong_features(name: str, setting: Setting) -> str | None:
 
 
 COMMANDS = {"RandomKPartitions": "random-k", "SubspacePartitions": "subspace", "ProjectionPartitions": "projection",
-            "GreedyPartitions": "greedy", "MixedPartitions": "mixed"}  # fmt: skip
+            "GreedyPartitions": "greedy", "MixedPartitions": "mixed",
+            "GeniePartitions": "genie"}  # fmt: skip
 
 
 @column("generate", of=OF_GENERATORS, slow=True)

@@ -756,3 +756,42 @@ def bits_of(words):
 def numbers_of_planes(planes):
     """Numbers whose l-th bits are the bits of the l-th plane."""
     return sum(bits_of(plane).astype(int) << level for level, plane in enumerate(planes))
+
+
+# ---- Spanning tree and Genie (Gagolewski et al. 2016) ----
+
+
+def spanning_tree(X):
+    """Kruskal: edges (i, j), i < j, by squared length, i, j; and their lengths."""
+    n = len(X)
+    edges = sorted((float(((X[i] - X[j]) ** 2).sum()), i, j) for i, j in combinations(range(n), 2))
+    clusters, tree = list(range(n)), []
+    for square, i, j in edges:
+        if clusters[i] != clusters[j]:
+            tree.append((square, i, j))
+            clusters = [clusters[i] if c == clusters[j] else c for c in clusters]
+    return np.array([(i, j) for _, i, j in tree]).reshape(-1, 2), np.sqrt([square for square, _, _ in tree])
+
+
+def gini_index(sizes):
+    """Mean absolute difference of two sizes, as a share of the largest there can be."""
+    q = len(sizes)
+    return sum(abs(a - b) for a, b in combinations(sizes, 2)) / ((q - 1) * sum(sizes))
+
+
+def genie(X, k, threshold):
+    """Labels in order of the first object, lengths of the edges merged, Gini index before each merge."""
+    pairs, lengths = spanning_tree(X)
+    clusters, unused, used, gini = np.arange(len(X)), list(range(len(pairs))), [], []
+    for _ in range(len(X) - k):
+        sizes = np.bincount(clusters)
+        gini.append(gini_index(sizes[sizes > 0].tolist()))
+        ends = sizes[clusters[pairs]]
+        smallest = sizes[sizes > 0].min()
+        edge = next(e for e in unused if gini[-1] <= threshold + 1e-12 or smallest in ends[e])
+        unused.remove(edge)
+        used.append(edge)
+        a, b = clusters[pairs[edge]]
+        clusters[clusters == b] = a
+    _, first, labels = np.unique(clusters, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[labels], lengths[used], gini

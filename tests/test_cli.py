@@ -468,7 +468,13 @@ def test_the_example_is_scikit_learns_wine():
 
 @pytest.mark.parametrize(
     ("generator", "shape"),
-    [("subspace", (178, 8)), ("projection", (178, 8)), ("greedy", (178, 118)), ("mixed", (178, 10))],
+    [
+        ("subspace", (178, 8)),
+        ("projection", (178, 8)),
+        ("greedy", (178, 118)),
+        ("mixed", (178, 10)),
+        ("genie", (178, 8)),
+    ],
 )
 def test_generators(tmp_path, generator, shape):
     succeed("generate", WINE, "--generator", generator, "-k", 3, "--partitions", 8, "-o", tmp_path / "members.npz")

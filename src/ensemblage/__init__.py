@@ -13,6 +13,8 @@ _HOME = {
     "Ensemble": "ensemblage._ensemble",
     "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
+    "Genie": "ensemblage.generation",
+    "GeniePartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
     "MixedPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",

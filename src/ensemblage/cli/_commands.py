@@ -115,12 +115,13 @@ generation_options = options(
     ),
     click.option(
         "--generator",
-        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed", "gower"]),
+        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed", "genie", "gower"]),
         default="random-k",
         show_default=True,
         help="What the base clusterings see: all features, random halves of them, random projections, or (greedy, "
         "59 (k − 1) of them) the base clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
-        "gower is average linkage of Gower's distances, which do without missing values.",
+        "genie is single linkage that keeps the sizes alike, by several thresholds and numbers of clusters; gower is "
+        "average linkage of Gower's distances, which do without missing values.",
     ),
     click.option(
         "--fit-on",

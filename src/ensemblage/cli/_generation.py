@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage import (
     Ensemble,
+    GeniePartitions,
     GreedyPartitions,
     MixedPartitions,
     ProjectionPartitions,
@@ -32,7 +33,7 @@ INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
 }
 SAMPLED = ("random-k", "subspace", "projection")
 """Those that may fit k-means on a sample of the rows."""
-GREEDY, MIXED, GOWER = "greedy", "mixed", "gower"
+GREEDY, MIXED, GOWER, GENIE = "greedy", "mixed", "gower", "genie"
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,12 @@ class Generation:
             tell(f"base clusterings: greedy k-means to {self.k} clusters ...")
             labels = generator.fit_transform(X)
         else:
-            mixed = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
-            is_mixed = self.generator == MIXED
-            generator, total = (mixed, N_ALGORITHMS) if is_mixed else (self.independent(), self.partitions)
+            total = self.partitions
+            if self.generator == MIXED:
+                generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
+                total = N_ALGORITHMS
+            else:
+                generator = GeniePartitions(total) if self.generator == GENIE else self.independent()
             with progress_bar("base clusterings", total) as callback:
                 labels = generator.set_params(progress=callback).fit_transform(X)
         return Ensemble(labels, names=list(generator.get_feature_names_out()))

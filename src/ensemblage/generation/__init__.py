@@ -1,6 +1,7 @@
 """Features to a label matrix: the generators of ensembles."""
 
 from ensemblage._docs import fill_docstrings
+from ensemblage.generation._genie import Genie, GeniePartitions
 from ensemblage.generation._greedy import GreedyPartitions
 from ensemblage.generation._mixed import MixedPartitions
 from ensemblage.generation._pools import Pool, make_pool
@@ -11,6 +12,8 @@ from ensemblage.generation._subspace import SubspacePartitions
 from ensemblage.generation._write import write_partitions
 
 __all__ = [
+    "Genie",
+    "GeniePartitions",
     "GreedyPartitions",
     "MixedPartitions",
     "Pool",

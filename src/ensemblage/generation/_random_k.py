@@ -104,7 +104,7 @@ class RandomKPartitions(BasePartitions):
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         (clusterer,) = self._clusterers()
         self._check_clusterer(clusterer)
-        k_min, k_max = self._k_range(n_rows)
+        k_min, k_max = k_range(self, n_rows)
         source = random_source(self.random_state)
         ks = source.randint(k_min, k_max + 1, size=self.n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, self.n_partitions).tolist()
@@ -132,10 +132,10 @@ class RandomKPartitions(BasePartitions):
         (clusterer,) = self._clusterers()
         if self.fit_on == "auto":
             is_default = self.estimator is None and type(clusterer) is KMeans
-            return auto_sample(n_rows, self._k_range(n_rows)[1]) if is_default else None
+            return auto_sample(n_rows, k_range(self, n_rows)[1]) if is_default else None
         if self.fit_on is None:
             return None
-        name, most = type(self).__name__, self._k_range(n_rows)[1]
+        name, most = type(self).__name__, k_range(self, n_rows)[1]
         if type(clusterer) is not KMeans:
             raise ValueError(
                 f"fit_on of {name} must be 'auto' or None for a clusterer that is not scikit-learn's KMeans. "
@@ -161,22 +161,23 @@ class RandomKPartitions(BasePartitions):
                 "Use ResampledPartitions for clusterers that find the number themselves."
             )
 
-    def _k_range(self, n_rows: int) -> tuple[int, int]:
-        root = min(math.isqrt(n_rows), int(self.k_cap))
-        k_min, k_max = (root if k == "sqrt" else int(k) for k in (self.k_min, self.k_max))
-        name = type(self).__name__
-        if k_max > n_rows:
-            raise ValueError(
-                f"k_max of {name} must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k_max}. "
-                "Lower it or leave it at 'sqrt'."
-            )
-        if k_max < k_min:
-            told = f"k_max='sqrt', which is {k_max} for {n_rows} rows" if self.k_max == "sqrt" else f"k_max={k_max}"
-            raise ValueError(
-                f"k_max of {name} must be ≥ its k_min. Got k_min={k_min} and {told}. "
-                "Lower k_min or give a larger k_max."
-            )
-        return k_min, k_max
+
+def k_range(generator: Any, n_rows: int) -> tuple[int, int]:
+    """The least and the largest number of clusters of a generator with ``k_min``, ``k_max`` and ``k_cap``."""
+    root = min(math.isqrt(n_rows), int(generator.k_cap))
+    k_min, k_max = (root if k == "sqrt" else int(k) for k in (generator.k_min, generator.k_max))
+    name = type(generator).__name__
+    if k_max > n_rows:
+        raise ValueError(
+            f"k_max of {name} must be ≤ the {n_rows} rows of X (n_samples={n_rows}). Got {k_max}. "
+            "Lower it or leave it at 'sqrt'."
+        )
+    if k_max < k_min:
+        told = f"k_max='sqrt', which is {k_max} for {n_rows} rows" if generator.k_max == "sqrt" else f"k_max={k_max}"
+        raise ValueError(
+            f"k_max of {name} must be ≥ its k_min. Got k_min={k_min} and {told}. Lower k_min or give a larger k_max."
+        )
+    return k_min, k_max
 
 
 def _sampled(recipe: Recipe, size: int) -> Recipe:

@@ -22,6 +22,7 @@ from ensemblage import (
     read_table,
 )
 from ensemblage.cli import main
+from ensemblage.consensus._features import generator_of
 from ensemblage.tables._categories import CategoryEncoder
 from ensemblage.tables._dates import date_parts, parse_dates
 
@@ -368,9 +369,9 @@ def test_purely_categorical_tables():
     )
 
 
-def test_standardize_is_the_default():
+def test_standardize_is_the_default_where_scales_differ():
     frame, _ = people()
-    X = frame[["height", "income"]].to_numpy()
+    X = frame[["height", "income"]].to_numpy() * [1, 1000]
     scaled = ConsensusClustering(2, random_state=0).fit(X)
     by_hand = ConsensusClustering(2, standardize=False, random_state=0).fit(StandardScaler().fit_transform(X))
     np.testing.assert_array_equal(scaled.labels_, by_hand.labels_)
@@ -421,12 +422,43 @@ def test_python_and_the_shell_give_the_same_labels(name, k, tmp_path):
     assert model.fit(frame).labels_.tolist() == shell
     assert model.fit(pl.from_pandas(frame)).labels_.tolist() == shell
     assert model.fit(read_table(path).to_frame()).labels_.tolist() == shell
-    steps = (
-        RandomKPartitions(random_state=5).fit_transform(Preprocessor(**chosen).fit_transform(frame))
-        if (chosen.get("categories") != "member")
-        else np.asarray(model.ensemble_)
-    )
-    np.testing.assert_array_equal(np.asarray(model.ensemble_), steps)
+    if chosen.get("categories") != "member":
+        features = Preprocessor(**chosen).fit_transform(frame)
+        generator = generator_of("default", features, model.n_clusters_).set_params(random_state=5)
+        np.testing.assert_array_equal(np.asarray(model.ensemble_), generator.fit_transform(features))
+
+
+@pytest.mark.parametrize("quality", ["fast", "best"])
+def test_quality_is_the_same_in_python_and_the_shell(quality, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(tables()["numbers"][0], encoding="utf-8")
+    model = ConsensusClustering(3, quality=quality, random_state=5).fit(read_table(path))
+    assert model.labels_.tolist() == shell_labels(tmp_path, path, "-k", 3, "--seed", 5, "--quality", quality)
+    assert model.ensemble_.shape[1] == {"fast": 50, "best": 24}[quality]
+
+
+def test_scales_that_are_alike_are_kept():
+    """The deviations of nine tenths of the columns are compared, and only numbers are."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(50, 2)) * [1, 15]
+    kept = Preprocessor().fit(X)
+    found = kept.transform(X)
+    np.testing.assert_allclose(found, (X - X.mean(0)) / np.sqrt(X.var(0).mean()))
+    assert "keep their scales" in kept.notes_[-1]
+    for other in (X * [1, 100], X[:, :1]):
+        np.testing.assert_allclose(Preprocessor().fit_transform(other), StandardScaler().fit_transform(other))
+    np.testing.assert_allclose(Preprocessor(standardize=True).fit_transform(X), StandardScaler().fit_transform(X))
+    np.testing.assert_allclose(Preprocessor(standardize=False).fit_transform(X), X)
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    np.testing.assert_allclose(Preprocessor().fit_transform(frame), found)
+    mixed = Preprocessor().fit_transform(frame.assign(c=np.arange(50) % 2 > 0))
+    np.testing.assert_allclose(mixed[:, :2], StandardScaler().fit_transform(X))
+
+
+def test_of_copies_k_means_alone_is_asked():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    assert ConsensusClustering(2, random_state=0).fit(np.repeat(X, 2, axis=0)).ensemble_.shape[1] < 50
+    assert ConsensusClustering(2, random_state=0).fit(np.repeat(X, 3, axis=0)).ensemble_.shape[1] == 50
 
 
 def test_arrays_and_tables_of_numbers_give_the_same_labels():

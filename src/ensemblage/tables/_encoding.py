@@ -16,6 +16,7 @@ from ensemblage.tables._categories import CategoryEncoder, level_codes, levels_o
 from ensemblage.tables._column import Column
 from ensemblage.tables._dates import date_parts
 from ensemblage.tables._roles import AS_SAID, CLASSES_NAME, MOST_CATEGORIES, Role, Roles, ordered_levels, role_of
+from ensemblage.tables._scaling import scaler_of, scaling_note
 
 if TYPE_CHECKING:
     from ensemblage.tables._table import Table
@@ -36,7 +37,7 @@ DATES = ("drop", "days", "parts")
 class Options(NamedTuple):
     """How columns become numbers; `Preprocessor` says what the words mean."""
 
-    standardize: bool = True
+    standardize: bool | str = True
     impute: str | None = None
     categories: str = "encode"
     dates: str = "drop"
@@ -179,8 +180,7 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts)
     check_sizes(*cells.bounds, cells.names)
     X = np.ascontiguousarray(transformer.fit_transform(cells.X))
-    if options.standardize:
-        notes.append("features have mean 0 and standard deviation 1")
+    notes += filter(None, [scaling_note(transformer)]) if options.standardize else []
     return Encoding(used, uses, tuple(notes), transformer, options), X
 
 
@@ -308,16 +308,16 @@ BLOCKS = {"number": "numbers", "days": "numbers", "ordered": "ordered", "categor
 def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> Any:
     """The ColumnTransformer of cells of these kinds, not fitted.
 
-    Numbers are filled, then standardised; ordered categories always are; categories are `CategoryEncoder`'s, the
+    Numbers are filled, then scaled; ordered categories always are; categories are `CategoryEncoder`'s, the
     missing ones filled by the most frequent where there is a rule to fill. The parts of a date weigh one number
     together.
     """
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+    from sklearn.preprocessing import StandardScaler
 
     scalers = {
-        "numbers": StandardScaler() if options.standardize else FunctionTransformer(),
+        "numbers": scaler_of(options.standardize, set(kinds) == {"number"}),
         "ordered": StandardScaler(),
         "categories": CategoryEncoder(options.category_scale),  # type: ignore[arg-type]  # checked
         "parts": StandardScaler(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from ensemblage.tables._encoding import (
 from ensemblage.tables._gower import gower_distances
 from ensemblage.tables._read import read_table
 from ensemblage.tables._roles import assign_roles
+from ensemblage.tables._scaling import AUTO, scaling_note
 from ensemblage.tables._table import Table
 
 
@@ -47,8 +48,11 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    standardize : bool, default True
-        Bring numbers to mean 0 and standard deviation 1. Ordered categories, as ranks, always are.
+    standardize : bool or "auto", default "auto"
+        Bring numbers to mean 0 and standard deviation 1. "auto": unless nine tenths of the deviations are at most 20
+        times a tenth of them and all that is clustered are numbers; these are centred, and all divided by one number,
+        so that a column that varies more counts more. Ordered categories, as ranks, are always standardised, and so are
+        sparse matrices.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without
         it, missing numbers are refused. A missing category becomes the most frequent one, without ``impute`` the mean.
@@ -108,7 +112,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
-        "standardize": [Flag()],
+        "standardize": [Flag(), Words([AUTO])],
         "impute": [Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."}), None],
         "categories": [Words(CATEGORIES)],
         "dates": [Words(DATES)],
@@ -118,7 +122,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     }
 
     _: KW_ONLY
-    standardize: bool = True
+    standardize: bool | Literal["auto"] = "auto"
     impute: str | None = None
     categories: str = "encode"
     dates: str = "drop"
@@ -311,7 +315,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.transformer_ = transformer_of(["number"] * len(kept), Options(self.standardize, self.impute))
         X = X[:, self._varying]
         check_sizes(np.fmin.reduce(X), np.fmax.reduce(X), self._names)
-        return np.ascontiguousarray(self.transformer_.fit_transform(X))
+        features = np.ascontiguousarray(self.transformer_.fit_transform(X))
+        self.notes_ += (scaling_note(self.transformer_),) if self.standardize == AUTO else ()
+        return features
 
     def _validated(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"

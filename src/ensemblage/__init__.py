@@ -14,6 +14,7 @@ _HOME = {
     "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
     "Genie": "ensemblage.generation",
+    "DiversePartitions": "ensemblage.generation",
     "GeniePartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
     "MixedPartitions": "ensemblage.generation",

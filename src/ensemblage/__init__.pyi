@@ -25,6 +25,7 @@ from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import choose_k as choose_k
 from ensemblage.consensus import make_consensus as make_consensus
+from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
 from ensemblage.generation import GeniePartitions as GeniePartitions
 from ensemblage.generation import GreedyPartitions as GreedyPartitions

@@ -1,6 +1,7 @@
 """Features to a label matrix: the generators of ensembles."""
 
 from ensemblage._docs import fill_docstrings
+from ensemblage.generation._diverse import DiversePartitions
 from ensemblage.generation._genie import Genie, GeniePartitions
 from ensemblage.generation._greedy import GreedyPartitions
 from ensemblage.generation._mixed import MixedPartitions
@@ -12,6 +13,7 @@ from ensemblage.generation._subspace import SubspacePartitions
 from ensemblage.generation._write import write_partitions
 
 __all__ = [
+    "DiversePartitions",
     "Genie",
     "GeniePartitions",
     "GreedyPartitions",

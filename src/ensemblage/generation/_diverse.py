@@ -1,0 +1,221 @@
+"""Partitions by algorithms that fail on different data: what the default combines (docs/DEFAULT.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, svd
+from scipy.sparse import csr_array, dia_array
+from scipy.sparse.linalg import eigsh
+from sklearn.base import clone
+from sklearn.cluster import SpectralClustering
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ensemblage._constraints import Constraints, Flag, Several, Whole, Words
+from ensemblage._random import task_seeds
+from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
+from ensemblage.generation._clusterers import Labels
+from ensemblage.generation._genie import Genie, Merges, Tree
+from ensemblage.generation._run import run_all
+
+FAMILIES = ("mixture", "spectral", "genie")
+NEIGHBOURS = (10, 5)
+GINI_THRESHOLD = 0.3
+MOST_FULL = 50
+"""Features up to which a mixture has full covariances."""
+RIDGE = 1e-4
+"""Added to the variances of a mixture."""
+GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20)
+"""Numbers of clusters, up to √n, where none is asked for."""
+MOST_DENSE = 200
+"""Objects up to which the eigenvectors are those of a dense matrix."""
+
+
+class Embedding(NamedTuple):
+    """The leading eigenvectors of the normalised adjacency of the nearest neighbours."""
+
+    vectors: NDArray[np.float64]
+    """(n, k) the first first."""
+
+    @classmethod
+    def of(cls, n_neighbors: int, n_vectors: int, X: NDArray[np.float64]) -> Embedding:
+        """O(n² m) time for the neighbours at worst, O(n n_neighbors n_vectors) for each step of Lanczos."""
+        n = len(X)
+        directed = kneighbors_graph(X, min(n_neighbors, n) - 1)
+        degrees = np.asarray((joined := csr_array(directed + directed.T) / 2).sum(axis=1)).ravel()
+        roots = dia_array((1 / np.sqrt(np.maximum(degrees, 1e-12))[None], [0]), shape=(n, n))
+        adjacency = csr_array(roots @ joined @ roots)
+        if n <= MOST_DENSE or n_vectors >= n // 2:
+            return cls(np.linalg.eigh(adjacency.toarray())[1][:, ::-1][:, :n_vectors])
+        # A start that is no eigenvector of a component, and the same for every seed.
+        start = 1 + np.arange(n) / n
+        values, vectors = eigsh(adjacency, n_vectors, which="LA", v0=start, tol=1e-6, maxiter=5_000)
+        return cls(vectors[:, np.argsort(-values, kind="stable")])
+
+    def cut(self, n_clusters: int) -> Labels:
+        """Clusters by pivoted QR of the first n_clusters vectors (Damle, Minden & Ying 2019)."""
+        vectors = self.vectors[:, :n_clusters]
+        _, _, pivots = qr(vectors.T, pivoting=True)
+        left, _, right = svd(vectors[pivots[:n_clusters]].T)
+        labels: Labels = np.abs(vectors @ (left @ right.conj())).argmax(axis=1).astype(np.int32)
+        return labels
+
+
+@dataclass(eq=False, repr=False)
+class DiversePartitions(BasePartitions):
+    """Partitions by Gaussian mixtures, spectral clustering and Genie, each with a few numbers of clusters.
+
+    The three fail on different data: mixtures on clusters that are no ellipses, the cuts of a graph of neighbours on
+    clusters of unequal density, Genie on clusters that touch. Where two of them agree, they are mostly right.
+
+    Parameters
+    ----------
+    n_clusters : int or sequence of int, optional
+        An answer that is looked for: each algorithm is run with one cluster less, with as many, and with one more. Or
+        the numbers themselves. None: 2 to 10, 12, 14, 17 and 20, up to √n_samples.
+    families : sequence of {"mixture", "spectral", "genie"}, default=("mixture", "spectral", "genie")
+        Who clusters. "mixture": full covariances, diagonal ones for more than 50 features. "spectral": normalised cuts
+        of the graph of the 10 nearest neighbours, and of the 5 nearest. "genie": see `Genie`, with threshold .3.
+    standardized_too : bool, default=False
+        Cluster a second time, with every feature brought to deviation 1: twice the partitions.
+    {on_error}
+    {joblib_jobs}
+    random_state : int, RandomState or None, default=None
+        Seed of the mixtures; nothing else is random.
+    {progress}
+
+    Attributes
+    ----------
+    estimators_ : list of clusterers
+        Who made each partition; only mixtures are fitted, the others' partitions are cuts of one structure.
+    n_clusters_ : ndarray of shape (n_partitions,)
+        Number of clusters of each partition.
+    {features_in}
+
+    See Also
+    --------
+    RandomKPartitions : By k-means alone, for any number of objects.
+
+    Notes
+    -----
+    O(n² m) time for n objects of m features, and O(n k m²) for each step of a mixture; O(n k) memory for k clusters.
+    One tree and one embedding serve all numbers of clusters. 10,000 × 20 take some seconds. ``transform`` gives a row
+    what a mixture predicts, else the label of its nearest training row. docs/DEFAULT.md tells how these three were
+    found.
+
+    References
+    ----------
+    .. [1] A. Damle, V. Minden, L. Ying, "Simple, direct and efficient multi-way spectral clustering", Information and
+       Inference 8(1), 2019.
+    .. [2] M. Gagolewski, M. Bartoszuk and A. Cena, "Genie: a new, fast, and outlier-resistant hierarchical clustering
+       algorithm", Information Sciences 363, 2016.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ensemblage.generation import DiversePartitions
+    >>> generator = DiversePartitions(3, random_state=0)
+    >>> generator.fit_transform(load_iris().data).shape
+    (150, 12)
+    >>> list(generator.get_feature_names_out()[::3])
+    ['gaussianmixture_k2_0', 'spectralclustering_k2_3', 'spectralclustering_k2_6', 'genie_k2_9']
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_clusters": [Whole(1), Several(Whole(2)), None],
+        "families": [Several(Words(FAMILIES))],
+        "standardized_too": [Flag()],
+    }
+
+    n_clusters: int | Sequence[int] | None = None
+    _: KW_ONLY
+    families: Sequence[str] = FAMILIES
+    standardized_too: bool = False
+    on_error: Literal["warn", "raise"] = "warn"
+    n_jobs: int | None = None
+    random_state: Any = None
+    progress: Callable[[int, int], None] | None = None
+
+    def _clusterers(self) -> list[Any]:
+        """One per algorithm, in the order of the partitions."""
+        spectral = [SpectralClustering(affinity="nearest_neighbors", n_neighbors=size) for size in NEIGHBOURS]
+        by_name = {
+            "mixture": [GaussianMixture(reg_covar=RIDGE)],
+            "spectral": spectral,
+            "genie": [Genie(gini_threshold=GINI_THRESHOLD)],
+        }
+        as_given = [clusterer for name in dict.fromkeys(self.families) for clusterer in by_name.get(name, [])]
+        scaled = [make_pipeline(StandardScaler(), clone(clusterer)) for clusterer in as_given]
+        return as_given + scaled * self.standardized_too
+
+    def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
+        chosen = [(clusterer, k) for clusterer in self._clusterers() for k in self._ks(n_rows)]
+        seeds = task_seeds(self.random_state, len(chosen)).tolist()
+        recipes = [make_recipe(i, *of, seed) for i, (of, seed) in enumerate(zip(chosen, seeds, strict=True))]
+        for recipe in recipes:
+            if n_features > MOST_FULL and isinstance(mixture := _last_step(recipe.estimator), GaussianMixture):
+                mixture.set_params(covariance_type="diag")
+        return recipes
+
+    def _ks(self, n_rows: int) -> list[int]:
+        """Numbers of clusters, from 2 to the objects."""
+        wanted: Sequence[int]
+        if self.n_clusters is None:
+            wanted = [k for k in GRID if k * k <= max(n_rows, 4)]
+        elif isinstance(self.n_clusters, int | np.integer):
+            wanted = range(int(self.n_clusters) - 1, int(self.n_clusters) + 2)
+        else:
+            wanted = self.n_clusters
+        return sorted({min(max(int(k), 2), n_rows) for k in wanted})
+
+    def _partitions(self, X: Any) -> list[Partition | Failure]:
+        """Mixtures one by one; trees and embeddings once, then cut at every number of clusters."""
+        tasks, most = self._tasks(*X.shape), max(self._ks(len(X)))
+        work = partial(self._of_task, np.asarray(X, dtype=np.float64), most)
+        outcomes = run_all(work, tasks, self.n_jobs, self._any_fatal, self.progress)
+        return [outcome for of_task in outcomes for outcome in of_task]
+
+    def _tasks(self, n_rows: int, n_features: int) -> list[list[Recipe]]:
+        """What is made at once: a mixture, or all that are cut from one structure."""
+        groups = groupby(self._recipes(n_rows, n_features), key=_structure_of)
+        return [list(same) for _, same in groups]
+
+    def _any_fatal(self, outcomes: Sequence[Partition | Failure]) -> bool:
+        return any(self._is_fatal(outcome) for outcome in outcomes)
+
+    def _of_task(self, X: NDArray[np.float64], most: int, recipes: list[Recipe]) -> list[Partition | Failure]:
+        """The partitions of a mixture, or all that are cut from one structure."""
+        first, *_ = recipes
+        if hasattr(first.estimator, "predict"):
+            return [self._partition(X, first)]
+        try:
+            scaled = X if first.estimator is _last_step(first.estimator) else StandardScaler().fit_transform(X)
+            clusterer = _last_step(first.estimator)
+            structure: Embedding | Merges = (
+                Embedding.of(clusterer.n_neighbors, most, scaled)
+                if isinstance(clusterer, SpectralClustering)
+                else Tree.of(scaled).merges(GINI_THRESHOLD)
+            )
+            return [Partition(recipe, structure.cut(int(recipe.n_clusters or 0))) for recipe in recipes]
+        except Exception as error:
+            return [Failure(recipe, error) for recipe in recipes]
+
+
+def _last_step(estimator: Any) -> Any:
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _structure_of(recipe: Recipe) -> tuple[Any, ...]:
+    """What the partition of a recipe is cut from; a mixture is its own."""
+    clusterer = _last_step(recipe.estimator)
+    own = recipe.name if isinstance(clusterer, GaussianMixture) else getattr(clusterer, "n_neighbors", 0)
+    return isinstance(recipe.estimator, Pipeline), type(clusterer), own

@@ -1,0 +1,126 @@
+"""The pool of the default: mixtures, spectral cuts and Genie, each with about as many clusters as are asked for."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import SpectralClustering
+from sklearn.datasets import load_iris, make_circles
+from sklearn.exceptions import FitFailedWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.mixture import GaussianMixture
+
+from ensemblage import DiversePartitions, Genie
+from ensemblage.generation._diverse import GRID, Embedding
+
+IRIS = load_iris().data
+RINGS, RING = make_circles(300, factor=0.4, noise=0.03, random_state=0)
+CLOUD = np.random.default_rng(0).normal(size=(500, 3))
+
+
+def test_each_member_is_what_its_algorithm_gives_alone():
+    made = DiversePartitions(3, random_state=0).fit(IRIS)
+    labels = made.fit_transform(IRIS)
+    names = made.get_feature_names_out().tolist()
+    assert made.n_clusters_.tolist() == [2, 3, 4] * 4
+    for estimator, column in zip(made.estimators_, labels.T, strict=True):
+        if isinstance(estimator, GaussianMixture):
+            np.testing.assert_array_equal(column, estimator.predict(IRIS))
+            assert estimator.covariance_type == "full"
+    for k in (2, 3, 4):
+        genie = Genie(k, gini_threshold=0.3).fit(IRIS).labels_
+        assert adjusted_rand_score(labels[:, names.index(f"genie_k{k}_{7 + k}")], genie) == 1
+
+
+def test_spectral_cuts_are_those_of_scikit_learn():
+    """Of connected graphs, where the eigenvectors are what they are; below and above the size of dense matrices."""
+    for X in (CLOUD[:150], CLOUD):
+        for size in (5, 10):
+            other = SpectralClustering(
+                4, affinity="nearest_neighbors", n_neighbors=size, assign_labels="cluster_qr", random_state=0
+            )
+            assert adjusted_rand_score(Embedding.of(size, 4, X).cut(4), other.fit_predict(X)) > 0.9  # it counts loops
+
+
+def test_shapes_that_no_ellipse_is():
+    labels = DiversePartitions([2], families=["spectral", "genie"]).fit_transform(RINGS)
+    found = [adjusted_rand_score(RING, column) for column in labels.T]
+    assert found[::2] == [1, 1]  # the graph of the five nearest has three components
+
+
+@pytest.mark.parametrize(
+    ("chosen", "ks"), [(None, list(GRID)), (1, [2]), (2, [2, 3]), (5, [4, 5, 6]), ([7, 2], [2, 7])], ids=str
+)
+def test_numbers_of_clusters(chosen, ks):
+    made = DiversePartitions(chosen, families=["genie"]).fit(CLOUD)
+    assert made.n_clusters_.tolist() == ks
+    few = DiversePartitions(9, families=["genie"]).fit(CLOUD[:5])
+    assert few.n_clusters_.tolist() == [5]
+
+
+def test_families_and_their_order():
+    made = DiversePartitions(3, families=["genie", "mixture"], random_state=0).fit(IRIS)
+    assert [type(estimator).__name__ for estimator in made.estimators_] == ["Genie"] * 3 + ["GaussianMixture"] * 3
+
+
+def test_standardized_too():
+    X = CLOUD * [1, 1, 6]
+    both = DiversePartitions(3, standardized_too=True, random_state=0).fit_transform(X)
+    once = DiversePartitions(3, random_state=0).fit_transform(X)
+    assert both.shape[1] == 24
+    np.testing.assert_array_equal(both[:, 3:12], once[:, 3:])  # the mixtures have other seeds
+    scaled = DiversePartitions(3, random_state=0).fit_transform((X - X.mean(0)) / X.std(0))
+    np.testing.assert_array_equal(both[:, 15:], scaled[:, 3:])
+    assert (both[:, 15:] != both[:, 3:12]).any()
+
+
+def test_mixtures_of_many_features_are_diagonal():
+    X = np.random.default_rng(0).normal(size=(60, 51))
+    (mixture, *_) = DiversePartitions([2], random_state=0).fit(X).estimators_
+    assert mixture.covariance_type == "diag"
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_threads_change_nothing(n_jobs):
+    one, other = (DiversePartitions(4, random_state=3, n_jobs=jobs).fit_transform(CLOUD) for jobs in (1, n_jobs))
+    np.testing.assert_array_equal(one, other)
+
+
+def test_seed():
+    one, same, other = (DiversePartitions(6, random_state=seed).fit_transform(CLOUD) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, same)
+    assert (one[:, :3] != other[:, :3]).any()
+    np.testing.assert_array_equal(one[:, 3:], other[:, 3:])
+
+
+def test_new_rows():
+    made = DiversePartitions(3, random_state=0)
+    labels = made.fit_transform(IRIS)
+    np.testing.assert_array_equal(made.transform(IRIS)[:, :3], labels[:, :3])
+    np.testing.assert_array_equal(made.transform(IRIS[[101, 3]] + 1e-9), labels[[101, 3]])
+
+
+def test_progress_and_failures(monkeypatch):
+    told = []
+    made = DiversePartitions(3, random_state=0, progress=lambda *done: told.append(done)).fit(IRIS)
+    assert told == [(i, 6) for i in range(1, 7)]
+    assert len(made.estimators_) == 12
+    monkeypatch.setattr(Embedding, "of", lambda *_: 1 / 0)
+    with pytest.warns(FitFailedWarning, match="spectralclustering_k2_1, spectralclustering_k2_2"):
+        made = DiversePartitions([2], random_state=0).fit(IRIS)
+    assert [type(estimator).__name__ for estimator in made.estimators_] == ["GaussianMixture", "Genie"]
+    with pytest.raises(ValueError, match="spectralclustering_k2_1 failed with ZeroDivisionError"):
+        DiversePartitions([2], random_state=0, on_error="raise").fit(IRIS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({"n_clusters": 0}, "n_clusters of DiversePartitions"),
+        ({"n_clusters": [1]}, "n_clusters of DiversePartitions"),
+        ({"families": ["ward"]}, "families of DiversePartitions"),
+        ({"families": []}, "families of DiversePartitions"),
+        ({"standardized_too": "yes"}, "standardized_too of DiversePartitions"),
+    ],
+)
+def test_wrong_parameters(parameters, text):
+    with pytest.raises(ValueError, match=text):
+        DiversePartitions(**parameters).fit(IRIS)

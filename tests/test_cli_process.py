@@ -386,6 +386,7 @@ def test_a_defect_is_called_one(ensemble, monkeypatch):
 # -- Folders of earlier versions ---------------------------------------------------------------------------------------
 
 RUN_V1 = ["run", "wine_45.csv", "--partitions", 6, "--method", "acv", "--truth-column", "cultivar", "-o", "folder_v1"]
+RUN_V1.insert(2, "--standardize")
 
 
 @pytest.fixture

@@ -176,6 +176,8 @@ BAD_LABELS = [
 @pytest.mark.parametrize("name", BAD_FEATURES)
 @pytest.mark.parametrize("command", ["run", "generate"])
 def test_features(here, command, name):
+    if (command, name) == ("run", "words.csv"):
+        pytest.skip("three objects can be two clusters")
     refused([command, f"../in/{name}", *GOOD[command][1:], *(["-k", "2"] if command == "run" else [])])
     assert not list(here.iterdir())
 

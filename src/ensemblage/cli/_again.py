@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 
 from ensemblage import Ensemble
-from ensemblage.cli._generation import GOWER, INDEPENDENT, Generation
+from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, Generation
 from ensemblage.cli._tell import progress_bar, tell, timed
 from ensemblage.stability import ClusterStability, cluster_stability
 from ensemblage.tables import Features
@@ -37,13 +37,13 @@ class Combined(ClusterMixin, BaseEstimator):
 
 def resamples_of(generation: Generation, features: Features, asked: int | None) -> int:
     """As many as were asked for, or `N_RESAMPLES` where these cost little; refused where nothing can be made again."""
-    fits = generation.generator in INDEPENDENT and generation.generator != GOWER
+    fits = generation.generator in (DIVERSE, *INDEPENDENT) and generation.generator != GOWER
     can = fits and not features.members and features.X.shape[1] > 0
     if asked is None:
         return N_RESAMPLES if can and 20 <= len(features.X) <= MOST_OBJECTS else 0
     if asked and not can:
         raise ValueError(
-            "--stability must go with features and a generator of independent k-means. "
+            "--stability must go with features and the generators diverse, random-k, subspace or projection. "
             f"Got {generation.generator}{' and categories as members' * bool(features.members)}. "
             "Leave it out."
         )
@@ -70,8 +70,11 @@ class Again:
                 tell(f"clusters of more than {MOST_OBJECTS:,} objects are not looked for again unasked: --stability 20")
             return None
         given = self.generation
-        partitions = min(given.partitions, MOST_PARTITIONS)
-        generator = given.independent().set_params(n_partitions=partitions, n_jobs=1)
+        if given.generator == DIVERSE:
+            generator = given.diverse(n_jobs=1)
+        else:
+            partitions = min(given.partitions, MOST_PARTITIONS)
+            generator = given.independent().set_params(n_partitions=partitions, n_jobs=1)
         known = self.consensus.get_params()
         consensus = self.consensus.set_params(**({"n_jobs": 1} if "n_jobs" in known else {}))
         settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}

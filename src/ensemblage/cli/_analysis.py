@@ -19,7 +19,7 @@ from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import INDEPENDENT, Generation
+from ensemblage.cli._generation import DIVERSE, INDEPENDENT, Generation
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
@@ -97,15 +97,16 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
     most = _largest(k, k_range)
     named = settings["method"]
+    by_quality = named is None and not settings["chosen"]
     wanted = replace(Consensus.of(most, settings, otherwise=CHOSEN), looks_for_k=most is None and named is None)
     if allow_one and (k is not None or (k_range is None and named)):
         raise ValueError(
             "--allow-one is for a number of clusters that is looked for. Got "
             f"{'-k' if k is not None else f'--method {named}, which finds it by its own rule'}. Leave one out."
         )
-    generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
-    source = generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
-    generation.check()
+    asked_generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
+    source = asked_generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
+    asked_generation.check()
     if annotate:
         check_annotated(source)
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
@@ -116,25 +117,33 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         with timed(seconds, "read"):
             features = source.features(content)
         tell_notes(data.name, features.notes)
+        generation = asked_generation.of_features(features.X)
+        chosen = replace(wanted, method=generation.method) if by_quality else wanted
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
         n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
-            weighted(wanted.estimator(), [1, 2])  # refused before the work begins
-        ensemble = _ensemble(folder, features, generation, seconds)
-        choice, chosen = None, wanted
-        if k_range is not None or (k is None and named is None and generation.can_choose_k(features)):
-            choice = _choice(features.X, k_range, generation, seconds)
-            chosen = replace(wanted, k=choice.n_clusters(allow_one))
+            weighted(chosen.estimator(), [1, 2])  # refused before the work begins
+        is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
+        ensemble = None if generation.generator == DIVERSE else _ensemble(folder, features, generation, seconds)
+        choice = _choice(features.X, k_range, generation, seconds) if is_found else None
+        if choice is not None:
+            chosen = replace(chosen, k=choice.n_clusters(allow_one))
         elif k is None and named is None:
-            chosen = replace(wanted, method="acv")
+            chosen = replace(chosen, method="acv")
+        if ensemble is None:  # its members have about as many clusters
+            generation = replace(generation, k=chosen.k)
+            ensemble = _ensemble(folder, features, generation, seconds)
         weights = generation.weights(features, ensemble.shape[1])
         asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again)
 
-    known = generation.partitions if generation.generator in INDEPENDENT else None
-    summary = _analysed("run", source, output, overwrite, wanted, {**generation.identity(), **asked}, make, known)
+    known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
+    if asked_generation.generator == DIVERSE:  # k is not only the consensus's
+        asked["members-near"] = " ".join(f"{name} {value}" for name, value in asked.items() if name != "stability")
+    made_of = {**asked_generation.identity(), **asked}
+    summary = _analysed("run", source, output, overwrite, wanted, made_of, make, known)
     if annotate:
         tell(f"{write_annotated(source, output, overwrite)}: the table with what was found beside")
     return summary

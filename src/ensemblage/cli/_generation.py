@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import (
+    DiversePartitions,
     Ensemble,
     GeniePartitions,
     GreedyPartitions,
@@ -20,7 +21,7 @@ from ensemblage import (
 )
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes
-from ensemblage.consensus._features import can_choose_k, member_weights, with_members
+from ensemblage.consensus._features import can_be_diverse, can_choose_k, member_weights, with_members
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._sampled import N_STEPS
 from ensemblage.tables import Features
@@ -33,7 +34,10 @@ INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
 }
 SAMPLED = ("random-k", "subspace", "projection")
 """Those that may fit k-means on a sample of the rows."""
-GREEDY, MIXED, GOWER, GENIE = "greedy", "mixed", "gower", "genie"
+GREEDY, MIXED, GOWER, GENIE, DIVERSE, RANDOM_K = "greedy", "mixed", "gower", "genie", "diverse", "random-k"
+GENERATORS = (DIVERSE, *SAMPLED, GREEDY, MIXED, GENIE, GOWER)
+N_PARTITIONS = 50
+"""Unless another number is asked for."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +47,48 @@ class Generation:
     generator: str
     partitions: int
     k: int | None
-    """Clusters of the last stage of "greedy", and of every member of "mixed" (None: the root of the objects)."""
+    """Clusters of the last stage of "greedy", of every member of "mixed" (None: the root of the objects), and about as
+    many of the members of "diverse" (None: different numbers)."""
     seed: int
     n_jobs: int
     member_weight: float = 1.0
     """Of a category that is a member, in columns of features."""
     fit_on: int | str | None = "auto"
     """Rows that each k-means is fitted on first."""
+    quality: str = "default"
+    """As of `ConsensusClustering`, where no generator was named."""
+    is_chosen: bool = False
+    """Whether no generator was named."""
 
     @classmethod
     def of(cls, k: int | None, settings: dict[str, Any], seed: int, n_jobs: int) -> Generation:
-        """Take what concerns the base clusterings out of the settings of a command."""
+        """Take what concerns the base clusterings out of the settings of a command.
+
+        Without a generator it is "diverse" where a quality may be asked for, unless "fast" is asked for, or what only
+        k-means has.
+        """
         weight, fit_on = settings.pop("member_weight"), settings.pop("fit_on")
-        return cls(settings.pop("generator"), settings.pop("partitions"), k, seed, n_jobs, weight, fit_on)
+        generator, partitions = settings.pop("generator"), settings.pop("partitions")
+        quality = settings.pop("quality", "fast")
+        if generator is not None and quality == "best":
+            raise ValueError(
+                f"--quality best is for the generator it chooses. Got --generator {generator}. Leave one out."
+            )
+        is_chosen = generator is None
+        if is_chosen:
+            of_kmeans = quality == "fast" or partitions is not None or fit_on != "auto"
+            generator = RANDOM_K if of_kmeans else DIVERSE
+        return cls(generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, fit_on, quality, is_chosen)
+
+    def of_features(self, X: NDArray[np.float64]) -> Generation:
+        """What is made of these features where no generator was named: k-means alone of very many, say."""
+        chosen = self.is_chosen and self.generator == DIVERSE
+        return replace(self, generator=RANDOM_K) if chosen and not can_be_diverse(X) else self
+
+    @property
+    def method(self) -> str:
+        """What combines its partitions where no method is named."""
+        return "eac-average" if self.generator == DIVERSE else "km"
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -77,7 +110,9 @@ class Generation:
             return {**chosen, "generator": GREEDY, "greedy_k": self.k, "seed": self.seed}
         if self.generator == MIXED:
             return {**chosen, "generator": MIXED, "mixed_k": self.k, "seed": self.seed}
-        chosen |= {} if self.generator == "random-k" else {"generator": self.generator}
+        if self.generator == DIVERSE:
+            return {**chosen, "generator": DIVERSE, "quality": self.quality, "seed": self.seed}
+        chosen |= {} if self.generator == RANDOM_K else {"generator": self.generator}
         if self.fit_on != "auto":
             chosen["fit_on"] = "all" if self.fit_on is None else str(self.fit_on)
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
@@ -96,6 +131,11 @@ class Generation:
             estimator = AgglomerativeClustering(metric="precomputed", linkage="average")
         common = {"random_state": self.seed, "n_jobs": self.n_jobs, "fit_on": self.fit_on}
         return make(self.partitions, estimator=estimator, **common)
+
+    def diverse(self, n_jobs: int | None = None) -> DiversePartitions:
+        """The generator of different algorithms."""
+        both, jobs = self.quality == "best", self.n_jobs if n_jobs is None else n_jobs
+        return DiversePartitions(self.k, standardized_too=both, random_state=self.seed, n_jobs=jobs)
 
     def notes(self, n_rows: int) -> tuple[str, ...]:
         """What is to say of k-means on a sample of so many rows."""
@@ -153,7 +193,10 @@ class Generation:
             labels = generator.fit_transform(X)
         else:
             total = self.partitions
-            if self.generator == MIXED:
+            if self.generator == DIVERSE:
+                generator = self.diverse()
+                total = len(generator._tasks(*X.shape))
+            elif self.generator == MIXED:
                 generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
                 total = N_ALGORITHMS
             else:

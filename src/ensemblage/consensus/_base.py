@@ -295,6 +295,13 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             codes.take(chosen).map(self._association.memberships, reads=[counted], n_jobs=self.n_jobs)
         )
 
+    def _most_associated(self, X: Any) -> NDArray[np.int32]:
+        """(n,) cluster with which the partitions join each new label row most often; -1 if none labels it."""
+        codes = self._encode(X)
+        outside = np.full(len(codes), -1)
+        found = np.concatenate(codes.map(self._association.memberships, reads=[outside], n_jobs=self.n_jobs))
+        return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
+
     def _holds_rows(self) -> str:
         """Why the method does not work on rows that lie on disk; empty if it does."""
         return "looks at them in no order"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,18 @@ from ensemblage._validation import check_parameters, n_distinct_rows
 from ensemblage.consensus._choose_k import choose_k
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.generation import RandomKPartitions
+from ensemblage.generation import DiversePartitions, RandomKPartitions
 from ensemblage.tables import Preprocessor
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
 """For `choose_k` to be asked."""
+QUALITIES = ("fast", "default", "best")
+MOST_DIVERSE = 20_000
+"""Objects up to which different algorithms cluster them; k-means alone does more."""
 
 
 def _can_predict(self: ConsensusClustering) -> bool:
-    if takes_distances(self.generator):
-        return False
-    if hasattr(self, "consensus_"):
-        return hasattr(self.consensus_, "predict")
-    return hasattr(self._consensus(0, self.n_clusters), "predict")
+    return not takes_distances(self.generator)
 
 
 @dataclass(eq=False, repr=False)
@@ -46,12 +45,20 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         Number of clusters of the consensus. None: `choose_k` finds it, on the features of 20 objects or more; if
         ``consensus`` is given, its own rule.
     generator : transformer, optional
-        Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: ``RandomKPartitions(50)``.
+        Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``quality``.
     consensus : str or clusterer, optional
-        Combines it: a name of ``METHODS`` or an estimator. Default: "km"; "acv", which finds the number of clusters,
-        where `choose_k` cannot (distances, categories alone, fewer than 20 objects).
-    standardize : bool, default True
-        Bring the features to mean 0 and standard deviation 1, as the shell does.
+        Combines it: a name of ``METHODS`` or an estimator. Default: by ``quality``, "km" if a generator is given;
+        "acv", which finds the number of clusters, where `choose_k` cannot (distances, categories alone, fewer than 20
+        objects).
+    quality : {"fast", "default", "best"}, default "default"
+        What is clustered and combined where ``generator`` and ``consensus`` are not given. "default":
+        ``DiversePartitions(n_clusters)`` and "eac-average". "best": twice the partitions, features as they are scaled
+        and each with deviation 1. "fast", and always of more than 20,000 objects, of sparse features
+        and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
+        in the objects.
+    standardize : bool or "auto", default "auto"
+        Bring the features to mean 0 and standard deviation 1; "auto": unless their scales are alike, as `Preprocessor`
+        says, and as the shell does.
     preprocessor : transformer, optional
         Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize)``, which takes tables and data
         frames with categories too.
@@ -93,7 +100,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     >>> X = load_iris().data
     >>> model = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
     >>> model.labels_.shape, model.ensemble_.shape
-    ((150,), (150, 50))
+    ((150,), (150, 12))
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -103,7 +110,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             None,
         ],
         "consensus": [Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."), Words(METHODS), None],
-        "standardize": [Flag()],
+        "quality": [Words(QUALITIES)],
+        "standardize": [Flag(), Words(["auto"])],
         "preprocessor": [
             Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), say."),
             None,
@@ -118,7 +126,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     _: KW_ONLY
     generator: Any = None
     consensus: Any = None
-    standardize: bool = True
+    quality: Literal["fast", "default", "best"] = "default"
+    standardize: bool | Literal["auto"] = "auto"
     preprocessor: Any = None
     allow_one: bool = False
     n_jobs: int | None = None
@@ -133,8 +142,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         check_parameters(self)
         chosen = Preprocessor(standardize=self.standardize) if self.preprocessor is None else self.preprocessor
         self.preprocessor_ = clone(chosen)
-        generator = RandomKPartitions() if self.generator is None else clone(self.generator)
-        by_distance = takes_distances(generator)
+        by_distance = takes_distances(self.generator)
         if by_distance and self.preprocessor_.get_params().get("impute", "") is None:
             self.preprocessor_.set_params(impute="median")  # of what is not clustered: distances do without
         features = self.preprocessor_.fit_transform(X)
@@ -145,11 +153,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             del self.feature_names_in_
         given = self.random_state
         seed = int(given) if isinstance(given, numbers.Integral) else int(task_seeds(given, 1)[0])
-        self.generator_ = self._with_defaults(generator, seed, progress=self.progress)
         k, self.choice_ = self.n_clusters, None
         if k is None and self.consensus is None and not by_distance and can_choose_k(features):
             self.choice_ = choose_k(features, n_jobs=self.n_jobs, random_state=seed)
             k = self.choice_.n_clusters(self.allow_one)
+        generator = generator_of(self.quality, features, k) if self.generator is None else clone(self.generator)
+        self.generator_ = self._with_defaults(generator, seed, progress=self.progress)
         if by_distance:
             features = self.preprocessor_.distances(X)
         made = ensemble_of(self.generator_, features) if features.shape[1] else None
@@ -171,7 +180,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
     def _consensus(self, seed: int, k: int | None) -> Any:
         if self.consensus is None or isinstance(self.consensus, str):
-            consensus = make_consensus(self.consensus or ("acv" if k is None else "km"), k)
+            consensus = make_consensus(self.consensus or ("acv" if k is None else method_of(self.generator_)), k)
         else:
             consensus = clone(self.consensus)
             if k is not None:
@@ -188,8 +197,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        generator = RandomKPartitions() if self.generator is None else self.generator
-        tags.input_tags = get_tags(generator).input_tags
+        tags.input_tags = get_tags(RandomKPartitions() if self.generator is None else self.generator).input_tags
         tags.input_tags.allow_nan = get_tags(self.preprocessor).input_tags.allow_nan if self.preprocessor else False
         return tags
 
@@ -197,16 +205,40 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
+        A consensus without ``predict`` gives the cluster that the partitions join them with most often.
+
         {predicted_of_features}
         """
         check_is_fitted(self)
         features = self.preprocessor_.transform(X)
         made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
-        return np.asarray(self.consensus_.predict(np.column_stack([*made, *self._members(X).values()])))
+        labels = np.column_stack([*made, *self._members(X).values()])
+        place = self.consensus_.predict if hasattr(self.consensus_, "predict") else self.consensus_._most_associated
+        return np.asarray(place(labels))
 
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
         """The categories of X that are members of the ensemble."""
         return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
+
+
+def generator_of(quality: str, features: Any, k: int | None) -> Any:
+    """What makes the ensemble of features where nothing else is asked for."""
+    if quality == "fast" or not can_be_diverse(features):
+        return RandomKPartitions()
+    return DiversePartitions(k, standardized_too=quality == "best")
+
+
+def can_be_diverse(features: Any) -> bool:
+    """Whether several algorithms can cluster features: an array, not too long, in which neighbours mean something."""
+    if not isinstance(features, np.ndarray) or features.shape[1] == 0 or len(features) > MOST_DIVERSE:
+        return False
+    half = -(-len(features) // 2)
+    return n_distinct_rows(features, half) >= half
+
+
+def method_of(generator: Any) -> str:
+    """What combines the partitions of a generator where nothing else is asked for: see docs/DEFAULT.md."""
+    return "eac-average" if isinstance(generator, DiversePartitions) else "km"
 
 
 def ensemble_of(generator: Any, X: Any) -> Ensemble:

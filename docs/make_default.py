@@ -1,0 +1,160 @@
+"""Write docs/DEFAULT.md from its protocol (docs/default/protocol.md) and the records of benchmarks/bench_default.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.files._text import markdown_table
+
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "default"
+N_DRAWS = 10_000
+LARGEST_RATIO = 20
+BEST_SHOWN = 15
+KNOWN = ("k-means", "mixture", "ward", "spectral", "genie")
+FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
+SCALINGS = ("given", "deviation 1")
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    path = FOLDER / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def interval(differences: NDArray[np.float64]) -> str:
+    """The 95 % interval of the mean, sets drawn with replacement."""
+    drawn = np.random.default_rng(0).integers(len(differences), size=(N_DRAWS, len(differences)))
+    low, high = np.quantile(differences[drawn].mean(axis=1), (0.025, 0.975))
+    return f"{low:+.3f} to {high:+.3f}"
+
+
+def of_batteries(rows: Sequence[dict[str, Any]], values: NDArray[np.float64]) -> list[str]:
+    batteries = np.array([row["set"].partition("/")[0] for row in rows])
+    return [f"{values[batteries == battery].mean():.3f}" for battery in np.unique(batteries)]
+
+
+def table_of(rows: Sequence[dict[str, Any]], names: Iterable[str], ours: str) -> list[str]:
+    """Means of the answers, ours first, and by how much ours is above each."""
+    batteries = np.unique([row["set"].partition("/")[0] for row in rows])
+    counts = [sum(row["set"].startswith(f"{battery}/") for row in rows) for battery in batteries]
+    own = np.array([row["ari"][ours] for row in rows])
+    lines = []
+    for name in names:
+        values = np.array([row["ari"].get(name, 0.0) for row in rows])
+        above = "" if name == ours else f"{(own - values).mean():+.3f}, {interval(own - values)}"
+        seconds = np.median([row["seconds"].get(name, np.nan) for row in rows])
+        right = np.mean([row["k"].get(name) == row["K"] for row in rows])
+        lines.append(
+            [name, f"{values.mean():.3f}", *of_batteries(rows, values), above, f"{right:.2f}", f"{seconds:.1f}"]
+        )
+    lines.sort(key=lambda line: -float(line[1]))
+    head = [f"{battery} ({count})" for battery, count in zip(batteries, counts, strict=True)]
+    return markdown_table(["", "mean ARI", *head, "default above it, 95 %", "k right", "median seconds"], lines)
+
+
+def product() -> list[str]:
+    rows = records("product")
+    known = [f"{name}, {scaling}" for name in KNOWN for scaling in SCALINGS]
+    found = [f"{name}, {scaling}" for name in FOUND for scaling in SCALINGS]
+    again = np.array([[row["again"], row["left out"]] for row in rows]).mean(axis=0)
+    losses = sorted(rows, key=lambda row: row["ari"]["default"] - max(row["ari"].get(name, 0) for name in known))[:8]
+    lost = [
+        [row["set"], f"{row['n']:,} × {row['d']:,}", str(row["K"]), f"{row['ari']['default']:.2f}"]
+        + [f"{max(row['ari'].get(f'{name}, {scaling}', 0) for scaling in SCALINGS):.2f}" for name in KNOWN]
+        for row in losses
+    ]
+    sizes = [row["n"] for row in rows]
+    about = (
+        f"`ConsensusClustering` as it is, on {len(rows)} sets of {min(sizes)} to {max(sizes):,} objects; what did not "
+        "finish or was not tried on the larger ones counts 0."
+    )
+    differs = (
+        f"ARI of the default with another seed: {again[0]:.3f} on average; on nine tenths of the objects: "
+        f"{again[1]:.3f}."
+    )
+    return [
+        "## What ships, beside plain clusterers",
+        "",
+        about,
+        "",
+        "Told the number of classes:",
+        "",
+        *table_of(rows, ["default", "best", "fast", *known], "default"),
+        "",
+        "Not told it:",
+        "",
+        *table_of(rows, ["default, k found", *found], "default, k found"),
+        "",
+        differs,
+        "",
+        "Where it loses most, with the better scaling of each:",
+        "",
+        *markdown_table(["set", "size", "classes", "default", *KNOWN], lost),
+    ]
+
+
+def search() -> list[str]:
+    rows = records("search")
+    if not rows:
+        return []
+    names = [name for name in rows[0]["ari"] if all(name in row["ari"] for row in rows)]
+    values = {name: np.array([row["ari"][name] for row in rows]) for name in names}
+    auto = {}
+    for name in names:
+        scaling, _, rest = name.partition("; ")
+        if scaling == "given" and f"deviation 1; {rest}" in values:
+            alike = np.array([row["spread"] <= LARGEST_RATIO for row in rows])
+            auto[f"by data; {rest}"] = np.where(alike, values[name], values[f"deviation 1; {rest}"])
+    values |= auto
+    batteries = np.array([row["set"].partition("/")[0] for row in rows])
+    left_out = []
+    for battery in np.unique(batteries):
+        rest = batteries != battery
+        best = max(values, key=lambda name: values[name][rest].mean())
+        left_out.append((battery, best, values[best][~rest]))
+    shown = sorted(values, key=lambda name: -values[name].mean())[:BEST_SHOWN]
+    parts = [tuple(name.split("; ")) for name in values]
+    marginal = []
+    for place, title in enumerate(("scaling", "members", "their clusters", "combiner")):
+        for level in dict.fromkeys(part[place] for part in parts):
+            of_level = [values[name].mean() for name, part in zip(values, parts, strict=True) if part[place] == level]
+            marginal.append([title, level, f"{np.mean(of_level):.3f}", f"{np.max(of_level):.3f}"])
+    about = (
+        f"{len(values):,} candidates on {len(rows)} sets of up to {max(r['n'] for r in rows):,} objects, told the "
+        "number of classes. The best:"
+    )
+    return [
+        "## The search",
+        "",
+        about,
+        "",
+        *markdown_table(
+            ["scaling; members; their clusters; combiner", "mean ARI", *np.unique(batteries)],
+            [[name, f"{values[name].mean():.3f}", *of_batteries(rows, values[name])] for name in shown],
+        ),
+        "",
+        "Leave one battery out: the best of the others, on it: "
+        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
+        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**.",
+        "",
+        "Every choice, the mean and the best over all candidates with it:",
+        "",
+        *markdown_table(["", "choice", "mean", "best"], marginal),
+    ]
+
+
+def main() -> None:
+    protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
+    chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
+    text = "\n".join([protocol, chosen, *product(), "", *search(), ""])
+    (DOCS / "DEFAULT.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -756,3 +756,28 @@ def bits_of(words):
 def numbers_of_planes(planes):
     """Numbers whose l-th bits are the bits of the l-th plane."""
     return sum(bits_of(plane).astype(int) << level for level, plane in enumerate(planes))
+
+
+# ---- U-SPEC: features, representatives, transfer cut (Huang et al. 2020) ----
+
+
+def representative_affinities(X, representatives, n_neighbors):
+    """B, (n, P), and sigma: Gaussians of the distances to the exact nearest representatives."""
+    distances = [[float(np.linalg.norm(x - r)) for r in representatives] for x in X]
+    nearest = [sorted(range(len(representatives)), key=lambda j, row=row: row[j])[:n_neighbors] for row in distances]
+    kept = [row[j] for row, near in zip(distances, nearest, strict=True) for j in near]
+    sigma = sum(kept) / len(kept) or 1.0
+    B = np.zeros((len(X), len(representatives)))
+    for i, near in enumerate(nearest):
+        for j in near:
+            B[i, j] = np.exp(-(distances[i][j] ** 2) / (2 * sigma**2)) or np.finfo(float).eps
+    return B, sigma
+
+
+def transfer_cut_points(B, k):
+    """Leading eigenvalues, and the rows of U brought to length one (Li, Wu & Chang 2012, without the last scaling)."""
+    Dx, Dy = np.diag(B.sum(axis=1)), np.diag(B.sum(axis=0))
+    root = np.linalg.inv(np.sqrt(Dy))
+    values, vectors = np.linalg.eigh(root @ B.T @ np.linalg.inv(Dx) @ B @ root)
+    U = np.linalg.inv(Dx) @ B @ root @ vectors[:, ::-1][:, :k]
+    return values[::-1], U / np.linalg.norm(U, axis=1, keepdims=True)

@@ -18,6 +18,8 @@ _HOME = {
     "ResampledPartitions": "ensemblage.generation",
     "SubspacePartitions": "ensemblage.generation",
     "ProjectionPartitions": "ensemblage.generation",
+    "USpec": "ensemblage.generation",
+    "USpecPartitions": "ensemblage.generation",
     "EvidenceAccumulation": "ensemblage.consensus",
     "KMeansConsensus": "ensemblage.consensus",
     "BisectingKMeansConsensus": "ensemblage.consensus",

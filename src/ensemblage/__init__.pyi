@@ -31,6 +31,8 @@ from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions
 from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
+from ensemblage.generation import USpec as USpec
+from ensemblage.generation import USpecPartitions as USpecPartitions
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex

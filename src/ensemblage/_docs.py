@@ -277,6 +277,11 @@ estimator : clusterer or None, default=None
 random_state : int, RandomState or None, default=None
     Seed of the draws and of every base clustering.
 {_PROGRESS}""",
+    "representatives": """\
+n_representatives : int, default=1000
+    Points that stand for all objects, P; of fewer objects, each is one.
+n_neighbors : int, default=5
+    Representatives, K, that each object is joined to.""",
     "fit_on": """\
 fit_on : int, "auto" or None, default="auto"
     Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for

@@ -115,12 +115,13 @@ generation_options = options(
     ),
     click.option(
         "--generator",
-        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed", "gower"]),
+        type=click.Choice(["random-k", "subspace", "projection", "greedy", "mixed", "gower", "uspec"]),
         default="random-k",
         show_default=True,
         help="What the base clusterings see: all features, random halves of them, random projections, or (greedy, "
         "59 (k − 1) of them) the base clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
-        "gower is average linkage of Gower's distances, which do without missing values.",
+        "gower is average linkage of Gower's distances, which do without missing values; uspec is spectral clustering "
+        "by way of 1,000 representatives into 20 to 60 clusters, for up to millions of objects.",
     ),
     click.option(
         "--fit-on",

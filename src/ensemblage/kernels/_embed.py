@@ -42,21 +42,23 @@ def move_points(points: Any, counts: Any, centres: Any, clusters: Any, sums: Any
     """
     n, q = points.shape
     k = centres.shape[0]
-    halves = np.empty(k, np.float32)
+    halves, columns = np.empty(k, np.float32), centres.T.copy()
     for c in range(k):
         halves[c] = 0
         for s in range(q):
             halves[c] += centres[c, s] * centres[c, s] / 2
+    distances = np.empty(k, np.float32)
     sums[:] = 0
     moved = 0
     for i in range(n):
+        distances[:] = halves
+        for s in range(q):
+            for c in range(k):
+                distances[c] -= points[i, s] * columns[s, c]
         best, nearest = np.float32(np.inf), 0
         for c in range(k):
-            distance = halves[c]
-            for s in range(q):
-                distance -= points[i, s] * centres[c, s]
-            if distance < best:
-                best, nearest = distance, c
+            if distances[c] < best:
+                best, nearest = distances[c], c
         moved += clusters[i] != nearest
         clusters[i] = nearest
         for s in range(q):

@@ -756,3 +756,23 @@ def bits_of(words):
 def numbers_of_planes(planes):
     """Numbers whose l-th bits are the bits of the l-th plane."""
     return sum(bits_of(plane).astype(int) << level for level, plane in enumerate(planes))
+
+
+# ---- Transfer cut (Li, Wu & Chang) ----
+
+
+def transfer_cut(B, k):
+    """Leading eigenvalues of the walk over the clusters, and the objects' points on the sphere; B is (n, c)."""
+    B = B[:, B.sum(axis=0) > 0]
+    x = np.where(B.sum(axis=1) > 0, B.sum(axis=1), 1e-10)
+    W = B.T @ (B / x[:, None])
+    root = np.sqrt(W.sum(axis=1))
+    values, vectors = np.linalg.eigh(W / root[:, None] / root)
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    U = (B / x[:, None]) @ (vectors / root[:, None])
+    return values, U / (np.linalg.norm(U, axis=1)[:, None] + 1e-10)
+
+
+def loss_of_points(points, clusters):
+    """Sum of squared distances to the means of the clusters."""
+    return sum(((points[clusters == c] - points[clusters == c].mean(axis=0)) ** 2).sum() for c in np.unique(clusters))

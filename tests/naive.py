@@ -758,7 +758,27 @@ def numbers_of_planes(planes):
     return sum(bits_of(plane).astype(int) << level for level, plane in enumerate(planes))
 
 
-# ---- U-SPEC: features, representatives, transfer cut (Huang et al. 2020) ----
+# ---- Transfer cut (Li, Wu & Chang) ----
+
+
+def transfer_cut(B, k):
+    """Leading eigenvalues of the walk over the clusters, and the objects' points on the sphere; B is (n, c)."""
+    B = B[:, B.sum(axis=0) > 0]
+    x = np.where(B.sum(axis=1) > 0, B.sum(axis=1), 1e-10)
+    W = B.T @ (B / x[:, None])
+    root = np.sqrt(W.sum(axis=1))
+    values, vectors = np.linalg.eigh(W / root[:, None] / root)
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    U = (B / x[:, None]) @ (vectors / root[:, None])
+    return values, U / (np.linalg.norm(U, axis=1)[:, None] + 1e-10)
+
+
+def loss_of_points(points, clusters):
+    """Sum of squared distances to the means of the clusters."""
+    return sum(((points[clusters == c] - points[clusters == c].mean(axis=0)) ** 2).sum() for c in np.unique(clusters))
+
+
+# ---- U-SPEC: features and representatives (Huang et al. 2020) ----
 
 
 def representative_affinities(X, representatives, n_neighbors):
@@ -772,12 +792,3 @@ def representative_affinities(X, representatives, n_neighbors):
         for j in near:
             B[i, j] = np.exp(-(distances[i][j] ** 2) / (2 * sigma**2)) or np.finfo(float).eps
     return B, sigma
-
-
-def transfer_cut_points(B, k):
-    """Leading eigenvalues, and the rows of U brought to length one (Li, Wu & Chang 2012, without the last scaling)."""
-    Dx, Dy = np.diag(B.sum(axis=1)), np.diag(B.sum(axis=0))
-    root = np.linalg.inv(np.sqrt(Dy))
-    values, vectors = np.linalg.eigh(root @ B.T @ np.linalg.inv(Dx) @ B @ root)
-    U = np.linalg.inv(Dx) @ B @ root @ vectors[:, ::-1][:, :k]
-    return values[::-1], U / np.linalg.norm(U, axis=1, keepdims=True)

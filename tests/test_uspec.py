@@ -4,12 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from naive import representative_affinities, transfer_cut_points
+from naive import representative_affinities
+from naive import transfer_cut as naive_cut
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from worked import POINTS
 
 from ensemblage.generation import USpec, USpecPartitions, _uspec
 from ensemblage.generation._uspec import (
@@ -21,10 +23,7 @@ from ensemblage.generation._uspec import (
     transfer_cut,
 )
 
-# Twelve points, of which numbers 1, 4, 6, 9 and 10 are the representatives.
-X = np.array([(0, 0), (1, 0.2), (0.3, 1.1), (1.2, 1.3), (0.6, 0.5), (6, 0.1), (7.1, 0.4), (6.4, 1.2), (7.3, 1.5),
-              (3.2, 5.1), (4.1, 5.9), (9.7, 8.8)])  # fmt: skip
-CHOSEN = X[[0, 3, 5, 8, 9]]
+CHOSEN = POINTS[[0, 3, 5, 8, 9]]
 MOONS, MOON = make_moons(3000, noise=0.05, random_state=0)
 IRIS = load_iris().data
 
@@ -48,7 +47,7 @@ def affinities_of(X, representatives, n_neighbors, seed=0):
 
 
 def test_printed_affinities_and_eigenvalues():
-    neighbours, entries, B, sigma = affinities_of(X, CHOSEN, 2)
+    neighbours, entries, B, sigma = affinities_of(POINTS, CHOSEN, 2)
     assert sigma == pytest.approx(1.825733, abs=5e-7)
     expected = {0: (1, 0.625312, 0, 0, 0), 1: (0.855558, 0.829028, 0, 0, 0), 6: (0, 0, 0.822833, 0.829028, 0),
                 9: (0, 0.062911, 0, 0, 1), 11: (0, 0, 0, 0.000142, 0.000227)}  # fmt: skip
@@ -82,7 +81,7 @@ def test_naive_twin(seed):
     expected, naive_sigma = representative_affinities(rows, representatives, K)
     assert_allclose(B, expected, rtol=1e-12)
     assert sigma == pytest.approx(naive_sigma, rel=1e-13)
-    naive_values, naive_points = transfer_cut_points(B, 4)
+    naive_values, naive_points = naive_cut(B, 4)
     values, table = transfer_cut(neighbours, entries, 20, 4)
     assert_allclose(values, naive_values[:4], atol=1e-12)
     points = B @ table
@@ -110,8 +109,8 @@ def test_neighbours_are_the_nearest_around_the_nearest_of_the_nearest_group():
 
 
 def test_a_few_representatives_are_all_points():
-    assert_array_equal(hybrid_selection(X, 12, np.random.RandomState(0)), X)
-    assert_array_equal(hybrid_selection(X, 1000, np.random.RandomState(0)), X)
+    assert_array_equal(hybrid_selection(POINTS, 12, np.random.RandomState(0)), POINTS)
+    assert_array_equal(hybrid_selection(POINTS, 1000, np.random.RandomState(0)), POINTS)
     centres = hybrid_selection(MOONS, 40, np.random.RandomState(0))
     assert centres.shape == (40, 2)
     assert cdist(MOONS, centres).min(axis=1).max() < 0.6

@@ -8,24 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array
-from scipy.sparse.linalg import LinearOperator
 
 from ensemblage._constraints import Constraints
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
-from ensemblage.counting._contingency import contingency_tables
-from ensemblage.kernels._embed import embed_rows, move_points
-from ensemblage.rows.blocks import SUM_ROWS
+from ensemblage.consensus._points import kmeans_of_points
+from ensemblage.consensus._transfer_cut import label_products, scaled
+from ensemblage.kernels._embed import embed_rows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
-MOST_DENSE = 3_000
-"""Clusters up to which their d x d matrix is made."""
 SMALLEST = 1e-10
 """Squared singular values below it, relative to the largest, are 0."""
-MOST_STEPS = 100
 
 
 @dataclass(eq=False, repr=False)
@@ -120,12 +116,12 @@ def spectral_clusters(
         table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
         points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
         map_rows(
-            lambda codes, points: embed_rows(codes, offsets, table, points), [rows.codes[:], points], n_jobs=n_jobs
+            lambda codes, points: embed_rows(codes, offsets, table, points, 0.0), [rows.codes[:], points], n_jobs=n_jobs
         )
         points = np.concatenate([points, of_clusters.astype(np.float32)])
         counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
         seeds = orthogonal_rows(points, counts, n_clusters, random)
-        return kmeans_of_points(points, counts, seeds, n_jobs)[: len(rows)]
+        return kmeans_of_points(points, counts, seeds, n_jobs).clusters[: len(rows)]
 
 
 def label_coordinates(
@@ -145,50 +141,10 @@ def label_coordinates(
     share = rows.counts / np.where(degrees > 0, degrees, 1)
     scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
     k = min(n_clusters, len(scale))
-    squares, V = leading_eigenvectors(_products(rows, share, scale), k, random)
+    squares, V = leading_eigenvectors(scaled(label_products(rows, share), scale), k, random)
     used = squares > SMALLEST * squares.max()
     V, sigma = V[:, used], np.sqrt(squares[used])
     table = np.zeros((rows.offsets[-1], V.shape[1]))
     table[rows.labels] = scale[:, None] * V / sigma
     lengths = np.sqrt((V**2).sum(axis=1))
     return table, V / np.where(lengths > 0, lengths, 1)[:, None]
-
-
-def _products(rows: Rows, share: NDArray[np.float64], scale: NDArray[np.float64]) -> Any:
-    """M' M, (d, d): an array, or an operator where that would be large."""
-    if len(scale) > MOST_DENSE:
-        H = rows.binary_matrix(np.sqrt(share)[:, None])
-        return LinearOperator((len(scale), len(scale)), lambda x: scale * (H.T @ (H @ (scale * x.ravel()))))
-    tables = contingency_tables(np.ascontiguousarray(rows.codes[:].T), share, rows.n_clusters, 1)
-    starts = rows.starts
-    products = np.zeros((len(scale), len(scale)))
-    for j, column in enumerate(rows.codes[:].T):
-        block = slice(starts[j], starts[j + 1])
-        sums = np.bincount(column, weights=share, minlength=rows.n_clusters[j])[: rows.n_clusters[j]]
-        products[block, block] = np.diag(sums)
-        for i in range(j):
-            across = tables.table(i, j)[:-1, :-1]
-            products[starts[i] : starts[i + 1], block] = across
-            products[block, starts[i] : starts[i + 1]] = across.T
-    return products * np.outer(scale, scale)
-
-
-def kmeans_of_points(
-    points: NDArray[np.float32], counts: NDArray[np.int64], seeds: NDArray[np.float32], n_jobs: int | None = None
-) -> NDArray[np.int64]:
-    """Lloyd's iterations until no point moves; an empty cluster stays empty."""
-    clusters, centres = np.full(len(points), -1), seeds.astype(np.float32)
-    shape = (len(centres), points.shape[1] + 1)
-
-    def step(points: Any, counts: Any, clusters: Any) -> tuple[int, NDArray[np.float64]]:
-        sums = np.empty(shape)
-        return move_points(points, counts, centres, clusters, sums), sums
-
-    for _ in range(MOST_STEPS):
-        found = map_rows(step, [points, counts, clusters], n_jobs=n_jobs, size=SUM_ROWS)
-        if not sum(moved for moved, _ in found):
-            break
-        total = np.sum([sums for _, sums in found], axis=0)
-        filled = total[:, -1] > 0
-        centres[filled] = (total[filled, :-1] / total[filled, -1:]).astype(np.float32)
-    return clusters

@@ -8,11 +8,12 @@ from ensemblage._jit import jit
 
 
 @jit
-def embed_rows(codes: Any, offsets: Any, table: Any, points: Any) -> None:
+def embed_rows(codes: Any, offsets: Any, table: Any, points: Any, least: float) -> None:
     """codes : IN (n, p)
     offsets : IN (p + 1,)
     table : IN (offsets[p], k) float64, coordinates of each label, 0 for missing
     points : OUT (n, k) float32, of length one; 0 where nothing is labelled
+    least : IN added to the length that a point is divided by, so that one of rounding errors comes near 0
     """
     k = table.shape[1]
     total = np.empty(k)
@@ -27,7 +28,7 @@ def embed_rows(codes: Any, offsets: Any, table: Any, points: Any) -> None:
             length += total[c] * total[c]
         length = np.sqrt(length)
         for c in range(k):
-            points[i, c] = total[c] / length if length > 0 else 0
+            points[i, c] = total[c] / (length + least) if length > 0 else 0
 
 
 @jit

@@ -758,6 +758,32 @@ def numbers_of_planes(planes):
     return sum(bits_of(plane).astype(int) << level for level, plane in enumerate(planes))
 
 
+# ---- Probability trajectories (Huang, Lai & Wang) ----
+
+
+def trajectory_similarities(similarity, sizes, n_neighbors, n_steps):
+    """PTS of label rows of so many objects from their co-associations: the trajectories are written out."""
+    m, W = len(similarity), np.array(similarity, dtype=float)
+    np.fill_diagonal(W, 0)
+    thresholds = [sorted(row, reverse=True)[min(n_neighbors, m) - 1] for row in W]
+    kept = [[W[i, j] >= min(thresholds[i], thresholds[j]) - 1e-12 for j in range(m)] for i in range(m)]
+    W = np.where(kept, W, 0) * sizes
+    alone = W.sum(axis=1) == 0
+    P = W / np.where(alone, 1, W.sum(axis=1))[:, None]
+    trajectories = np.hstack([np.linalg.matrix_power(P, t) for t in range(1, n_steps + 1)])
+    lengths = np.where(alone, 1, np.linalg.norm(trajectories, axis=1))
+    similarities = trajectories @ trajectories.T / np.outer(lengths, lengths)
+    similarities[alone], similarities[:, alone] = 0, 0
+    np.fill_diagonal(similarities, 1)
+    return similarities
+
+
+def mean_similarity_to_clusters(similarities, rows):
+    """B: the mean similarity of each label row to the rows of each cluster; labels are 0 … k - 1, or -1."""
+    columns = [rows[:, t] == c for t in range(rows.shape[1]) for c in range(rows[:, t].max() + 1)]
+    return np.column_stack([similarities[:, members].mean(axis=1) for members in columns])
+
+
 # ---- Transfer cut (Li, Wu & Chang) ----
 
 

@@ -33,6 +33,8 @@ _HOME = {
     "NegMM": "ensemblage.consensus",
     "MCLA": "ensemblage.consensus",
     "HBGF": "ensemblage.consensus",
+    "PTA": "ensemblage.consensus",
+    "PTGP": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",

@@ -13,6 +13,8 @@ from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
 from ensemblage.consensus import MCLA as MCLA
 from ensemblage.consensus import METHODS as METHODS
+from ensemblage.consensus import PTA as PTA
+from ensemblage.consensus import PTGP as PTGP
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering

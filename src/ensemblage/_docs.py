@@ -215,6 +215,22 @@ max_bytes : int or str, default 2 GiB
     Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
     would take more is refused.""",
     "partition_weights": _PARTITION_WEIGHTS,
+    "trajectories": """\
+n_neighbors : int, optional
+    Elite neighbours of a label row, K: those of largest co-association, and all that tie with the last of them.
+    Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to 20.
+n_steps : int, optional
+    Steps of a random walk, T. Default: as many.""",
+    "trajectories_in": """\
+n_neighbors_, n_steps_ : int
+    The numbers that were used.""",
+    "trajectories_notes": """\
+Objects with equal labels are one vertex, the paper's microcluster. Two of them are joined, by their co-association, if
+either is an elite neighbour of the other; a random walk goes to a neighbour in proportion to that times its objects.
+Two are as similar as the cosine of their trajectories, the distributions after 1, 2, …, T steps, one after the other.
+One that shares no label with any other is similar to itself alone. With missing labels the co-association is that of
+the partitions that label both. Ties are the rule: of p partitions the co-association has p + 1 values, so that K
+neighbours may be thousands.""",
     "labels_confidence": _LABELS_CONFIDENCE,
     "clusters": f"""\
 {_LABELS_CONFIDENCE}

@@ -18,6 +18,7 @@ from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
+from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
@@ -27,6 +28,8 @@ __all__ = [
     "HGPA",
     "MCLA",
     "METHODS",
+    "PTA",
+    "PTGP",
     "BipartiteVoting",
     "BisectingKMeansConsensus",
     "ConsensusClustering",

@@ -24,7 +24,7 @@ from ensemblage.kernels._average import Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
 from ensemblage.kernels._complete import MOST_LEVELS, TILE, LevelRows, complete_chain
-from ensemblage.kernels._condensed import Condensed, condensed_chain
+from ensemblage.kernels._condensed import AVERAGE, COMPLETE, Condensed, condensed_chain
 from ensemblage.kernels._counts import (
     BLOCK,
     JOINED,
@@ -217,14 +217,14 @@ def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
     if not similarity.countable:
         condensed = _condensed(similarity, np.float32, 1, max_bytes)
         _fill_similarities(similarity, np.empty(0), condensed)
-        return _chain(condensed, average=False)
+        return merges_of_matrix(condensed, COMPLETE)
     levels, m = similarity.levels(), len(similarity.rows)
     in_bytes = _bytes_needed(similarity, m * (m + TILE)) <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")
     if len(levels.values) <= MOST_LEVELS and in_bytes:
         return _complete_by_bytes(similarity, levels)
     condensed = _condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
     _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
-    return _chain(condensed, average=False, values=levels.values)
+    return merges_of_matrix(condensed, COMPLETE, values=levels.values)
 
 
 def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
@@ -250,11 +250,11 @@ def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -
         condensed = _condensed(similarity, np.float64, n_matrices, max_bytes)
         _fill_similarities(similarity, condensed.sizes, condensed)
         # The sum of the weights as the kernels make it, one after the other.
-        return _chain(condensed, average=True, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
+        return merges_of_matrix(condensed, AVERAGE, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
     condensed = _condensed(similarity, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
     _fill_levels(similarity, np.arange(p + 1)[:, None], counts, condensed)
-    return _chain(condensed, average=True, scale=p if complete else 1.0)
+    return merges_of_matrix(condensed, AVERAGE, scale=p if complete else 1.0)
 
 
 PER_ROW = 160
@@ -317,14 +317,14 @@ def _over_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None
     parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), similarity.n_jobs)
 
 
-def _chain(
-    condensed: Condensed, *, average: bool, scale: float = 1.0, values: NDArray[np.float64] | None = None
+def merges_of_matrix(
+    condensed: Condensed, linkage: int, *, scale: float = 1.0, values: NDArray[np.float64] | None = None
 ) -> Merges:
-    """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``."""
+    """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``; the matrix is used up."""
     m = len(condensed.sizes)
     pairs, found = _merge_arrays(m, np.float64)
     state = (Chain.of(m), np.arange(m), np.full(1, m))
-    run_in_slices(condensed_chain, condensed, average, *state, pairs, found)
+    run_in_slices(condensed_chain, condensed, linkage, *state, pairs, found)
     return _in_order(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 

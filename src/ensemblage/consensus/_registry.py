@@ -21,6 +21,7 @@ from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import _METHODS, METHODS, Method
 from ensemblage.consensus._negmm import NegMM
+from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 LIFETIME = "the longest lifetime"
@@ -32,6 +33,12 @@ def _eac(linkage: str, memory: str) -> Method:
     parameters = {} if linkage == "average" else {"linkage": linkage}  # the default
     paper = f"Fred & Jain 2005, evidence accumulation, {linkage} linkage"
     return Method(EvidenceAccumulation, paper, "O(n² p)", memory, LIFETIME, parameters)
+
+
+def _pta(linkage: str) -> Method:
+    parameters = {} if linkage == "average" else {"linkage": linkage}
+    paper = f"Huang, Lai & Wang 2016, probability trajectory accumulation, {linkage} linkage"
+    return Method(PTA, paper, "O(n² (p + q t))", "O(n²)", LIFETIME, parameters)
 
 
 _METHODS |= {
@@ -75,6 +82,15 @@ _METHODS |= {
     "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "O(n p + d²)"),
     "hbgf": Method(
         HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "O(n k + d²)"
+    ),
+    "pta-average": _pta("average"),
+    "pta-complete": _pta("complete"),
+    "pta-single": _pta("single"),
+    "ptgp": Method(
+        PTGP,
+        "Huang, Lai & Wang 2016, probability trajectory graph partitioning",
+        "O(n² (p + q t) + n d q t + d³)",
+        "O(n (d + q))",
     ),
     "majority": Method(
         MajorityVoting,

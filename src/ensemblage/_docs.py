@@ -217,8 +217,8 @@ max_bytes : int or str, default 2 GiB
     "partition_weights": _PARTITION_WEIGHTS,
     "trajectories": """\
 n_neighbors : int, optional
-    Elite neighbours of a label row, K: those of largest co-association, and all that tie with the last of them.
-    Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to 20.
+    How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie with
+    the last of them. Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to 20.
 n_steps : int, optional
     Steps of a random walk, T. Default: as many.""",
     "trajectories_in": """\

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 
 from ensemblage.consensus._kmeans import sampled_counts
-from ensemblage.kernels._embed import move_points
-from ensemblage.rows.blocks import SUM_ROWS
-from ensemblage.rows.protocol import map_rows
+from ensemblage.counting._points import lloyd
 
 MOST_STEPS = 100
 ROWS_OF_STARTS = 2**13
@@ -38,20 +36,8 @@ def kmeans_of_points(
     points: NDArray[np.float32], counts: NDArray[np.int64], seeds: NDArray[np.float32], n_jobs: int | None = None
 ) -> Clustered:
     """Lloyd's iterations until no point moves; an empty cluster stays empty."""
-    clusters, centres = np.full(len(points), -1), seeds.astype(np.float32)
-    shape = (len(centres), points.shape[1] + 1)
-
-    def step(points: Any, counts: Any, clusters: Any) -> tuple[int, NDArray[np.float64]]:
-        sums = np.empty(shape)
-        return move_points(points, counts, centres, clusters, sums), sums
-
-    for _ in range(MOST_STEPS):
-        found = map_rows(step, [points, counts, clusters], n_jobs=n_jobs, size=SUM_ROWS)
-        if not sum(moved for moved, _ in found):
-            break
-        total = np.sum([sums for _, sums in found], axis=0)
-        filled = total[:, -1] > 0
-        centres[filled] = (total[filled, :-1] / total[filled, -1:]).astype(np.float32)
+    clusters = np.full(len(points), -1)
+    centres, _ = lloyd(lambda block: points[block], counts, clusters, seeds.astype(np.float32), MOST_STEPS, n_jobs)
     return Clustered(clusters, centres)
 
 

@@ -20,8 +20,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._constraints import MOST_TASKS, Constraints, Jobs, Seed, Whole
 from ensemblage._random import random_source
 from ensemblage._validation import check_parameters, numbers_of_any_size
+from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
-from ensemblage.kernels._embed import move_points
 from ensemblage.kernels._representatives import add_walk, embed, nearest_representatives
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.slices import check_stopped
@@ -135,34 +135,6 @@ def transfer_cut(
     table = np.zeros((n_representatives, len(values)))
     table[used] = scale[:, None] * vectors[:, ::-1]
     return values[::-1], table
-
-
-def lloyd(
-    points_of: Callable[[slice], NDArray[np.float32]],
-    labels: NDArray[np.int32],
-    centres: NDArray[np.float32],
-    n_steps: int,
-    n_jobs: int | None,
-) -> tuple[NDArray[np.float32], int]:
-    """Centres after so many steps of k-means, or fewer where no row moves, and how many; an empty one stays.
-
-    ``points_of`` makes the points of some rows; ``labels``, (n,), are written: the nearest of the centres.
-    """
-    ones = np.ones(min(SUM_ROWS, len(labels)), dtype=np.int64)
-
-    def step(block: slice) -> tuple[int, NDArray[np.float64]]:
-        points, sums = points_of(block), np.empty((len(centres), centres.shape[1] + 1))
-        return move_points(points, ones[: len(points)], centres, labels[block], sums), sums
-
-    for done in range(n_steps + 1):
-        found = parallel_map(step, row_blocks(len(labels), SUM_ROWS), n_jobs)
-        if done == n_steps or not sum(moved for moved, _ in found):
-            break
-        total = np.sum([sums for _, sums in found], axis=0)
-        filled = total[:, -1] > 0
-        centres = centres.copy()
-        centres[filled] = (total[filled, :-1] / total[filled, -1:]).astype(np.float32)
-    return centres, done
 
 
 @dataclass(eq=False, repr=False)
@@ -290,7 +262,7 @@ class USpec(ClusterMixin, BaseEstimator):
         neighbours, distances = self._index.nearest(X, self.n_neighbors, self.n_jobs)
         affinities = gaussian_affinities(distances, self.sigma_)
         labels = np.full(len(X), -1, dtype=np.int32)
-        lloyd(self._points(neighbours, affinities), labels, self._centres, 0, self.n_jobs)
+        lloyd(self._points(neighbours, affinities), None, labels, self._centres, 0, self.n_jobs)
         return labels
 
     def _validated(self, X: Any, reset: bool) -> Any:
@@ -325,12 +297,12 @@ class USpec(ClusterMixin, BaseEstimator):
         sample, labels = points_of(some), np.full(len(some), -1, dtype=np.int32)
         for _ in range(self.n_init):
             seeds, _ = kmeans_plusplus(sample, self.n_clusters, random_state=random)
-            centres, _ = lloyd(lambda block: sample[block], labels, seeds, self.max_iter, 1)
+            centres, _ = lloyd(lambda block: sample[block], None, labels, seeds, self.max_iter, 1)
             inertia = float(((sample - centres[labels]) ** 2).sum())
             if inertia < least:
                 least, best = inertia, centres
         self.labels_ = np.full(n, -1, dtype=np.int32)
-        return lloyd(points_of, self.labels_, best, self.max_iter, self.n_jobs)
+        return lloyd(points_of, None, self.labels_, best, self.max_iter, self.n_jobs)
 
 
 @dataclass(eq=False, repr=False)

@@ -76,6 +76,21 @@ _METHODS |= {
     "hbgf": Method(
         HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "O(n k + d²)"
     ),
+    "lwea": Method(
+        EvidenceAccumulation,
+        "Huang, Wang & Lai 2018, locally weighted evidence accumulation",
+        "O(n p² + n² p)",
+        "O(n p + d²)",
+        LIFETIME,
+        {"cluster_weights": "eci"},
+    ),
+    "lwgp": Method(
+        HBGF,
+        "Huang, Wang & Lai 2018, locally weighted graph partitioning",
+        "O(n p² + d³ + n k² t)",
+        "O(n k + d²)",
+        parameters={"partitioner": "transfer", "cluster_weights": "eci"},
+    ),
     "majority": Method(
         MajorityVoting,
         "Dudoit & Fridlyand 2003, relabelling and majority vote",

@@ -804,6 +804,71 @@ def loss_of_points(points, clusters):
     return sum(((points[clusters == c] - points[clusters == c].mean(axis=0)) ** 2).sum() for c in np.unique(clusters))
 
 
+# ---- Weights of clusters (Huang, Wang & Lai) ----
+
+
+def cluster_weights(labels, theta, weights=None):
+    """ECI of every cluster, partition by partition."""
+    p = labels.shape[1]
+    weights = np.ones(p) if weights is None else weights
+    found = []
+    for a in range(p):
+        for c in np.unique(labels[labels[:, a] >= 0, a]):
+            entropies, voting = 0.0, 0.0
+            for m in range(p):
+                others = labels[(labels[:, a] == c) & (labels[:, m] >= 0), m]
+                if len(others):
+                    q = np.unique(others, return_counts=True)[1] / len(others)
+                    entropies -= weights[m] * (q * np.log2(q)).sum()
+                    voting += weights[m]
+            found.append(np.exp(-entropies / voting / theta))
+    return np.array(found)
+
+
+def local_association(labels, local, weights):
+    """LWCA: co-association where a shared cluster adds its weight; 1 on the diagonal of what is labelled at all."""
+    n, p = labels.shape
+    joined, labelled = np.zeros((2, n, n))
+    first = 0
+    for t in range(p):
+        clusters = np.unique(labels[labels[:, t] >= 0, t])
+        known = labels[:, t] >= 0
+        labelled += weights[t] * np.outer(known, known)
+        for c, weight in zip(clusters, local[first:], strict=False):
+            joined += weights[t] * weight * np.outer(labels[:, t] == c, labels[:, t] == c)
+        first += len(clusters)
+    association = joined / np.where(labelled > 0, labelled, 1)
+    np.fill_diagonal(association, (labels >= 0).any(axis=1))
+    return association
+
+
+def local_linkage(rows, counts, local):
+    """Average linkage of distinct rows with counts: the weights of shared clusters over the labelled pairs."""
+    m, p = rows.shape
+    joined, labelled = np.zeros((2, m, m))
+    first = 0
+    for t in range(p):
+        known, clusters = rows[:, t] >= 0, np.unique(rows[rows[:, t] >= 0, t])
+        labelled += np.outer(counts * known, counts * known)
+        for c, weight in zip(clusters, local[first:], strict=False):
+            members = counts * (rows[:, t] == c)
+            joined += weight * np.outer(members, members)
+        first += len(clusters)
+    left, pairs, heights = list(range(m)), [], []
+    while len(left) > 1:
+        some = np.ix_(left, left)
+        similar = joined[some] / np.where(labelled[some] > 0, labelled[some], 1)
+        similar[np.tril_indices(len(left))] = -1
+        i, j = np.unravel_index(np.argmax(similar), similar.shape)
+        pairs.append((left[i], left[j]))
+        heights.append(1 - similar[i, j])
+        for sums in (joined, labelled):
+            sums[left[i]] += sums[left[j]]
+            sums[:, left[i]] += sums[:, left[j]]
+        del left[j]
+    return np.array(pairs), np.maximum.accumulate(heights)
+
+
 # ---- U-SPEC: features and representatives (Huang et al. 2020) ----
 
 

@@ -106,6 +106,10 @@ tol : float, default 0
 _PARTITION_WEIGHTS = """\
 weights : array-like of shape (n_partitions,), optional
     Weight of each partition; 0 leaves it out. Default: one each."""
+_CLUSTER_WEIGHTS = """\
+cluster_weights : {"eci"}, float or list of array-like, optional
+    Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that number; a
+    list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels. Default: 1."""
 _JOBS = """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it."""
@@ -215,6 +219,10 @@ max_bytes : int or str, default 2 GiB
     Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
     would take more is refused.""",
     "partition_weights": _PARTITION_WEIGHTS,
+    "cluster_weights": _CLUSTER_WEIGHTS,
+    "cluster_weights_in": """\
+cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+    The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.""",
     "trajectories": """\
 n_neighbors : int, optional
     How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie with

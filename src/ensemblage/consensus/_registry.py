@@ -83,6 +83,28 @@ _METHODS |= {
     "hbgf": Method(
         HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "O(n k + d²)"
     ),
+    "lwea": Method(
+        EvidenceAccumulation,
+        "Huang, Wang & Lai 2018, locally weighted evidence accumulation",
+        "O(n p² + n² p)",
+        "O(n p + d²)",
+        LIFETIME,
+        {"cluster_weights": "eci"},
+    ),
+    "lwgp": Method(
+        HBGF,
+        "Huang, Wang & Lai 2018, locally weighted graph partitioning",
+        "O(n p² + d³ + n k² t)",
+        "O(n k + d²)",
+        parameters={"partitioner": "transfer", "cluster_weights": "eci"},
+    ),
+    "u-senc": Method(
+        HBGF,
+        "Huang et al. 2020, ultra-scalable spectral ensemble clustering: the consensus half",
+        "O(n p² + d³ + n k² t)",
+        "O(n k + d²)",
+        parameters={"partitioner": "transfer"},
+    ),
     "pta-average": _pta("average"),
     "pta-complete": _pta("complete"),
     "pta-single": _pta("single"),

@@ -31,6 +31,7 @@ _HOME = {
     "NegMM": "ensemblage.consensus",
     "MCLA": "ensemblage.consensus",
     "HBGF": "ensemblage.consensus",
+    "LCE": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",

@@ -377,9 +377,15 @@ def merges(joined, labelled, counts, linkage, threshold=None):
 
 
 def label_jaccard(labels):
-    """Jaccard similarity of the clusters of all partitions, 0 with itself; clusters sorted by partition and label."""
-    sets = [set(np.flatnonzero(z == c)) for z in labels.T for c in np.unique(z[z >= 0])]
-    result = np.array([[len(a & b) / len(a | b) for b in sets] for a in sets])
+    """Jaccard similarity of the clusters of all partitions, 0 with itself; clusters sorted by partition and label.
+
+    Of two partitions only the objects count that both label.
+    """
+    known = [set(np.flatnonzero(z >= 0)) for z in labels.T]
+    sets = [
+        (set(np.flatnonzero(z == c)), s) for z, s in zip(labels.T, known, strict=True) for c in np.unique(z[z >= 0])
+    ]
+    result = np.array([[len(a & b) / (len((a | b) & s & t) or 1) for b, t in sets] for a, s in sets])
     np.fill_diagonal(result, 0)
     return result
 
@@ -395,15 +401,17 @@ def ecpcs(labels, steps=20):
     return (walks / norms[:, None]) @ (walks / norms[:, None]).T
 
 
-def cts(labels, decay=0.8):
-    """Connected triples between clusters of one partition, by the largest such sum."""
+def cts(labels, decay=0.8, quality=False):
+    """Connected triples (or triple quality) between clusters of one partition, by the largest such sum."""
     jaccard = label_jaccard(labels)
     partition = np.concatenate([np.full(len(np.unique(z[z >= 0])), t) for t, z in enumerate(labels.T)])
     d = len(partition)
     result = np.zeros((d, d))
     for u, v in permutations(range(d), 2):
         if partition[u] == partition[v]:
-            result[u, v] = np.minimum(jaccard[u], jaccard[v]).sum()
+            shared = np.flatnonzero(np.minimum(jaccard[u], jaccard[v]))
+            each = 1 / jaccard[shared].sum(axis=1) if quality else np.minimum(jaccard[u], jaccard[v])[shared]
+            result[u, v] = each.sum()
     return decay * result / (result.max() or 1)
 
 

@@ -33,6 +33,7 @@ _HOME = {
     "NegMM": "ensemblage.consensus",
     "MCLA": "ensemblage.consensus",
     "HBGF": "ensemblage.consensus",
+    "LCE": "ensemblage.consensus",
     "PTA": "ensemblage.consensus",
     "PTGP": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",

@@ -11,6 +11,7 @@ from ensemblage._version import __version__ as __version__
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
+from ensemblage.consensus import LCE as LCE
 from ensemblage.consensus import MCLA as MCLA
 from ensemblage.consensus import METHODS as METHODS
 from ensemblage.consensus import PTA as PTA

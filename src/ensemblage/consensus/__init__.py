@@ -13,6 +13,7 @@ from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._k_choice import KChoice, KRow
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lce import LCE
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import METHODS, Method
@@ -26,6 +27,7 @@ __all__ = [
     "CSPA",
     "HBGF",
     "HGPA",
+    "LCE",
     "MCLA",
     "METHODS",
     "PTA",

@@ -17,6 +17,7 @@ from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lce import LCE
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import _METHODS, METHODS, Method
@@ -26,6 +27,7 @@ from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 LIFETIME = "the longest lifetime"
 KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")
+LINKS = ("O(n p² + d³ + n k² t)", "O(n k + d²)")
 """Time and memory."""
 
 
@@ -97,6 +99,28 @@ _METHODS |= {
         "O(n p² + d³ + n k² t)",
         "O(n k + d²)",
         parameters={"partitioner": "transfer", "cluster_weights": "eci"},
+    ),
+    "ecpcs-hc": Method(
+        EvidenceAccumulation,
+        "Huang et al. 2021, enhanced co-association, average linkage",
+        "O(n p² + d³ + n² p)",
+        "O(n p + d²)",
+        LIFETIME,
+        {"similarity": "ecpcs"},
+    ),
+    "ecpcs-mc": Method(
+        MCLA,
+        "Huang et al. 2021, meta-clusters by propagated similarities",
+        "O(n p² + d³)",
+        "O(d²)",
+        parameters={"similarity": "ecpcs", "partitioner": "spectral", "ties": "first"},
+    ),
+    "lce-wct": Method(LCE, "Iam-On et al. 2010, link-based cluster ensemble, connected triples", *LINKS),
+    "lce-wtq": Method(
+        LCE,
+        "Iam-On et al. 2011, link-based cluster ensemble, triple quality",
+        *LINKS,
+        parameters={"similarity": "wtq"},
     ),
     "u-senc": Method(
         HBGF,

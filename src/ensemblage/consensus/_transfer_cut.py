@@ -127,9 +127,14 @@ def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:
     if d > MOST_DENSE:
         H = rows.binary_matrix(np.sqrt(share)[:, None])
         return LinearOperator((d, d), lambda x: H.T @ (H @ x.ravel()))
+    return dense_label_products(rows, share)
+
+
+def dense_label_products(rows: Rows, share: NDArray[Any]) -> NDArray[np.float64]:
+    """`label_products` as an array, whatever its size."""
     tables = contingency_tables(np.ascontiguousarray(rows.codes[:].T), share, rows.n_clusters, 1)
     starts = rows.starts
-    products = np.zeros((d, d))
+    products = np.zeros((starts[-1], starts[-1]))
     for j, column in enumerate(rows.codes[:].T):
         block = slice(starts[j], starts[j + 1])
         sums = np.bincount(column, weights=share, minlength=rows.n_clusters[j])[: rows.n_clusters[j]]

@@ -315,6 +315,15 @@ def test_generate_on_the_command_line(tmp_path, X):
     assert call("combine", labels, "-k", 3, "-o", tmp_path / "out.npy")[0] == 0
 
 
+def test_spectral_clusterings_of_features_on_disk(tmp_path, X):
+    np.save(tmp_path / "X.npy", X)
+    command = ("generate", tmp_path / "X.npy", "--generator", "uspec", "--partitions", 3, "-o", tmp_path / "z.npy")
+    code, _, err = call(*command)
+    assert (code, "features as they are, U-SPEC" in err) == (0, True)
+    expected = USpecPartitions(3, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), expected)
+
+
 def test_a_table_to_a_npy_file(tmp_path, X):
     np.savetxt(tmp_path / "x.csv", X[:60], delimiter=",", header="a,b,c,d", comments="")
     for name in ("z.npy", "z.npz"):

@@ -10,6 +10,8 @@ from test_report import Page
 
 from ensemblage import (
     CSPA,
+    HBGF,
+    LCE,
     METHODS,
     AverageAgreement,
     BipartiteVoting,
@@ -194,6 +196,10 @@ def test_the_evidence_shown_is_that_of_the_methods_own_kind():
         EvidenceAccumulation(3, association_threshold=0.3): ["Dendrogram", "Lifetimes", "PairCounts"],
         CSPA(3, association_threshold=0.3, random_state=0, partitioner="spectral"): [],
         NegMM(3, random_state=0): ["Candidates"],
+        LCE(3, random_state=0): ["Cut"],
+        HBGF(3, partitioner="transfer", random_state=0): ["Cut"],
+        HBGF(3, random_state=0): [],
+        EvidenceAccumulation(3, cluster_weights="eci"): ["Dendrogram", "Lifetimes"],
         BisectingKMeansConsensus(3, random_state=0): ["Splits"],
         KMeansConsensus(3, refine="density", random_state=0): ["Trace"],
         CumulativeVoting(3): voting,

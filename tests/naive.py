@@ -877,6 +877,15 @@ def local_linkage(rows, counts, local):
     return np.array(pairs), np.maximum.accumulate(heights)
 
 
+def normalized_association(B, clusters):
+    """Of clusters of objects in the graph B D^-1 B' that they make by way of the columns of B."""
+    sizes = B.sum(axis=0)
+    graph = (B[:, sizes > 0] / sizes[sizes > 0]) @ B[:, sizes > 0].T
+    volumes = {c: graph[clusters == c].sum() for c in np.unique(clusters)}
+    shares = [graph[np.ix_(clusters == c, clusters == c)].sum() / v for c, v in volumes.items() if v > 0]
+    return sum(shares)
+
+
 # ---- U-SPEC: features and representatives (Huang et al. 2020) ----
 
 

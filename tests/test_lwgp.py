@@ -117,6 +117,12 @@ def heights_of_pairs(labels, local, w=None):
     return linkage(squareform(distances), "average")
 
 
+def test_the_result_does_not_depend_on_threads():
+    labels = planted_labels(n=3_000, p=9, k=6, noise=0.4, seed=2)[0]
+    one, two = (EvidenceAccumulation(6, cluster_weights="eci", n_jobs=jobs).fit(labels) for jobs in (1, 2))
+    assert_array_equal(one.linkage_matrix_, two.linkage_matrix_)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_lwea_is_average_linkage_of_all_pairs(seed):
     labels = twins(random_labels(n=60, p=7, k=4, seed=seed), 90, seed=seed)
@@ -125,11 +131,25 @@ def test_lwea_is_average_linkage_of_all_pairs(seed):
     wanted = heights_of_pairs(labels, cluster_weights(labels, weights=w), w)
     assert_allclose(model.linkage_matrix_[:, 2], wanted[:, 2], atol=1e-9)
     for k in (2, 3, 5):
-        if wanted[-k, 2] - wanted[-k - 1, 2] > 1e-9 and wanted[-k, 2] > model.linkage_matrix_[:, 2].min():
+        if wanted[-k + 1, 2] - wanted[-k, 2] > 1e-9:
             ours = EvidenceAccumulation(k, cluster_weights="eci", weights=w).fit(labels).labels_
             of_all = cut_tree(wanted, k).ravel()
             if len(np.unique(np.column_stack([labels, of_all]), axis=0)) == len(np.unique(labels, axis=0)):
                 assert adjusted_rand_score(ours, of_all) == 1  # no twins are parted
+    n_parted = 0
+    for k in (15, 30, 60):
+        if wanted[-k + 1, 2] - wanted[-k, 2] > 1e-9:
+            ours = EvidenceAccumulation(k, cluster_weights="eci", weights=w, distinct=False).fit(labels)
+            of_all = cut_tree(wanted, k).ravel()
+            assert_allclose(ours.linkage_matrix_[:, 2], wanted[:, 2], atol=1e-9)
+            assert adjusted_rand_score(ours.labels_, of_all) == 1
+            n_parted += len(np.unique(np.column_stack([labels, of_all]), axis=0)) > len(np.unique(labels, axis=0))
+    assert n_parted or wanted[-60 + 1, 2] - wanted[-60, 2] <= 1e-9
+
+
+def test_objects_that_stand_alone_have_no_weights():
+    with pytest.raises(ValueError, match=r"must have distinct=True where it is given sample_weight"):
+        EvidenceAccumulation(2, distinct=False).fit(E, sample_weight=np.full(10, 2))
 
 
 @pytest.mark.parametrize("how", ["rounds", "chain"])
@@ -164,6 +184,35 @@ def test_every_linkage_counts_the_weights_of_clusters(linkage_name, missing):
     assert not np.allclose(plain.linkage_matrix_[:, 2], model.linkage_matrix_[:, 2])
     ones = EvidenceAccumulation(linkage=linkage_name, cluster_weights=[np.ones_like(z) for z in local]).fit(labels)
     assert_allclose(ones.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ties_of_weighted_sums_are_those_of_counts(seed):
+    labels = twins(random_labels(n=150, p=5, k=3, seed=seed), 400, seed=seed)
+    plain = EvidenceAccumulation().fit(labels)
+    ones = EvidenceAccumulation(cluster_weights=[np.ones(3)] * 5).fit(labels)
+    assert_array_equal(ones.linkage_matrix_[:, [0, 1, 3]], plain.linkage_matrix_[:, [0, 1, 3]])
+    assert_allclose(ones.linkage_matrix_[:, 2], plain.linkage_matrix_[:, 2], atol=1e-12)
+    assert ones.lifetimes_.keys() == plain.lifetimes_.keys()
+    assert_array_equal(ones.labels_, plain.labels_)
+    halves = EvidenceAccumulation(5, cluster_weights=[np.full(3, 0.5)] * 5).fit(labels)
+    assert_array_equal(halves.labels_, EvidenceAccumulation(5).fit(labels).labels_)
+
+
+def test_an_object_of_weight_2_is_there_twice():
+    labels = random_labels(n=40, p=5, k=3, missing=0.1, seed=4)
+    labels[(labels < 0).all(axis=1)] = 0
+    w = np.random.default_rng(0).integers(0, 4, 40)
+    weighted = EvidenceAccumulation(cluster_weights="eci").fit(labels, sample_weight=w)
+    repeated = EvidenceAccumulation(cluster_weights="eci").fit(np.repeat(labels, w, axis=0))
+    assert weighted.lifetimes_ == repeated.lifetimes_
+    assert_array_equal(np.repeat(weighted.labels_, w), repeated.labels_)
+    for ours, theirs in zip(weighted.cluster_weights_, repeated.cluster_weights_, strict=True):
+        assert_array_equal(ours, theirs)
+    gone = np.array([0, 1, 0, 1])  # the labels 0 of the first partition occur in objects of weight 0 alone
+    labels = np.array([[0, 0], [1, 0], [0, 1], [2, 1]])
+    with pytest.raises(ValueError, match=r"must have 2 numbers from 0 to 1 for partition 0. Got shape \(3,\)"):
+        EvidenceAccumulation(2, cluster_weights=[[1, 1, 1], [1, 1]]).fit(labels, sample_weight=gone)
 
 
 def test_a_threshold_is_on_the_weighted_associations():

@@ -94,6 +94,7 @@ TABLE = [
     (EAC, {}, "association_threshold", 0.2, "gmm", PLANTED),
     (EAC, {"linkage": "complete"}, "max_bytes", "1GB", REFUSED, PLANTED),
     (EAC, {}, "cluster_weights", None, "eci", PLANTED),
+    (EAC, {"n_clusters": 12, "cluster_weights": "eci"}, "distinct", True, False, TWINS),
     (EAC, {"linkage": "complete"}, "cluster_weights", "eci", 0.2, PLANTED),
     (EAC, {}, "weights", ONE, TWO, PLANTED),
     (EAC, {"association_threshold": "kmeans"}, "weights", ONE, TWO, PLANTED),

@@ -81,6 +81,11 @@ def test_of_labels_is_of_the_matrix(labels, k, seed):
         assert_allclose(ours.inertia, whole.inertia, atol=1e-3)
         of_objects = np.repeat(ours.parts, rows.counts)
         assert_allclose(ours.inertia, naive.loss_of_points(U, of_objects), atol=1e-4)
+    for cut in (ours, whole):
+        of_objects = np.repeat(B.toarray(), rows.counts, axis=0)
+        wanted = naive.normalized_association(of_objects, np.repeat(cut.parts, rows.counts))
+        assert_allclose(cut.association, wanted, atol=1e-9)
+        assert cut.association <= values.sum() + 1e-9
 
 
 def test_many_clusters_are_never_a_square_matrix(monkeypatch):

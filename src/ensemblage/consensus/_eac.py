@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Bytes, Constraints, Seed, Words
+from ensemblage._constraints import Bytes, Constraints, Flag, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.consensus._base import Rows
+from ensemblage._weighted import sample_weight_of
+from ensemblage.consensus._base import Rows, object_rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._linkage import (
@@ -59,6 +60,10 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     {cluster_weights}
         Two objects in one cluster are then as similar as its weight says; "eci" with average linkage is LWEA. Only with
         "coassociation".
+    distinct : bool, default True
+        Whether objects with equal labels stay together, also where ``cluster_weights`` make them less than fully
+        similar. False is the published LWEA: a cut into many clusters may part them, and it takes as long as if all
+        labels were distinct.
     {max_bytes}
         Only what grows with the pairs of rows or of clusters is looked at: complete linkage, average linkage with a
         threshold, ECPCS and CTS.
@@ -101,9 +106,6 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     missing. Each distinct row takes p codes and 160 bytes besides, and each object
     80 bytes. ECPCS adds O(d³) time and eight (d, d) matrices of 8 bytes, CTS O(d² max k) and four.
 
-    With ``cluster_weights`` objects with equal labels stay together, though at a height of their own: the published
-    LWEA would part them if ``n_clusters`` is larger than the number of clusters at that height.
-
     Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,
     and a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first
     (with single linkage: the numbers of the most similar two rows). ``n_clusters`` cuts by the order of the merges, so
@@ -144,6 +146,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     _parameter_constraints: ClassVar[Constraints] = {
         "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
         "similarity": [Words(SIMILARITIES)],
+        "distinct": [Flag()],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
     }
@@ -154,6 +157,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     similarity: str = "coassociation"
     association_threshold: str | float | None = None
     cluster_weights: Any = None
+    distinct: bool = True
     max_bytes: int | str = MAX_BYTES
     weights: Any = None
     n_jobs: int | None = None
@@ -161,6 +165,17 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"
+
+    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+        if self.distinct:
+            return super()._make_rows(ensemble, weights)
+        if sample_weight_of(ensemble) is not None:
+            raise ValueError(
+                "EvidenceAccumulation must have distinct=True where it is given sample_weight. Got distinct=False, "
+                "with which every object is a row. Change that, or repeat the rows of X: "
+                "np.repeat(X, sample_weight, axis=0)."
+            )
+        return object_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))

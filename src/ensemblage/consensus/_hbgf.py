@@ -17,6 +17,7 @@ from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.consensus._points import kmeans_of_points
 from ensemblage.consensus._transfer_cut import cut_by_labels, label_products, scaled
+from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.kernels._embed import embed_rows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
@@ -54,6 +55,9 @@ class HBGF(ObjectGraph, LocallyWeighted):
     ----------
     {clusters}
     {cluster_weights_in}
+    normalized_association_ : float
+        Only with "transfer": sum over the clusters of the share of their weight in the graph that stays among their own
+        objects, by way of the clusters of the ensemble; from 0 to ``n_clusters_``.
     {partitions_in}
 
     Raises
@@ -110,6 +114,7 @@ class HBGF(ObjectGraph, LocallyWeighted):
     random_state: Any = None
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+        self.__dict__.pop("normalized_association_", None)  # of an earlier fit
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
         local = self._local_weights(rows, ensemble)
@@ -119,13 +124,20 @@ class HBGF(ObjectGraph, LocallyWeighted):
         if cutter.partitioner == "spectral":
             return spectral_clusters(rows, edge_weights, k, cutter.seed, self.n_jobs)
         if cutter.partitioner == "transfer":
-            return cut_by_labels(rows, diags_array(edge_weights), k, cutter.seed, n_jobs=self.n_jobs).parts
+            found = cut_by_labels(rows, diags_array(edge_weights), k, cutter.seed, n_jobs=self.n_jobs)
+            self.normalized_association_ = found.association
+            return found.parts
         H = rows.binary_matrix(rows.counts[:, None] * rows.weights)
         if local is not None:
             H = csr_array(H @ diags_array(local[rows.labels]))
         m, d = H.shape
         graph = csr_array(block_array([[None, H], [H.T, None]]))
         return cutter.by_metis(graph, np.append(rows.counts, np.ones(d, dtype=np.int64)), k)[:m]
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        if self.partitioner != "transfer":
+            return ()
+        return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
 
 
 def spectral_clusters(

@@ -24,6 +24,7 @@ from ensemblage.consensus._label_similarity import (
 )
 from ensemblage.consensus._partition_graph import GraphConsensus
 from ensemblage.consensus._transfer_cut import cut_by_labels
+from ensemblage.consensus.evidence import Cut, Evidence
 
 MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_quality}
 
@@ -55,6 +56,9 @@ class LCE(GraphConsensus):
     Attributes
     ----------
     {clusters}
+    normalized_association_ : float
+        Sum over the clusters of the share of their weight in the graph that stays among their own objects, by way of
+        the clusters of the ensemble; from 0 to ``n_clusters_``.
     {partitions_in}
 
     Raises
@@ -113,7 +117,12 @@ class LCE(GraphConsensus):
         advice = "Use HBGF or KMeansConsensus, which need no such matrix, or raise max_bytes."
         needed = OVERHEAD + MATRICES["cts"] * 8 * d * d
         check_fits(needed, self.max_bytes, "LCE", f"the similarities of {d:,} clusters", advice)
-        return cut_by_labels(rows, self._refined(rows), k, seed, n_jobs=self.n_jobs).parts
+        found = cut_by_labels(rows, self._refined(rows), k, seed, n_jobs=self.n_jobs)
+        self.normalized_association_ = found.association
+        return found.parts
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
 
     def _refined(self, rows: Rows) -> csr_array:
         """(d, d) weights of the graph's edges for an object with each label, a block for each partition."""

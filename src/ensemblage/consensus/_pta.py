@@ -28,7 +28,7 @@ from ensemblage.consensus._trajectories import (
     trajectory_similarities,
 )
 from ensemblage.consensus._transfer_cut import cut_by_matrix
-from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.consensus.evidence import Cut, Dendrogram, Evidence, Lifetimes
 from ensemblage.kernels._condensed import AVERAGE, COMPLETE, SINGLE, Condensed
 from ensemblage.rows.threads import thread_count
 
@@ -193,6 +193,9 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     {trajectories_in}
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the walk from clusters to rows and back; the first is 1.
+    normalized_association_ : float
+        Sum over the clusters of the share of their weight in the graph that stays among their own label rows, by way of
+        the clusters of the ensemble; from 0 to ``n_clusters_``.
     {partitions_in}
 
     Raises
@@ -240,8 +243,11 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
         B = cluster_similarities(self._elite_graph(rows), rows, self.n_steps_, self.n_jobs)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         cut = cut_by_matrix(B, np.ones(len(rows), dtype=np.int64), k, seed, n_jobs=self.n_jobs)
-        self.eigenvalues_ = cut.values
+        self.eigenvalues_, self.normalized_association_ = cut.values, cut.association
         return cut.parts
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
 
     def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
         k = int(self.n_clusters or 0)

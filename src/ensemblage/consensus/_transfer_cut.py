@@ -19,6 +19,7 @@ from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.consensus._points import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
+from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._embed import embed_rows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
@@ -40,6 +41,9 @@ class TransferCut(NamedTuple):
     """(k,) leading eigenvalues, from the largest, which is 1."""
     inertia: float
     """Of the points in k-means, each row as often as it counts."""
+    association: float
+    """Normalised association of the parts in the graph of the objects that the clusters make, B D_y^-1 B': k at most,
+    and at most the sum of the eigenvalues."""
 
 
 def cut_by_labels(
@@ -59,7 +63,8 @@ def cut_by_labels(
         degrees += out[offset + column]
     with one_native_thread():
         walk = products_through(label_products(rows, rows.counts / _positive(degrees)), S)
-        values, V = leading_coordinates(walk, S.T @ rows.label_sizes()[labels].astype(float), n_clusters, random)
+        sizes = S.T @ rows.label_sizes()[labels].astype(np.float64)
+        values, V = leading_coordinates(walk, sizes, n_clusters, random)
         table = np.zeros((offsets[-1], V.shape[1]))
         table[labels] = S @ V
         points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
@@ -68,7 +73,10 @@ def cut_by_labels(
             [rows.codes[:], points],
             n_jobs=n_jobs,
         )
-        return _cut_points(points, rows.counts, n_clusters, n_init, values, random, n_jobs)
+        found = best_kmeans(points, rows.counts, n_clusters, n_init, random, n_jobs)
+    members = label_profile(rows.codes, found.clusters, rows.counts, offsets, n_clusters, 1)[:, labels]
+    inertia = found.inertia(points, rows.counts)
+    return TransferCut(found.clusters, values, inertia, _association(members @ S, sizes))
 
 
 def cut_by_matrix(
@@ -85,10 +93,13 @@ def cut_by_matrix(
     with one_native_thread():
         walk = B.T @ (csr_array(B).multiply(share[:, None]) if hasattr(B, "tocsr") else share[:, None] * B)
         walk = walk.toarray() if hasattr(walk, "toarray") else walk
-        values, V = leading_coordinates(walk, B.T @ counts.astype(np.float64), n_clusters, random)
+        sizes = B.T @ counts.astype(np.float64)
+        values, V = leading_coordinates(walk, sizes, n_clusters, random)
         U = (B @ V) * (share / counts)[:, None]
         points = (U / (np.sqrt((U**2).sum(axis=1)) + LEAST)[:, None]).astype(np.float32)
-        return _cut_points(points, counts, n_clusters, n_init, values, random, n_jobs)
+        found = best_kmeans(points, counts, n_clusters, n_init, random, n_jobs)
+    member_of = csr_array((counts, (found.clusters, np.arange(len(counts)))), shape=(n_clusters, len(counts)))
+    return TransferCut(found.clusters, values, found.inertia(points, counts), _association(member_of @ B, sizes))
 
 
 def leading_coordinates(
@@ -108,17 +119,12 @@ def _positive(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(sums > 0, sums, LEAST)
 
 
-def _cut_points(
-    points: NDArray[np.float32],
-    counts: NDArray[np.int64],
-    n_clusters: int,
-    n_init: int,
-    values: NDArray[np.float64],
-    random: np.random.RandomState,
-    n_jobs: int | None,
-) -> TransferCut:
-    found = best_kmeans(points, counts, n_clusters, n_init, random, n_jobs)
-    return TransferCut(found.clusters, values, found.inertia(points, counts))
+def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
+    """Of the weights of k parts with c clusters, (k, c), and the sizes of the clusters."""
+    weights = weights.toarray() if hasattr(weights, "toarray") else weights
+    within = np.divide(weights**2, sizes, out=np.zeros_like(weights), where=sizes > 0).sum(axis=1)
+    volumes = weights.sum(axis=1)
+    return float(np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum())
 
 
 def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:

@@ -71,6 +71,7 @@ NEAREST: dict[str, list[str]] = {
     "generation/": ["generation", "seeds", "parameters"],
     "generation/_greedy": ["greedy", "mixed", "parameters_count"],
     "generation/_mixed": ["generation", "mixed"],
+    "generation/_uspec": ["uspec"],
     "generation/_pools": ["generation", "compare"],
     "generation/_write": ["generation_disk"],
     "generation/_random_k": ["generation", "generation_disk", "progress"],

@@ -637,6 +637,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "GreedyPartitions": {"n_clusters": 3, "n_candidates": 4},
     "MixedPartitions": {"n_clusters": 3},
     "ResampledPartitions": {"n_partitions": 5, "n_clusters": 3},
+    "USpecPartitions": {"n_partitions": 5, "k_min": 3, "k_max": 9, "n_representatives": 40},
 }
 """What a generator must be given, or is small with."""
 GENERATORS = sorted(name for name in generation.__all__ if name.endswith("Partitions"))
@@ -711,7 +712,9 @@ def generation_of_wrong_features(name: str, setting: Setting) -> str | None:
 
 COMMANDS = {"RandomKPartitions": "random-k", "SubspacePartitions": "subspace", "ProjectionPartitions": "projection",
             "GreedyPartitions": "greedy", "MixedPartitions": "mixed",
-            "GeniePartitions": "genie"}  # fmt: skip
+            "GeniePartitions": "genie", "DiversePartitions": "diverse", "USpecPartitions": "uspec"}  # fmt: skip
+OF_K = ("greedy", "mixed", "diverse")
+"""Those whose number of clusters is given."""
 
 
 @column("generate", of=OF_GENERATORS, slow=True)
@@ -719,12 +722,9 @@ def command_generate(name: str, setting: Setting) -> str | None:
     if name not in COMMANDS:
         return "the command line has no word for it"
     outs = [setting.folder / f"{name}-{suffix}" for suffix in ("1.npz", "2.npz", "3.csv")]
-    k = ("-k", 3) if name in GIVEN else ()
-    partitions = ("--partitions", 5) if name not in GIVEN else ()
+    size = ("-k", 3) if COMMANDS[name] in OF_K else ("--partitions", 5)
     for out in outs:
-        succeed(
-            "generate", WINE, "--generator", COMMANDS[name], *k, *partitions, "--drop-column", "cultivar", "-o", out
-        )
+        succeed("generate", WINE, "--generator", COMMANDS[name], *size, "--drop-column", "cultivar", "-o", out)
     first, second, third = (Ensemble.load(out) for out in outs)
     assert_array_equal(np.asarray(first), np.asarray(second))
     assert first.shape == third.shape

@@ -377,9 +377,15 @@ def merges(joined, labelled, counts, linkage, threshold=None):
 
 
 def label_jaccard(labels):
-    """Jaccard similarity of the clusters of all partitions, 0 with itself; clusters sorted by partition and label."""
-    sets = [set(np.flatnonzero(z == c)) for z in labels.T for c in np.unique(z[z >= 0])]
-    result = np.array([[len(a & b) / len(a | b) for b in sets] for a in sets])
+    """Jaccard similarity of the clusters of all partitions, 0 with itself; clusters sorted by partition and label.
+
+    Of two partitions only the objects count that both label.
+    """
+    known = [set(np.flatnonzero(z >= 0)) for z in labels.T]
+    sets = [
+        (set(np.flatnonzero(z == c)), s) for z, s in zip(labels.T, known, strict=True) for c in np.unique(z[z >= 0])
+    ]
+    result = np.array([[len(a & b) / (len((a | b) & s & t) or 1) for b, t in sets] for a, s in sets])
     np.fill_diagonal(result, 0)
     return result
 
@@ -395,15 +401,17 @@ def ecpcs(labels, steps=20):
     return (walks / norms[:, None]) @ (walks / norms[:, None]).T
 
 
-def cts(labels, decay=0.8):
-    """Connected triples between clusters of one partition, by the largest such sum."""
+def cts(labels, decay=0.8, quality=False):
+    """Connected triples (or triple quality) between clusters of one partition, by the largest such sum."""
     jaccard = label_jaccard(labels)
     partition = np.concatenate([np.full(len(np.unique(z[z >= 0])), t) for t, z in enumerate(labels.T)])
     d = len(partition)
     result = np.zeros((d, d))
     for u, v in permutations(range(d), 2):
         if partition[u] == partition[v]:
-            result[u, v] = np.minimum(jaccard[u], jaccard[v]).sum()
+            shared = np.flatnonzero(np.minimum(jaccard[u], jaccard[v]))
+            each = 1 / jaccard[shared].sum(axis=1) if quality else np.minimum(jaccard[u], jaccard[v])[shared]
+            result[u, v] = each.sum()
     return decay * result / (result.max() or 1)
 
 
@@ -795,3 +803,139 @@ def genie(X, k, threshold):
         clusters[clusters == b] = a
     _, first, labels = np.unique(clusters, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels], lengths[used], gini
+
+
+# ---- Probability trajectories (Huang, Lai & Wang) ----
+
+
+def trajectory_similarities(similarity, sizes, n_neighbors, n_steps):
+    """PTS of label rows of so many objects from their co-associations: the trajectories are written out."""
+    m, W = len(similarity), np.array(similarity, dtype=float)
+    np.fill_diagonal(W, 0)
+    thresholds = [sorted(row, reverse=True)[min(n_neighbors, m) - 1] for row in W]
+    kept = [[W[i, j] >= min(thresholds[i], thresholds[j]) - 1e-12 for j in range(m)] for i in range(m)]
+    W = np.where(kept, W, 0) * sizes
+    alone = W.sum(axis=1) == 0
+    P = W / np.where(alone, 1, W.sum(axis=1))[:, None]
+    trajectories = np.hstack([np.linalg.matrix_power(P, t) for t in range(1, n_steps + 1)])
+    lengths = np.where(alone, 1, np.linalg.norm(trajectories, axis=1))
+    similarities = trajectories @ trajectories.T / np.outer(lengths, lengths)
+    similarities[alone], similarities[:, alone] = 0, 0
+    np.fill_diagonal(similarities, 1)
+    return similarities
+
+
+def mean_similarity_to_clusters(similarities, rows):
+    """B: the mean similarity of each label row to the rows of each cluster; labels are 0 … k - 1, or -1."""
+    columns = [rows[:, t] == c for t in range(rows.shape[1]) for c in range(rows[:, t].max() + 1)]
+    return np.column_stack([similarities[:, members].mean(axis=1) for members in columns])
+
+
+# ---- Transfer cut (Li, Wu & Chang) ----
+
+
+def transfer_cut(B, k):
+    """Leading eigenvalues of the walk over the clusters, and the objects' points on the sphere; B is (n, c)."""
+    B = B[:, B.sum(axis=0) > 0]
+    x = np.where(B.sum(axis=1) > 0, B.sum(axis=1), 1e-10)
+    W = B.T @ (B / x[:, None])
+    root = np.sqrt(W.sum(axis=1))
+    values, vectors = np.linalg.eigh(W / root[:, None] / root)
+    values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
+    U = (B / x[:, None]) @ (vectors / root[:, None])
+    return values, U / (np.linalg.norm(U, axis=1)[:, None] + 1e-10)
+
+
+def loss_of_points(points, clusters):
+    """Sum of squared distances to the means of the clusters."""
+    return sum(((points[clusters == c] - points[clusters == c].mean(axis=0)) ** 2).sum() for c in np.unique(clusters))
+
+
+# ---- Weights of clusters (Huang, Wang & Lai) ----
+
+
+def cluster_weights(labels, theta, weights=None):
+    """ECI of every cluster, partition by partition."""
+    p = labels.shape[1]
+    weights = np.ones(p) if weights is None else weights
+    found = []
+    for a in range(p):
+        for c in np.unique(labels[labels[:, a] >= 0, a]):
+            entropies, voting = 0.0, 0.0
+            for m in range(p):
+                others = labels[(labels[:, a] == c) & (labels[:, m] >= 0), m]
+                if len(others):
+                    q = np.unique(others, return_counts=True)[1] / len(others)
+                    entropies -= weights[m] * (q * np.log2(q)).sum()
+                    voting += weights[m]
+            found.append(np.exp(-entropies / voting / theta))
+    return np.array(found)
+
+
+def local_association(labels, local, weights):
+    """LWCA: co-association where a shared cluster adds its weight; 1 on the diagonal of what is labelled at all."""
+    n, p = labels.shape
+    joined, labelled = np.zeros((2, n, n))
+    first = 0
+    for t in range(p):
+        clusters = np.unique(labels[labels[:, t] >= 0, t])
+        known = labels[:, t] >= 0
+        labelled += weights[t] * np.outer(known, known)
+        for c, weight in zip(clusters, local[first:], strict=False):
+            joined += weights[t] * weight * np.outer(labels[:, t] == c, labels[:, t] == c)
+        first += len(clusters)
+    association = joined / np.where(labelled > 0, labelled, 1)
+    np.fill_diagonal(association, (labels >= 0).any(axis=1))
+    return association
+
+
+def local_linkage(rows, counts, local):
+    """Average linkage of distinct rows with counts: the weights of shared clusters over the labelled pairs."""
+    m, p = rows.shape
+    joined, labelled = np.zeros((2, m, m))
+    first = 0
+    for t in range(p):
+        known, clusters = rows[:, t] >= 0, np.unique(rows[rows[:, t] >= 0, t])
+        labelled += np.outer(counts * known, counts * known)
+        for c, weight in zip(clusters, local[first:], strict=False):
+            members = counts * (rows[:, t] == c)
+            joined += weight * np.outer(members, members)
+        first += len(clusters)
+    left, pairs, heights = list(range(m)), [], []
+    while len(left) > 1:
+        some = np.ix_(left, left)
+        similar = joined[some] / np.where(labelled[some] > 0, labelled[some], 1)
+        similar[np.tril_indices(len(left))] = -1
+        i, j = np.unravel_index(np.argmax(similar), similar.shape)
+        pairs.append((left[i], left[j]))
+        heights.append(1 - similar[i, j])
+        for sums in (joined, labelled):
+            sums[left[i]] += sums[left[j]]
+            sums[:, left[i]] += sums[:, left[j]]
+        del left[j]
+    return np.array(pairs), np.maximum.accumulate(heights)
+
+
+def normalized_association(B, clusters):
+    """Of clusters of objects in the graph B D^-1 B' that they make by way of the columns of B."""
+    sizes = B.sum(axis=0)
+    graph = (B[:, sizes > 0] / sizes[sizes > 0]) @ B[:, sizes > 0].T
+    volumes = {c: graph[clusters == c].sum() for c in np.unique(clusters)}
+    shares = [graph[np.ix_(clusters == c, clusters == c)].sum() / v for c, v in volumes.items() if v > 0]
+    return sum(shares)
+
+
+# ---- U-SPEC: features and representatives (Huang et al. 2020) ----
+
+
+def representative_affinities(X, representatives, n_neighbors):
+    """B, (n, P), and sigma: Gaussians of the distances to the exact nearest representatives."""
+    distances = [[float(np.linalg.norm(x - r)) for r in representatives] for x in X]
+    nearest = [sorted(range(len(representatives)), key=lambda j, row=row: row[j])[:n_neighbors] for row in distances]
+    kept = [row[j] for row, near in zip(distances, nearest, strict=True) for j in near]
+    sigma = sum(kept) / len(kept) or 1.0
+    B = np.zeros((len(X), len(representatives)))
+    for i, near in enumerate(nearest):
+        for j in near:
+            B[i, j] = np.exp(-(distances[i][j] ** 2) / (2 * sigma**2)) or np.finfo(float).eps
+    return B, sigma

@@ -167,7 +167,7 @@ def test_rounds_end_where_rounding_makes_a_circle(monkeypatch):
     """Similarities that differ by less than a float64 tells may point in a circle: here each to the next of three."""
     codes, counts = np.array([[0, 0], [0, 1], [1, 0]]), np.ones(3, dtype=np.int64)
 
-    def circle(queries, p, d, profiles, n_jobs):
+    def circle(queries, screens, joins, whole, profiles, n_jobs):
         if len(queries):
             profiles.bound[queries] = 0.5
             left = np.flatnonzero(profiles.bound >= 0)

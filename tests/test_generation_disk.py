@@ -24,6 +24,7 @@ from ensemblage import (
     RandomKPartitions,
     ResampledPartitions,
     SubspacePartitions,
+    USpecPartitions,
 )
 from ensemblage._ensemble import Ensemble as InMemory
 from ensemblage.cli import main
@@ -60,6 +61,7 @@ GENERATORS = {
     "cosine": RandomKPartitions(3, k_max=5, metric="cosine", random_state=0),
     "subspace": SubspacePartitions(4, k_max=5, random_state=0),
     "projection": ProjectionPartitions(4, k_max=5, random_state=0),
+    "uspec": USpecPartitions(4, k_min=3, k_max=6, n_representatives=20, random_state=0),
     "resampled": ResampledPartitions(4, n_clusters=3, feature_fraction=0.6, random_state=0),
     "mixed": MixedPartitions(3, estimators=[MiniBatchKMeans(n_init=1), MiniBatchKMeans(n_init=2)], random_state=0),
 }
@@ -313,6 +315,15 @@ def test_generate_on_the_command_line(tmp_path, X):
     assert call("combine", labels, "-k", 3, "-o", tmp_path / "out.npy")[0] == 0
 
 
+def test_spectral_clusterings_of_features_on_disk(tmp_path, X):
+    np.save(tmp_path / "X.npy", X)
+    command = ("generate", tmp_path / "X.npy", "--generator", "uspec", "--partitions", 3, "-o", tmp_path / "z.npy")
+    code, _, err = call(*command)
+    assert (code, "features as they are, U-SPEC" in err) == (0, True)
+    expected = USpecPartitions(3, random_state=0).fit_transform(X)
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), expected)
+
+
 def test_a_table_to_a_npy_file(tmp_path, X):
     np.savetxt(tmp_path / "x.csv", X[:60], delimiter=",", header="a,b,c,d", comments="")
     for name in ("z.npy", "z.npz"):
@@ -327,8 +338,14 @@ def test_a_table_to_a_npy_file(tmp_path, X):
         (["X.npy", "-o", "z.npy", "--standardize"], "--standardize is for tables"),
         (["X.npy", "-o", "z.npy", "--drop-column", "a"], "--drop-column is for tables"),
         (["X.npy", "-o", "z.npy", "--no-header"], "--header is for tables"),
-        (["X.npy", "-o", "z.npy", "--generator", "mixed"], "must be one of random-k, subspace, projection. Got mixed"),
-        (["X.npy", "-o", "z.npy", "--generator", "gower"], "must be one of random-k, subspace, projection. Got gower"),
+        (
+            ["X.npy", "-o", "z.npy", "--generator", "mixed"],
+            "must be one of random-k, subspace, projection, uspec. Got mixed",
+        ),
+        (
+            ["X.npy", "-o", "z.npy", "--generator", "gower"],
+            "must be one of random-k, subspace, projection, uspec. Got gower",
+        ),
         (["bad.npy", "-o", "z.npy"], "must be one that numpy.save wrote"),
         (["vector.npy", "-o", "z.npy"], r"Got float64 of shape (3,)"),
         (["none.npy", "-o", "z.npy"], "none.npy cannot be read or written: No such file"),

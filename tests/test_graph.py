@@ -20,7 +20,7 @@ from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, N
 from ensemblage.consensus import _partition_graph
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
-from ensemblage.consensus._hbgf import kmeans_of_points, label_coordinates
+from ensemblage.consensus._hbgf import label_coordinates
 from ensemblage.consensus._hgpa import hyperedges
 from ensemblage.consensus._mcla import meta_graph
 from ensemblage.consensus._partition_graph import Cutter, whole_weights, without_vanishing
@@ -371,24 +371,14 @@ def test_singular_vectors(labels, k):
 
 
 def test_many_clusters_are_never_a_square_matrix(monkeypatch):
-    from ensemblage.consensus import _hbgf, _ncut
+    from ensemblage.consensus import _ncut, _transfer_cut
 
     labels, _ = planted_labels(n=200, p=10, k=4, noise=0.3, missing=0.1, seed=2)
     small = HBGF(4, random_state=0).fit(labels)
-    monkeypatch.setattr(_hbgf, "MOST_DENSE", 10)
+    monkeypatch.setattr(_transfer_cut, "MOST_DENSE", 10)
     monkeypatch.setattr(_ncut, "DENSE_ROWS", 5)
     large = HBGF(4, random_state=0).fit(labels)
     assert adjusted_rand_score(small.labels_, large.labels_) > 0.97
-
-
-def test_kmeans_of_points_never_raises_its_loss():
-    rng = np.random.default_rng(0)
-    points, counts = rng.normal(size=(200, 3)).astype(np.float32), rng.integers(1, 5, size=200)
-    seeds = points[:4]
-    clusters = kmeans_of_points(points, counts, seeds)
-    centres = np.array([np.average(points[clusters == c], axis=0, weights=counts[clusters == c]) for c in range(4)])
-    distances = ((points[:, None] - centres) ** 2).sum(axis=2)
-    assert_array_equal(clusters, distances.argmin(axis=1))
 
 
 def test_hgpa_with_equal_hyperedges_is_hbgf():

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from strategies import planted_labels
 
-from ensemblage import CSPA, MCLA, Ensemble, NegMM, _memory
-from ensemblage.consensus import _cspa, _mcla, _negmm
+from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM, _memory
+from ensemblage.consensus import _cspa, _mcla, _negmm, _pta
 from ensemblage.metrics import coassociation, mm_index
 
 PEAK = """
 import resource, sys
 import numpy as np
 from pathlib import Path
-from ensemblage import CSPA, MCLA, NegMM, Ensemble
+from ensemblage import CSPA, MCLA, PTA, PTGP, NegMM, Ensemble
 from strategies import planted_labels
 
 sizes, parameters = {sizes!r}, {parameters!r}
@@ -50,6 +50,12 @@ CASES = {
     "CSPA, 100 neighbours": ("CSPA", {"n_jobs": 2}, {"n": 6000, "p": 16, "k": 5, "noise": 0.6, "missing": 0.2}),
     "CSPA, normalised cut": ("CSPA", {"n_jobs": 2, "n_neighbors": None, "partitioner": "spectral"},
                              {"n": 2000, "p": 16, "k": 3, "noise": 0.6}),
+    "PTA": ("PTA", {"n_jobs": 1, "n_steps": 3}, {"n": 2000, "p": 16, "k": 3, "noise": 0.6}),
+    "PTA, ties and missing labels": ("PTA", {"n_jobs": 2, "n_steps": 2, "n_neighbors": 90, "linkage": "single"},
+                                     {"n": 1600, "p": 7, "noise": 0.6, "missing": 0.3}),
+    "PTGP": ("PTGP", {"n_jobs": 2, "n_steps": 3}, {"n": 3000, "p": 16, "k": 30, "noise": 0.6}),
+    "PTGP, many steps and neighbours": ("PTGP", {"n_jobs": 1, "n_steps": 20, "n_neighbors": 200},
+                                        {"n": 2000, "p": 5, "k": 40, "noise": 0.7}),
     "MCLA": ("MCLA", {"n_jobs": 1}, {"n": 6000, "p": 16, "k": 200, "noise": 0.7}),
 }  # fmt: skip
 
@@ -59,20 +65,20 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
     method, given, sizes = CASES[case]
-    if method != "NegMM":
+    if method in ("CSPA", "MCLA"):
         pytest.importorskip("pymetis")
-    parameters = {"n_clusters": 3, "random_state": 0, **given}
+    model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA, "PTA": PTA, "PTGP": PTGP}[method](3)
+    parameters = {"n_clusters": 3, **given, **({"random_state": 0} if hasattr(model, "random_state") else {})}
     needed = [0]
 
     def record(n_bytes, max_bytes, *told):
         needed.append(n_bytes)
         return _memory.check_fits(n_bytes, max_bytes, *told)
 
-    for module in (_negmm, _cspa, _mcla):
+    for module in (_negmm, _cspa, _mcla, _pta):
         monkeypatch.setattr(module, "check_fits", record)
     labels = planted_labels(**sizes)[0]
-    model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA}[method](**parameters)
-    expected = model.fit(labels).labels_
+    expected = model.set_params(**parameters).fit(labels).labels_
     limit = max(needed)
     np.testing.assert_array_equal(model.set_params(max_bytes=limit).fit(labels).labels_, expected)
     with pytest.raises(ValueError, match=f"{method} must fit into max_bytes = .* Got .* for .*"):

@@ -14,6 +14,7 @@ from ensemblage._constraints import (
     Estimator,
     Flag,
     Jobs,
+    Lists,
     Number,
     Seed,
     Several,
@@ -88,6 +89,11 @@ def test_defaults_are_legal(cls):
         (Bytes(), [1, 2e9, "2GB", "500 mb", "1KiB", HUGE], [0, -1, 0.5, NAN, True, "2 gallons", "", None, [1]]),
         (Seed(), [None, 0, 2**32 - 1, np.random.RandomState(0)], [-1, 2**32, 1.5, NAN, True, "x", [0], HUGE]),
         (Jobs(), [None, 1, -1, 1000, np.int64(2)], [0, 1001, 1.5, NAN, True, "all", [1], HUGE]),
+        (
+            Lists("lists", ""),
+            [[[1, 2], [1]], [np.ones(2), (1,)], ([0.5],), []],
+            [None, 1, "ab", [1, 2], [[1], 2], [[[1]]], np.ones((2, 2)), True, {}],
+        ),
         (Values("values"), [[1, 2], (1,), np.ones(3)], [None, 1, "ab", [[1, 2]], [[1], [1, 2]], NAN, True, {}]),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
@@ -188,6 +194,7 @@ FIRST_WORDS = {
     "association_threshold": THRESHOLD,
     "threshold": THRESHOLD,
     "weights": "Weight of each partition; 0 leaves it out. Default: one each.",
+    "cluster_weights": "Weight of each cluster:",
 }
 
 

@@ -21,6 +21,7 @@ from ensemblage import (
     RandomKPartitions,
     ResampledPartitions,
     SubspacePartitions,
+    USpecPartitions,
 )
 from ensemblage.consensus import choose_k_monti
 from ensemblage.generation import write_partitions
@@ -31,6 +32,7 @@ MODELS = {
     "random-k": (RandomKPartitions(7, random_state=0), 7),
     "subspace": (SubspacePartitions(7, random_state=0), 7),
     "projection": (ProjectionPartitions(7, random_state=0), 7),
+    "uspec": (USpecPartitions(7, random_state=0), 7),
     "resampled": (ResampledPartitions(7, n_clusters=3, random_state=0), 7),
     "mixed": (MixedPartitions(3, estimators=[KMeans(n_init=1), KMeans(n_init=2)], random_state=0), 2),
     "greedy": (GreedyPartitions(4, n_candidates=9, random_state=0), 27),

@@ -15,6 +15,7 @@ from ensemblage import (
     HBGF,
     MCLA,
     METHODS,
+    PTA,
     BipartiteVoting,
     BisectingKMeansConsensus,
     CumulativeVoting,
@@ -93,7 +94,7 @@ def learned(model):
     """What was learned and does not have an entry per object."""
     names = {name for name in {*vars(model), *dir(type(model))} if name.endswith("_") and not name.startswith("_")}
     names -= OF_OBJECTS | {"candidates_"}
-    if isinstance(model, EvidenceAccumulation):
+    if isinstance(model, EvidenceAccumulation | PTA):
         names -= NOT_OF_ROWS
     return {name: getattr(model, name) for name in names if hasattr(model, name)}
 

@@ -18,6 +18,7 @@ from ensemblage.generation import (
     RandomKPartitions,
     ResampledPartitions,
     SubspacePartitions,
+    USpecPartitions,
     write_partitions,
 )
 
@@ -38,6 +39,7 @@ GENERATORS = {
     "pipeline with an estimator": make_pipeline(StandardScaler(), RandomKPartitions(6, estimator=unseeded())),
     "union": FeatureUnion([("a", RandomKPartitions(3)), ("b", SubspacePartitions(3))]),
     "resampled": ResampledPartitions(6, n_clusters=3, estimator=unseeded()),
+    "uspec": USpecPartitions(6, n_representatives=50),
     "subspace": SubspacePartitions(6, estimator=unseeded()),
     "projection": ProjectionPartitions(6, estimator=unseeded()),
     "mixed": make_pipeline(

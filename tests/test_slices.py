@@ -106,7 +106,7 @@ def test_a_kernel_is_called_until_nothing_is_left(monkeypatch):
 
     from ensemblage.kernels._nearest import Compared
 
-    run_in_slices(kernel, Compared(*np.zeros((4, 1)), True))
+    run_in_slices(kernel, Compared(*np.zeros((5, 1)), True))
     assert budgets == [7] * 4
 
 

@@ -11,8 +11,11 @@ from ensemblage._version import __version__ as __version__
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
+from ensemblage.consensus import LCE as LCE
 from ensemblage.consensus import MCLA as MCLA
 from ensemblage.consensus import METHODS as METHODS
+from ensemblage.consensus import PTA as PTA
+from ensemblage.consensus import PTGP as PTGP
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
@@ -34,6 +37,8 @@ from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions
 from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
+from ensemblage.generation import USpec as USpec
+from ensemblage.generation import USpecPartitions as USpecPartitions
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex

@@ -182,6 +182,20 @@ class Values(Constraint):
 
 
 @dataclass(frozen=True)
+class Lists(Constraint):
+    """A list of lists of numbers, of different lengths perhaps; how many and which, depends on the data."""
+
+    text: str
+    advice: str
+
+    def rule(self) -> str:
+        return self.text
+
+    def fits(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and all(Values("").fits(one) for one in value)
+
+
+@dataclass(frozen=True)
 class Estimator(Constraint):
     """An estimator that has a method."""
 

@@ -106,6 +106,10 @@ tol : float, default 0
 _PARTITION_WEIGHTS = """\
 weights : array-like of shape (n_partitions,), optional
     Weight of each partition; 0 leaves it out. Default: one each."""
+_CLUSTER_WEIGHTS = """\
+cluster_weights : {"eci"}, float or list of array-like, optional
+    Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that number; a
+    list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels. Default: 1."""
 _JOBS = """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it."""
@@ -215,6 +219,26 @@ max_bytes : int or str, default 2 GiB
     Most memory that the fit takes at its peak beyond the labels, in bytes or as text such as "4GB"; a fit that
     would take more is refused.""",
     "partition_weights": _PARTITION_WEIGHTS,
+    "cluster_weights": _CLUSTER_WEIGHTS,
+    "cluster_weights_in": """\
+cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+    The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.""",
+    "trajectories": """\
+n_neighbors : int, optional
+    How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie with
+    the last of them. Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to 20.
+n_steps : int, optional
+    Steps of a random walk, T. Default: as many.""",
+    "trajectories_in": """\
+n_neighbors_, n_steps_ : int
+    The numbers that were used.""",
+    "trajectories_notes": """\
+Objects with equal labels are one vertex, the paper's microcluster. Two of them are joined, by their co-association, if
+either is an elite neighbour of the other; a random walk goes to a neighbour in proportion to that times its objects.
+Two are as similar as the cosine of their trajectories, the distributions after 1, 2, …, T steps, one after the other.
+One that shares no label with any other is similar to itself alone. With missing labels the co-association is that of
+the partitions that label both. Ties are the rule: of p partitions the co-association has p + 1 values, so that K
+neighbours may be thousands.""",
     "labels_confidence": _LABELS_CONFIDENCE,
     "clusters": f"""\
 {_LABELS_CONFIDENCE}
@@ -277,6 +301,11 @@ estimator : clusterer or None, default=None
 random_state : int, RandomState or None, default=None
     Seed of the draws and of every base clustering.
 {_PROGRESS}""",
+    "representatives": """\
+n_representatives : int, default=1000
+    Points that stand for all objects, P; of fewer objects, each is one.
+n_neighbors : int, default=5
+    Representatives, K, that each object is joined to.""",
     "fit_on": """\
 fit_on : int, "auto" or None, default="auto"
     Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for

@@ -119,13 +119,16 @@ generation_options = options(
     ),
     click.option(
         "--generator",
-        type=click.Choice(["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "gower"]),
+        type=click.Choice(
+            ["diverse", "random-k", "subspace", "projection", "greedy", "mixed", "genie", "uspec", "gower"]
+        ),
         help="Who makes the base clusterings: diverse is Gaussian mixtures, spectral clustering and Genie; k-means see "
         "all features (random-k), random halves of them, random projections, or (greedy, 59 (k − 1) of them) the base "
         "clusterings with fewer clusters too; mixed is one by each of ten algorithms; "
         "genie is single linkage that keeps the sizes alike, by several thresholds and numbers of clusters; gower is "
-        "average linkage of Gower's distances, which do without missing values. [default: of run by --quality, of "
-        "generate random-k]",
+        "average linkage of Gower's distances, which do without missing values; uspec is spectral clustering by way of "
+        "1,000 representatives into 20 to 60 clusters, for up to millions of objects. [default: of run by --quality, "
+        "of generate random-k]",
     ),
     click.option(
         "--fit-on",

@@ -18,6 +18,7 @@ from ensemblage import (
     ProjectionPartitions,
     RandomKPartitions,
     SubspacePartitions,
+    USpecPartitions,
 )
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes
@@ -31,11 +32,14 @@ INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "subspace": SubspacePartitions,
     "projection": ProjectionPartitions,
     "gower": RandomKPartitions,
+    "uspec": USpecPartitions,
 }
 SAMPLED = ("random-k", "subspace", "projection")
 """Those that may fit k-means on a sample of the rows."""
-GREEDY, MIXED, GOWER, GENIE, DIVERSE, RANDOM_K = "greedy", "mixed", "gower", "genie", "diverse", "random-k"
-GENERATORS = (DIVERSE, *SAMPLED, GREEDY, MIXED, GENIE, GOWER)
+OF_A_MATRIX = (*SAMPLED, "uspec")
+"""Those that take a .npy file of features."""
+GREEDY, MIXED, GOWER, GENIE, USPEC = "greedy", "mixed", "gower", "genie", "uspec"
+DIVERSE, RANDOM_K = "diverse", "random-k"
 N_PARTITIONS = 50
 """Unless another number is asked for."""
 
@@ -118,13 +122,15 @@ class Generation:
         return {**chosen, "partitions": self.partitions, "seed": self.seed}
 
     def independent(self, estimator: Any = None) -> Any:
-        """The generator, if its partitions do not depend on each other."""
-        if self.generator not in INDEPENDENT or (estimator is not None and self.generator not in SAMPLED):
+        """The generator, if its partitions do not depend on each other; ``estimator`` is what clusters, if it may."""
+        if self.generator not in INDEPENDENT or (estimator is not None and self.generator not in OF_A_MATRIX):
             raise ValueError(
-                f"The generator for a .npy file must be one of {', '.join(SAMPLED)}. "
+                f"The generator for a .npy file must be one of {', '.join(OF_A_MATRIX)}. "
                 f"Got {self.generator}. Choose one of these, or a .npz file."
             )
         make = INDEPENDENT[self.generator]
+        if self.generator == USPEC:
+            return make(self.partitions, random_state=self.seed, n_jobs=self.n_jobs)
         if self.generator == GOWER:
             from sklearn.cluster import AgglomerativeClustering
 

@@ -10,7 +10,7 @@ import numpy as np
 from click.core import ParameterSource
 
 from ensemblage.cli._errors import Interrupted
-from ensemblage.cli._generation import Generation
+from ensemblage.cli._generation import USPEC, Generation
 from ensemblage.cli._source import FEATURE_OPTIONS, Source, option_of
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation import write_partitions
@@ -27,6 +27,8 @@ def generate_on_disk(
         )
     if data.suffix.lower() == ".npy":
         X, estimator = _mapped(data, settings), _mini_batch()
+        clusterer = "U-SPEC" if generation.generator == USPEC else "mini-batch k-means"
+        tell(f"{data.name}: features as they are, {clusterer}")
     else:
         features = Source.of(data, settings, *FEATURE_OPTIONS).told_features()
         if features.members:
@@ -65,7 +67,6 @@ def _mapped(data: Path, settings: dict[str, Any]) -> Any:
             f"A .npy file of features must be a matrix of numbers, objects by features. Got {X.dtype} of shape "
             f"{X.shape} in {data}. Save one row per object."
         )
-    tell(f"{data.name}: features as they are, mini-batch k-means")
     return X
 
 

@@ -13,11 +13,13 @@ from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._k_choice import KChoice, KRow
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lce import LCE
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
+from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
@@ -25,8 +27,11 @@ __all__ = [
     "CSPA",
     "HBGF",
     "HGPA",
+    "LCE",
     "MCLA",
     "METHODS",
+    "PTA",
+    "PTGP",
     "BipartiteVoting",
     "BisectingKMeansConsensus",
     "ConsensusClustering",

@@ -8,21 +8,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Bytes, Constraints, Seed, Words
+from ensemblage._constraints import Bytes, Constraints, Flag, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.consensus._base import Rows
+from ensemblage._weighted import sample_weight_of
+from ensemblage.consensus._base import Rows, object_rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
-from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._linkage import (
-    RowSimilarity,
     average_linkage,
     average_linkage_of_matrix,
     complete_linkage,
     cut,
     linkage_matrix,
     single_linkage,
+    twin_heights,
 )
+from ensemblage.consensus._local_weights import LocallyWeighted
+from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
 from ensemblage.metrics._coassociation import association_counts
@@ -34,7 +37,7 @@ NO_WARD = (
 
 
 @dataclass(eq=False, repr=False)
-class EvidenceAccumulation(ThresholdedConsensus):
+class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     """Evidence accumulation clustering (EAC): agglomerative linkage on the co-association, without the n × n matrix.
 
     Parameters
@@ -53,7 +56,14 @@ class EvidenceAccumulation(ThresholdedConsensus):
     association_threshold : {"kmeans", "gmm"} or float, optional
         Co-associations up to it count as 0: the weighted ones, of the partitions that label both objects. A number is
         at least 0 and below 1. A word: the number that `weak_association_threshold` finds by that method. With another
-        ``similarity`` it is on that, and a number.
+        ``similarity`` or with ``cluster_weights`` it is on that, and a number.
+    {cluster_weights}
+        Two objects in one cluster are then as similar as its weight says; "eci" with average linkage is LWEA. Only with
+        "coassociation".
+    distinct : bool, default True
+        Whether objects with equal labels stay together, also where ``cluster_weights`` make them less than fully
+        similar. False is the published LWEA: a cut into many clusters may part them, and it takes as long as if all
+        labels were distinct.
     {max_bytes}
         Only what grows with the pairs of rows or of clusters is looked at: complete linkage, average linkage with a
         threshold, ECPCS and CTS.
@@ -65,9 +75,11 @@ class EvidenceAccumulation(ThresholdedConsensus):
     Attributes
     ----------
     {clusters}
+    {cluster_weights_in}
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
-        objects that no partition labels last, at height 1.
+        with ``cluster_weights`` before any of them merges with another, at 1 - the mean weight of their clusters.
+        Objects that no partition labels merge last, at height 1.
     lifetimes_ : dict of int to float
         Lifetime of each number of clusters that has one above 0, by decreasing number.
     threshold_ : float
@@ -115,6 +127,8 @@ class EvidenceAccumulation(ThresholdedConsensus):
     G. Candel, "Linear time evidence accumulation clustering with k-means", Secs. 3.4 and 5.1.5.
     D. Huang et al., "Enhanced ensemble clustering via fast propagation of cluster-wise similarities", IEEE TSMC-S,
     2018, Eqs. 12-15.
+    D. Huang, C.-D. Wang, J.-H. Lai, "Locally weighted ensemble clustering", IEEE Transactions on Cybernetics 48(5),
+    2018: LWEA.
     N. Iam-On, T. Boongoen, S. Garrett, C. Price, "A link-based approach to the cluster ensemble problem", TPAMI 33,
     2011.
 
@@ -132,6 +146,7 @@ class EvidenceAccumulation(ThresholdedConsensus):
     _parameter_constraints: ClassVar[Constraints] = {
         "linkage": [Words(["single", "average", "complete"], {"ward": NO_WARD})],
         "similarity": [Words(SIMILARITIES)],
+        "distinct": [Flag()],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
     }
@@ -141,6 +156,8 @@ class EvidenceAccumulation(ThresholdedConsensus):
     linkage: str = "average"
     similarity: str = "coassociation"
     association_threshold: str | float | None = None
+    cluster_weights: Any = None
+    distinct: bool = True
     max_bytes: int | str = MAX_BYTES
     weights: Any = None
     n_jobs: int | None = None
@@ -149,9 +166,21 @@ class EvidenceAccumulation(ThresholdedConsensus):
     def _holds_rows(self) -> str:
         return "compares every row with every other"
 
+    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+        if self.distinct:
+            return super()._make_rows(ensemble, weights)
+        if sample_weight_of(ensemble) is not None:
+            raise ValueError(
+                "EvidenceAccumulation must have distinct=True where it is given sample_weight. Got distinct=False, "
+                "with which every object is a row. Change that, or repeat the rows of X: "
+                "np.repeat(X, sample_weight, axis=0)."
+            )
+        return object_rows(ensemble, weights)
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
-        similar = RowSimilarity(rows, no_similarity(rows), self._threshold(rows, ensemble), self.n_jobs)
+        threshold, local = self._threshold(rows, ensemble), self._local_weights(rows, ensemble)
+        similar = RowSimilarity(rows, no_similarity(rows), threshold, self.n_jobs, local)
         if self.similarity != "coassociation":
             d = int(rows.n_clusters.sum())
             needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"
@@ -165,20 +194,31 @@ class EvidenceAccumulation(ThresholdedConsensus):
         else:
             by_matrix = average_linkage_of_matrix if self.linkage == "average" else complete_linkage
             merges = by_matrix(similar, self.max_bytes)
-        self.linkage_matrix_ = linkage_matrix(merges, rows)
-        # Where rows have several objects, k = number of rows is no clustering into singletons.
-        lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+        if local is None:
+            self.linkage_matrix_ = linkage_matrix(merges, rows)
+            # Where rows have several objects, k = number of rows is no clustering into singletons.
+            lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+        else:
+            of_twins = twin_heights(similar, merges)
+            self.linkage_matrix_ = linkage_matrix(merges, rows, of_twins)
+            lives = lifetimes_with_twins(merges.heights, of_twins, rows.counts)
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
         longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
         return cut(merges, k or longest)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.association_threshold, str) and self.similarity != "coassociation":
+        plain = self.similarity == "coassociation"
+        if self.cluster_weights is not None and not plain:
             raise ValueError(
-                f"association_threshold of EvidenceAccumulation must be a number where similarity is "
-                f"{self.similarity!r}, which is not the co-association. Got {self.association_threshold!r}. Give a "
-                "number."
+                "cluster_weights of EvidenceAccumulation must be None where similarity is not 'coassociation'. Got "
+                f"similarity={self.similarity!r}. Leave one of them out."
+            )
+        if isinstance(self.association_threshold, str) and not (plain and self.cluster_weights is None):
+            where = "there are cluster_weights" if plain else f"similarity is {self.similarity!r}"
+            raise ValueError(
+                f"association_threshold of EvidenceAccumulation must be a number where {where}, which is not the "
+                f"co-association. Got {self.association_threshold!r}. Give a number."
             )
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
@@ -189,7 +229,8 @@ class EvidenceAccumulation(ThresholdedConsensus):
             found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
         if self.lifetimes_:
             found.append(Lifetimes(self.lifetimes_, self.n_clusters))
-        plain = self.similarity == "coassociation" and (self.weights is None or np.ptp(self.weights) == 0)
+        plain = self.similarity == "coassociation" and self.cluster_weights is None
+        plain = plain and (self.weights is None or np.ptp(self.weights) == 0)
         if plain and len(self.labels_) > 1:
             found.append(pair_counts(ensemble, threshold))
         elif threshold is not None:

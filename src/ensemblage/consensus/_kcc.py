@@ -16,7 +16,8 @@ from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
 from ensemblage.consensus._lloyd import Start, lloyd
-from ensemblage.consensus._qmi import CategoryUtility
+from ensemblage.consensus._local_weights import LocallyWeighted
+from ensemblage.consensus._qmi import CategoryUtility, LocalUtility
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus.evidence import Evidence, Trace
 
@@ -99,7 +100,7 @@ class UtilityParameters:
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUtility]):
+class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUtility], LocallyWeighted):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -135,10 +136,13 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
         Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all
         of them. "auto" is 131,072, or 200 for each cluster if that is more. Fewer distinct rows, and a given ``init``,
         are never sampled.
+    {cluster_weights}
+        It is that of the cluster's column of H; only for "category", not ``normalized`` and without ``refine``.
 
     Attributes
     ----------
     {clusters}
+    {cluster_weights_in}
     objective_ : float
         Loss: the weighted sum of the distances of the labelled objects to their centroids; for "category" the k-means
         loss on H (Candel Eq. 16). Least is best.
@@ -199,6 +203,17 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
 
     _: KW_ONLY
     start_on: int | Literal["auto"] | None = "auto"
+    cluster_weights: Any = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        others = {"utility": "category", "normalized": False, "refine": None}
+        given = [f"{name}={getattr(self, name)!r}" for name, value in others.items() if getattr(self, name) != value]
+        if self.cluster_weights is not None and given:
+            raise ValueError(
+                "cluster_weights of KMeansConsensus must be None with another utility than 'category', normalized or "
+                f"refined. Got {', '.join(given)}. Leave one of them out."
+            )
 
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         self.start_on_: int | None = None
@@ -221,6 +236,8 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
         return "moves single rows, for refine='density'" if self.refine is not None else ""
 
     def _make_utility(self, rows: Rows) -> CategoryUtility:
+        if self._local is not None:
+            return LocalUtility.of(rows, self.n_jobs, local=self._local)
         own = {"entropy": {"smoothing": self.smoothing}, "lp": {"exponent": self.exponent}}
         utility = UTILITIES[self.utility].of(rows, self.n_jobs, **own.get(self.utility, {}))
         return utility.normalized() if self.normalized else utility
@@ -233,6 +250,7 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         self.__dict__.pop("density_trace_", None)  # of an earlier fit
+        self._local = self._local_weights(rows, ensemble)
         clusters = super()._fit(rows, ensemble)
         unit = weight_unit(self.weights)
         self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit

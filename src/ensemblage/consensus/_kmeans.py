@@ -132,23 +132,29 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
 
 
 def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:
-    """Random rows, ``size`` at most, whose counts stand for those of all.
+    """Random rows, ``size`` at most, whose counts stand for those of all."""
+    counts = sampled_counts(rows.counts, size, random)
+    chosen = np.flatnonzero(counts)
+    return replace(rows, codes=rows.codes.take(chosen), counts=counts[chosen])
+
+
+def sampled_counts(counts: NDArray[np.int64], size: int, random: np.random.RandomState) -> NDArray[np.int64]:
+    """Counts of a sample of ``size`` rows at most, 0 for the others.
 
     A row of as many objects as the largest weight or more is in the sample with its own count. Of the others, in their
     order, one object is drawn of every ``weight`` consecutive ones, and its row counts as much.
     """
-    weight = _least_weight(rows.counts, size)
-    is_light = rows.counts < weight
+    weight = _least_weight(counts, size)
+    is_light = counts < weight
     light = np.flatnonzero(is_light)
-    ends = np.cumsum(rows.counts[light])
+    ends = np.cumsum(counts[light])
     n_light = int(ends[-1]) if len(light) else 0
     places = np.arange(0, n_light, weight)
     places += random.randint(weight, size=len(places))
     places = places[places < n_light]
-    counts = np.where(is_light, 0, rows.counts)
-    np.add.at(counts, light[np.searchsorted(ends, places, side="right")], weight)
-    chosen = np.flatnonzero(counts)
-    return replace(rows, codes=rows.codes.take(chosen), counts=counts[chosen])
+    sampled = np.where(is_light, 0, counts)
+    np.add.at(sampled, light[np.searchsorted(ends, places, side="right")], weight)
+    return sampled
 
 
 def _least_weight(counts: NDArray[np.int64], size: int) -> int:

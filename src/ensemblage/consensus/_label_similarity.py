@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
+from ensemblage.consensus._transfer_cut import dense_label_products
 
 DECAY = 0.8
 """Similarity of the most similar two labels of one partition in CTS (LinkCluE's DC)."""
@@ -25,6 +27,12 @@ class LabelSimilarity(NamedTuple):
     starts: NDArray[np.int64]
     """(p,) where each block begins."""
 
+    def blocks(self, n_clusters: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+        """The (k_t, k_t) similarities of each partition."""
+        return [
+            self.flat[start : start + k * k].reshape(k, k) for start, k in zip(self.starts, n_clusters, strict=True)
+        ]
+
 
 def no_similarity(rows: Rows) -> LabelSimilarity:
     """Plain co-association: different labels have similarity 0."""
@@ -32,7 +40,12 @@ def no_similarity(rows: Rows) -> LabelSimilarity:
 
 
 def ecpcs(rows: Rows) -> LabelSimilarity:
-    """Cosine of the trajectories of random walks that start at two clusters (Huang et al., ECPCS, Eqs. 6 to 15).
+    """Cosine of the trajectories of random walks that start at two clusters (Huang et al., ECPCS, Eqs. 6 to 15)."""
+    return _blocks(rows, propagated(rows))
+
+
+def propagated(rows: Rows) -> NDArray[np.float64]:
+    """(d, d) Z of ECPCS; a cluster that no other partition's clusters overlap with has similarity 0, to itself too.
 
     Walks go from cluster to cluster with probabilities proportional to their Jaccard similarity. O(d³ log t) time and
     four (d, d) matrices for d clusters and walks of t = 20 steps.
@@ -42,28 +55,53 @@ def ecpcs(rows: Rows) -> LabelSimilarity:
     inner = _trajectory_products(np.divide(jaccard, out, out=np.zeros_like(jaccard), where=out > 0), STEPS)
     norms = np.sqrt(np.diagonal(inner))
     lengths = np.where(norms > 0, norms, 1)
-    return _blocks(rows, np.clip(inner / lengths[:, None] / lengths, 0, 1))
+    return np.asarray(np.clip(inner / lengths[:, None] / lengths, 0, 1))
 
 
 def cts(rows: Rows) -> LabelSimilarity:
-    """Weight of connected triples: neighbours that two clusters share (Iam-On et al.; LinkCluE's CTS).
+    """Weight of connected triples, as in `link_similarity`, for linkage (LinkCluE's CTS)."""
+    return link_similarity(rows, connected_triples, DECAY)
 
-    Σ_c min(J_uc, J_vc) over all clusters c, by the largest such sum, times 0.8. O(d² max k) time, one (d, d) matrix.
-    """
+
+def link_similarity(rows: Rows, measure: LinkMeasure, decay: float) -> LabelSimilarity:
+    """Links of the clusters of one partition, by the largest there is, times ``decay`` (Iam-On et al. 2010, 2011)."""
     jaccard = cluster_jaccard(rows)
-    shared = np.zeros_like(jaccard)
-    for start, stop in pairwise(rows.starts):
-        for u in range(start, stop):
-            shared[u, start:stop] = np.minimum(jaccard[u], jaccard[start:stop]).sum(axis=1)
-    np.fill_diagonal(shared, 0)
-    return _blocks(rows, DECAY * shared / (shared.max() or 1.0))
+    links = [measure(jaccard, slice(start, stop)) for start, stop in pairwise(rows.starts)]
+    for block in links:
+        np.fill_diagonal(block, 0)
+    largest = max(block.max(initial=0) for block in links) or 1.0
+    return _flat([decay * block / largest for block in links])
+
+
+LinkMeasure = Callable[[NDArray[np.float64], slice], NDArray[np.float64]]
+"""Of the Jaccard similarities and the clusters of one partition, k of the d, (k, k) links of these."""
+
+
+def connected_triples(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[np.float64]:
+    """WCT: neighbours that two clusters share, Σ_c min(J_uc, J_vc) over all clusters c. O(d k²) time."""
+    own = jaccard[clusters]
+    return np.array([np.minimum(own[u], own).sum(axis=1) for u in range(len(own))]).reshape(len(own), len(own))
+
+
+def triple_quality(jaccard: NDArray[np.float64], clusters: slice) -> NDArray[np.float64]:
+    """WTQ: neighbours c that two clusters share, each counting 1 / Σ_t J_ct: less if it has many. O(d k²) time."""
+    strength = jaccard.sum(axis=1)
+    shared = (jaccard[clusters] > 0).astype(np.float64)
+    return np.asarray((shared * np.divide(1.0, strength, out=strength, where=strength > 0)) @ shared.T)
 
 
 def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
-    """(d, d) Jaccard similarity of the clusters of all partitions as sets of objects; 0 on the diagonal."""
-    both = (rows.binary_matrix().T @ rows.binary_matrix(rows.counts[:, None].astype(np.float64))).toarray()
-    sizes = np.diagonal(both).copy()
-    either = sizes[:, None] + sizes - both
+    """(d, d) Jaccard similarity of the clusters of all partitions as sets of objects; 0 on the diagonal.
+
+    Of two partitions only the objects count that both label. O(p² m) time.
+    """
+    both = dense_label_products(rows, rows.counts)
+    known = (rows.codes[:] < rows.n_clusters).astype(np.float64)
+    labelled = (
+        rows.binary_matrix(rows.counts[:, None].astype(np.float64)).T @ known
+    )  # (d, p) members by who labels them
+    members = np.repeat(labelled, rows.n_clusters, axis=1)
+    either = members + members.T - both
     np.fill_diagonal(both, 0)
     # A label may occur only in objects that were left out.
     return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
@@ -81,7 +119,10 @@ def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.
 
 
 def _blocks(rows: Rows, similarity: NDArray[np.float64]) -> LabelSimilarity:
-    blocks = [similarity[a:b, a:b].copy() for a, b in pairwise(rows.starts)]
+    return _flat([similarity[a:b, a:b].copy() for a, b in pairwise(rows.starts)])
+
+
+def _flat(blocks: list[NDArray[np.float64]]) -> LabelSimilarity:
     for block in blocks:
         np.fill_diagonal(block, 1)
     starts = np.concatenate([[0], np.cumsum([block.size for block in blocks])])[:-1]

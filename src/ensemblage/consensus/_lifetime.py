@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 def lifetimes(heights: ArrayLike, *, include_singletons: bool = False) -> dict[int, float]:
@@ -36,6 +37,22 @@ def lifetimes(heights: ArrayLike, *, include_singletons: bool = False) -> dict[i
     """
     lives = np.diff(np.concatenate([[0.0] if include_singletons else [], np.asarray(heights, dtype=np.float64)]))
     return dict(zip(range(len(lives) + 1, 1, -1), lives.tolist(), strict=True))
+
+
+def lifetimes_with_twins(heights: NDArray[Any], of_twins: NDArray[Any], counts: NDArray[Any]) -> dict[int, float]:
+    """`lifetimes` of the hierarchy of the objects, of the numbers that part none of equal rows.
+
+    ``heights`` are those of the merges of m distinct rows, ``of_twins`` those at which the ``counts`` objects of each
+    row merge.
+    """
+    twins = counts > 1
+    merged = np.concatenate([heights, of_twins[twins]])
+    n_merges = np.concatenate([np.ones(len(heights), dtype=np.int64), counts[twins] - 1])
+    order = np.argsort(merged, kind="stable")
+    # How many clusters are left after each merge; all merges of one row are made at once.
+    left = int(counts.sum()) - np.cumsum(n_merges[order])
+    lives = np.diff(merged[order])
+    return {int(k): float(life) for k, life in zip(left[:-1], lives, strict=True) if k <= len(counts)}
 
 
 def longest_lifetime(lives: Mapping[int, float]) -> int:

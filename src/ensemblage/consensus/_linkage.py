@@ -8,7 +8,6 @@ the two rows that are most similar. So no result depends on the order of the obj
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +16,14 @@ from numpy.typing import NDArray
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import check_bytes
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._label_similarity import LabelSimilarity
 from ensemblage.consensus._rounds import merges_in_rounds
+from ensemblage.consensus._row_similarity import ROUNDING, Levels, RowSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
 from ensemblage.kernels._average import Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
 from ensemblage.kernels._complete import MOST_LEVELS, TILE, LevelRows, complete_chain
-from ensemblage.kernels._condensed import Condensed, condensed_chain
+from ensemblage.kernels._condensed import AVERAGE, COMPLETE, Condensed, condensed_chain
 from ensemblage.kernels._counts import (
     BLOCK,
     JOINED,
@@ -34,14 +33,12 @@ from ensemblage.kernels._counts import (
     spanning_tree_of_counts,
 )
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
-from ensemblage.kernels._nearest import Clusters, Compared
+from ensemblage.kernels._nearest import Clusters
 from ensemblage.kernels._similarities import fill_similarities, spanning_tree_of_similarities
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice, run_in_slices
 from ensemblage.rows.threads import parallel_map, thread_count
 
-ROUNDING = 1e-12
-"""A similarity this little above a threshold counts as equal to it."""
 MOST_ROWS = 64
 """Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""
 
@@ -53,64 +50,6 @@ class Merges(NamedTuple):
     """(m - 1, 2) a row of either cluster."""
     heights: NDArray[np.float64]
     """(m - 1,) 1 - similarity, none below the one before."""
-
-
-@dataclass(frozen=True)
-class RowSimilarity:
-    """Distinct rows and what makes two of them similar."""
-
-    rows: Rows
-    labels: LabelSimilarity
-    threshold: float | None
-    """Similarities up to it are 0."""
-    n_jobs: int | None
-
-    @property
-    def complete(self) -> bool:
-        return not (self.rows.codes[:] == self.rows.n_clusters).any()
-
-    @property
-    def countable(self) -> bool:
-        """Whether a similarity is a number of partitions over another."""
-        return not len(self.labels.flat) and self.rows.equally_weighted
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """Equal weights are 1: sums of them are whole numbers."""
-        return np.ones_like(self.rows.weights) if self.countable else self.rows.weights
-
-    def levels(self) -> Levels:
-        """The similarities there can be, by the partitions that join two rows and that label both."""
-        p = len(self.rows.weights)
-        joined = np.arange(p + 1)
-        if self.complete:
-            return Levels(joined / p, joined[:, None])
-        pairs = np.minimum.outer(joined, joined) / np.maximum(joined, 1)
-        values, index = np.unique(pairs, return_inverse=True)
-        return Levels(values, index.reshape(p + 1, p + 1))
-
-    @property
-    def least(self) -> float:
-        """Similarities up to it are 0; negative: none is made so."""
-        return -1.0 if self.threshold is None else self.threshold + ROUNDING
-
-    def missing(self) -> NDArray[Any]:
-        """Code of the missing entry of each partition; empty if there is none."""
-        n_clusters = self.rows.n_clusters.astype(self.rows.codes.dtype)
-        return n_clusters[:0] if self.complete else n_clusters
-
-    def compared(self) -> Compared:
-        """What the kernels need to compare labels."""
-        return Compared(self.rows.offsets, self.weights, self.labels.flat, self.labels.starts, self.complete)
-
-
-class Levels(NamedTuple):
-    """The different similarities, numbered from the smallest."""
-
-    values: NDArray[np.float64]
-    of_counts: NDArray[np.int64]
-    """(p + 1, p + 1) number of the similarity of a pair that c partitions join and l label: entry (c, l); (p + 1, 1) if
-    nothing is missing."""
 
 
 def single_linkage(similarity: RowSimilarity, max_bytes: int | str = MAX_BYTES) -> Merges:
@@ -194,15 +133,13 @@ def average_linkage(similarity: RowSimilarity) -> Merges:
     O(m² p) time as a rule, O(m p + d) memory for m rows and d labels. The mean similarity to a union lies between those
     to its parts, ratio of sums or not, so what are the nearest to each other merge, whatever else does before them.
     """
-    # The partitions with the most clusters first: their labels tell most about a pair.
-    rows, labels = similarity.rows, similarity.labels
-    order = np.argsort(-rows.n_clusters, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(rows.n_clusters[order] + 1)])
-    rows = replace(rows, codes=rows.codes.columns(order), offsets=offsets, weights=rows.weights[order])
-    similarity = replace(similarity, rows=rows, labels=labels._replace(starts=labels.starts[order]))
-    codes, counts, compared = rows.codes[:], rows.counts, similarity.compared()
-    if similarity.countable and similarity.complete:
-        return _in_order(*merges_in_rounds(codes, counts, offsets, similarity.n_jobs))
+    similarity = similarity.with_most_clusters_first()
+    rows, compared = similarity.rows, similarity.compared()
+    codes, counts = rows.codes[:], rows.counts
+    if similarity.complete and (similarity.countable or similarity.local is not None):
+        joins = None if similarity.countable else compared.joins
+        whole = float(similarity.weights.sum())
+        return _in_order(*merges_in_rounds(codes, counts, rows.offsets, similarity.n_jobs, joins, whole))
     pairs, similarities = _merge_arrays(len(codes), np.float64)
     state = (Clusters.of(codes, counts, compared), Chain.of(len(codes)), Nearest.of(len(codes)))
     run_in_slices(average_chain, compared, *state, pairs, similarities)
@@ -217,14 +154,14 @@ def complete_linkage(similarity: RowSimilarity, max_bytes: int | str) -> Merges:
     if not similarity.countable:
         condensed = _condensed(similarity, np.float32, 1, max_bytes)
         _fill_similarities(similarity, np.empty(0), condensed)
-        return _chain(condensed, average=False)
+        return merges_of_matrix(condensed, COMPLETE)
     levels, m = similarity.levels(), len(similarity.rows)
     in_bytes = _bytes_needed(similarity, m * (m + TILE)) <= check_bytes(max_bytes, "max_bytes of EvidenceAccumulation")
     if len(levels.values) <= MOST_LEVELS and in_bytes:
         return _complete_by_bytes(similarity, levels)
     condensed = _condensed(similarity, np.min_scalar_type(len(levels.values)), 1, max_bytes)
     _fill_levels(similarity, levels.of_counts, np.ones(len(similarity.rows), dtype=np.int64), condensed)
-    return _chain(condensed, average=False, values=levels.values)
+    return merges_of_matrix(condensed, COMPLETE, values=levels.values)
 
 
 def _complete_by_bytes(similarity: RowSimilarity, levels: Levels) -> Merges:
@@ -250,11 +187,11 @@ def average_linkage_of_matrix(similarity: RowSimilarity, max_bytes: int | str) -
         condensed = _condensed(similarity, np.float64, n_matrices, max_bytes)
         _fill_similarities(similarity, condensed.sizes, condensed)
         # The sum of the weights as the kernels make it, one after the other.
-        return _chain(condensed, average=True, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
+        return merges_of_matrix(condensed, AVERAGE, scale=float(np.cumsum(similarity.weights)[-1]) if complete else 1.0)
     most = p * int(counts.sum()) ** 2 // 4
     condensed = _condensed(similarity, np.uint32 if most < 2**32 else np.float64, n_matrices, max_bytes)
     _fill_levels(similarity, np.arange(p + 1)[:, None], counts, condensed)
-    return _chain(condensed, average=True, scale=p if complete else 1.0)
+    return merges_of_matrix(condensed, AVERAGE, scale=p if complete else 1.0)
 
 
 PER_ROW = 160
@@ -317,14 +254,14 @@ def _over_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None
     parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), similarity.n_jobs)
 
 
-def _chain(
-    condensed: Condensed, *, average: bool, scale: float = 1.0, values: NDArray[np.float64] | None = None
+def merges_of_matrix(
+    condensed: Condensed, linkage: int, *, scale: float = 1.0, values: NDArray[np.float64] | None = None
 ) -> Merges:
-    """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``."""
+    """Merges of a matrix in units of 1 / ``scale``, or of numbers of ``values``; the matrix is used up."""
     m = len(condensed.sizes)
     pairs, found = _merge_arrays(m, np.float64)
     state = (Chain.of(m), np.arange(m), np.full(1, m))
-    run_in_slices(condensed_chain, condensed, average, *state, pairs, found)
+    run_in_slices(condensed_chain, condensed, linkage, *state, pairs, found)
     return _in_order(pairs, found / scale if values is None else values[found.astype(np.int64)])
 
 
@@ -350,10 +287,28 @@ def cut(merges: Merges, n_clusters: int) -> NDArray[np.int64]:
     return clusters
 
 
-def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
+def twin_heights(similarity: RowSimilarity, merges: Merges) -> NDArray[np.float64]:
+    """(m,) height at which the objects of a row merge: 1 - the mean weight of their labels.
+
+    With all labels no other row is as similar to a row as its objects are to each other. Where labels are missing one
+    may be: then they merge when the row does.
+    """
+    codes, offsets, joins = similarity.rows.codes[:], similarity.rows.offsets, similarity.joins
+    joined, labelled = np.zeros((2, len(codes)))
+    for t, (column, weight) in enumerate(zip(codes.T, similarity.weights, strict=True)):
+        joined += joins[offsets[t] + column]
+        labelled += np.where(column < similarity.rows.n_clusters[t], weight, 0.0)
+    heights = 1 - np.minimum(joined / labelled, 1)
+    first = np.ones(len(codes))
+    np.minimum.at(first, merges.pairs.ravel(), np.repeat(merges.heights, 2))
+    return np.asarray(np.minimum(heights, first))
+
+
+def linkage_matrix(merges: Merges, rows: Rows, of_twins: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """The hierarchy over the objects in SciPy's format.
 
-    Objects with equal rows merge first, at height 0; those that have none of the rows last, at height 1.
+    Objects with equal rows merge first, at height 0 or that of their row, ``of_twins``, which is no more than the
+    heights of the merges with that row; those that have none of the rows last, at height 1.
     """
     n, m = len(rows.inverse), len(rows)
     # An object of either cluster: twins, then rows, then objects that have none of these.
@@ -366,10 +321,16 @@ def linkage_matrix(merges: Merges, rows: Rows) -> NDArray[np.float64]:
     pairs[:n_twins, 0], pairs[:n_twins, 1] = objects[twins], objects[twins + 1]
     pairs[of_rows] = objects[np.searchsorted(row, np.arange(m))][merges.pairs]
     pairs[of_rows.stop :, 0], pairs[of_rows.stop :, 1] = objects[0], objects[row >= m]
+    heights = np.ones(n - 1)
+    heights[:n_twins] = 0 if of_twins is None else of_twins[row[twins]]
+    heights[of_rows] = merges.heights
     del objects, row, twins  # an entry per object each: the peak is below
+    if of_twins is not None:
+        order = np.argsort(heights, kind="stable")
+        pairs, heights = pairs[order], heights[order]
     matrix = np.empty((n - 1, 4))
-    matrix[:, 2] = 1
-    matrix[:n_twins, 2], matrix[of_rows, 2] = 0, merges.heights
+    matrix[:, 2] = heights
+    del heights
     state = (np.arange(n), np.arange(n), np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64))
     run_in_slices(number_merges, pairs, *state, matrix)
     return matrix

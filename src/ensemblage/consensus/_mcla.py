@@ -14,10 +14,12 @@ from ensemblage._constraints import Bytes, Constraints, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.consensus._base import Rows
+from ensemblage.consensus._label_similarity import MATRICES, propagated
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.kernels._groups import assign_to_groups
+from ensemblage.rows.threads import one_native_thread
 
 EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""
@@ -42,6 +44,10 @@ class MCLA(GraphConsensus):
         {metis_bisects}
         The authors' code bisects, which is better with equal vertex weights too.
     {imbalance}
+    similarity : {"jaccard", "ecpcs"}, default "jaccard"
+        How similar two clusters are: the share of their objects that they have in common, or the cosine of random walks
+        of 20 steps that start at them, which makes clusters without a common object similar, too. "ecpcs" with the
+        normalised cut and ``ties="first"`` is ECPCS-MC.
     ties : {"random", "first"}, default "random"
         Where an object goes that is associated equally with two parts. Objects with equal labels go to the same one.
     {max_bytes}
@@ -74,10 +80,16 @@ class MCLA(GraphConsensus):
     and O(m p + d²) memory for m distinct label rows and d = Σ k_i clusters. It works on distinct label rows, which is
     exact but for ties.
 
+    "ecpcs" takes O(p² m + d³) time and eight (d, d) matrices of 8 bytes. The partitions' weights count in the
+    association with a part, not in how similar clusters are. A cluster that overlaps with none of another partition is
+    similar to none.
+
     References
     ----------
     A. Strehl, J. Ghosh, "Cluster ensembles - a knowledge reuse framework for combining multiple partitions", JMLR 3,
     2002, Sec. 3.4.
+    D. Huang, C.-D. Wang, H. Peng, J. Lai, C.-K. Kwoh, "Enhanced ensemble clustering via fast propagation of
+    cluster-wise similarities", IEEE TSMC: Systems 51(1), 2021: ECPCS-MC.
 
     Examples
     --------
@@ -90,6 +102,7 @@ class MCLA(GraphConsensus):
     _parameter_constraints: ClassVar[Constraints] = {
         **CUTTER_CONSTRAINTS,
         "vertex_weights": [Words(["size", "equal"])],
+        "similarity": [Words(["jaccard", "ecpcs"])],
         "ties": [Words(["random", "first"])],
         "max_bytes": [Bytes()],
     }
@@ -100,6 +113,7 @@ class MCLA(GraphConsensus):
     vertex_weights: str = "size"
     recursive: bool = False
     imbalance: float | None = None
+    similarity: str = "jaccard"
     ties: str = "random"
     max_bytes: int | str = MAX_BYTES
     weights: Any = None
@@ -107,17 +121,36 @@ class MCLA(GraphConsensus):
     random_state: Any = None
 
     def _holds_rows(self) -> str:
-        return ""
+        return "counts the overlaps of all clusters at once" if self.similarity == "ecpcs" else ""
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
-        graph, sizes = meta_graph(rows, self._tables(rows, k))
-        meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal=1.0)
+        if self.similarity == "ecpcs":
+            graph, sizes, diagonal = self._propagated(rows)
+            meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal)
+            # The first part that fits best is then the largest of them.
+            order = np.argsort(-np.bincount(meta_clusters, weights=sizes, minlength=k), kind="stable")
+            meta_clusters = np.argsort(order)[meta_clusters]
+        else:
+            graph, sizes = meta_graph(rows, self._tables(rows, k))
+            meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal=1.0)
         by_partition = np.split(meta_clusters, rows.starts[1:-1])
         parts_of = dict(zip(self._voting.tolist(), by_partition, strict=True))
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
         return self._associate(rows, meta_clusters, k, cutter.seed)
+
+    def _propagated(self, rows: Rows) -> tuple[csr_array, NDArray[np.int64], NDArray[np.float64]]:
+        """Z of ECPCS without its diagonal, the sizes of the clusters, and the diagonal."""
+        d = int(rows.n_clusters.sum())
+        needed = OVERHEAD + 8 * MATRICES["ecpcs"] * d * d + 16 * rows.codes.shape[0] * rows.codes.shape[1]
+        advice = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
+        check_fits(needed, self.max_bytes, "MCLA", f"the similarities of {d:,} clusters", advice)
+        with one_native_thread():
+            Z = propagated(rows)
+        diagonal = np.diagonal(Z).copy()
+        np.fill_diagonal(Z, 0)
+        return csr_array(Z), rows.label_sizes()[rows.labels], diagonal
 
     def _tables(self, rows: Rows, k: int) -> ContingencyTables:
         """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""

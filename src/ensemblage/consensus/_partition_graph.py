@@ -73,7 +73,7 @@ class ObjectGraph(GraphConsensus):
         return "cuts a graph of all objects"
 
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-        if self.distinct or self.partitioner == "spectral":
+        if self.distinct or self.partitioner in ("spectral", "transfer"):
             return super()._make_rows(ensemble, weights)
         if sample_weight_of(ensemble) is not None:
             raise ValueError(

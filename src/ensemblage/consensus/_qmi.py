@@ -38,7 +38,7 @@ class CategoryUtility:
     """Value of the utility's function μ at one label alone; μ of a cluster is this less its mean distance."""
 
     @classmethod
-    def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: float) -> Self:
+    def of(cls, rows: Rows, n_jobs: int | None = None, **parameters: Any) -> Self:
         return cls(rows.offsets, rows.weights, rows.label_sizes(n_jobs), **parameters)
 
     def normalized(self) -> Self:
@@ -120,3 +120,31 @@ class CategoryUtility:
     def _spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """(k, p) to (k, d): each partition's value for each of its labels."""
         return np.repeat(values, np.diff(self.offsets), axis=1)
+
+
+@dataclass(frozen=True)
+class LocalUtility(CategoryUtility):
+    """U_c where each cluster of the partitions has a weight, that of its column of H."""
+
+    local: NDArray[np.float64]
+    """(d,) 0 for missing."""
+
+    def base(self, codes: NDArray[Any]) -> NDArray[np.float32]:
+        own = self.local * self._spread(self.weights[None])[0]
+        base = np.zeros(len(codes))
+        for offset, column in zip(self.offsets, codes.T, strict=False):
+            base += own[offset + column]
+        return base.astype(np.float32)
+
+    def rounding(self) -> float:
+        return 2 * super().rounding()
+
+    def _label_distances(self, proportions: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self._spread(self._sums(self.local * np.square(proportions))) - 2 * self.local * proportions)
+
+    def _within(self, known: NDArray[np.int64], labelled: NDArray[np.int64]) -> NDArray[np.float64]:
+        kept = self._sums(self.local * np.square(known)) / np.maximum(labelled, 1)
+        return np.asarray(self._sums(self.local * known) - kept)
+
+    def _points(self, centroids: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(np.sqrt(self.local) * centroids)

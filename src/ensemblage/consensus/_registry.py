@@ -17,14 +17,17 @@ from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lce import LCE
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import _METHODS, METHODS, Method
 from ensemblage.consensus._negmm import NegMM
+from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 LIFETIME = "the longest lifetime"
 KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")
+LINKS = ("O(n p² + d³ + n k² t)", "O(n k + d²)")
 """Time and memory."""
 
 
@@ -32,6 +35,12 @@ def _eac(linkage: str, memory: str) -> Method:
     parameters = {} if linkage == "average" else {"linkage": linkage}  # the default
     paper = f"Fred & Jain 2005, evidence accumulation, {linkage} linkage"
     return Method(EvidenceAccumulation, paper, "O(n² p)", memory, LIFETIME, parameters)
+
+
+def _pta(linkage: str) -> Method:
+    parameters = {} if linkage == "average" else {"linkage": linkage}
+    paper = f"Huang, Lai & Wang 2016, probability trajectory accumulation, {linkage} linkage"
+    return Method(PTA, paper, "O(n² (p + q t))", "O(n²)", LIFETIME, parameters)
 
 
 _METHODS |= {
@@ -75,6 +84,59 @@ _METHODS |= {
     "mcla": Method(MCLA, "Strehl & Ghosh 2002, meta-clustering", "O(n p² + d²)", "O(n p + d²)"),
     "hbgf": Method(
         HBGF, "Fern & Brodley 2004, hybrid bipartite graph formulation", "O(n p² + d² k + n k² t)", "O(n k + d²)"
+    ),
+    "lwea": Method(
+        EvidenceAccumulation,
+        "Huang, Wang & Lai 2018, locally weighted evidence accumulation",
+        "O(n p² + n² p)",
+        "O(n p + d²)",
+        LIFETIME,
+        {"cluster_weights": "eci"},
+    ),
+    "lwgp": Method(
+        HBGF,
+        "Huang, Wang & Lai 2018, locally weighted graph partitioning",
+        "O(n p² + d³ + n k² t)",
+        "O(n k + d²)",
+        parameters={"partitioner": "transfer", "cluster_weights": "eci"},
+    ),
+    "ecpcs-hc": Method(
+        EvidenceAccumulation,
+        "Huang et al. 2021, enhanced co-association, average linkage",
+        "O(n p² + d³ + n² p)",
+        "O(n p + d²)",
+        LIFETIME,
+        {"similarity": "ecpcs"},
+    ),
+    "ecpcs-mc": Method(
+        MCLA,
+        "Huang et al. 2021, meta-clusters by propagated similarities",
+        "O(n p² + d³)",
+        "O(d²)",
+        parameters={"similarity": "ecpcs", "partitioner": "spectral", "ties": "first"},
+    ),
+    "lce-wct": Method(LCE, "Iam-On et al. 2010, link-based cluster ensemble, connected triples", *LINKS),
+    "lce-wtq": Method(
+        LCE,
+        "Iam-On et al. 2011, link-based cluster ensemble, triple quality",
+        *LINKS,
+        parameters={"similarity": "wtq"},
+    ),
+    "u-senc": Method(
+        HBGF,
+        "Huang et al. 2020, ultra-scalable spectral ensemble clustering: the consensus half",
+        "O(n p² + d³ + n k² t)",
+        "O(n k + d²)",
+        parameters={"partitioner": "transfer"},
+    ),
+    "pta-average": _pta("average"),
+    "pta-complete": _pta("complete"),
+    "pta-single": _pta("single"),
+    "ptgp": Method(
+        PTGP,
+        "Huang, Lai & Wang 2016, probability trajectory graph partitioning",
+        "O(n² (p + q t) + n d q t + d³)",
+        "O(n (d + q))",
     ),
     "majority": Method(
         MajorityVoting,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +20,62 @@ CHANGED = 1 / 16
 """Share of the clusters that are new or searched until they are put in order again."""
 EXACT = ((np.uint8, 2**8 - 1), (np.uint16, 2**16 - 1), (np.float32, 2**24), (np.float64, np.inf))
 """Types of the sums, and up to what whole numbers are exact in them."""
+LEVELS = ((np.uint8, 1), (np.uint16, 15))
+"""Types of whole numbers that weights are rounded up to, and up to which product of the sizes sums fit."""
+
+
+class Screen(NamedTuple):
+    """What shows which clusters may be the nearest: sums of one type, of whole numbers or rounded."""
+
+    kind: Any
+    most: float
+    """Product of the sizes of two clusters up to which no sum is too large."""
+    unit: float
+    """What a pair of weight 1 adds."""
+    adds: NDArray[Any]
+    """(d,) what a pair that shares the label adds, in these units."""
+
+
+def screens_of(joins: NDArray[np.float64], offsets: NDArray[np.int64]) -> list[Screen]:
+    """Screens for ever larger clusters: counts are exact, weights rounded up or little."""
+    p, d = len(offsets) - 1, int(offsets[-1])
+    if not len(joins):
+        return [Screen(kind, most / p, 1.0, np.ones(d, dtype=kind)) for kind, most in EXACT]
+    largest, screens = np.maximum.reduceat(joins, offsets[:-1]).sum() or 1.0, []
+    for kind, product in LEVELS:
+        # Each label of a pair adds less than 1 by the rounding.
+        unit = (np.iinfo(kind).max // product - p) / largest
+        if unit > 0:
+            screens.append(Screen(kind, product, unit, np.ceil(joins * unit).astype(kind)))
+    return [*screens, Screen(np.float32, np.inf, 1.0, joins.astype(np.float32))]
 
 
 def merges_in_rounds(
-    codes: NDArray[Any], counts: NDArray[np.int64], offsets: NDArray[np.int64], n_jobs: int | None
+    codes: NDArray[Any],
+    counts: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    n_jobs: int | None,
+    joins: NDArray[np.float64] | None = None,
+    whole: float = 0.0,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Pairs and similarities as in `merge_reciprocal`, a cluster after its parts, of rows with all labels.
 
     codes : (m, p)
     counts : (m,) objects of each row
     offsets : (p + 1,) first label of each partition
+    joins : (d,) what a pair that shares the label adds; None: 1
+    whole : what a pair would add that shares labels of weight 1 in every partition; p, if all have it
     """
-    (m, p), d = codes.shape, int(offsets[-1])
+    m, p = codes.shape
+    if joins is None:
+        joins, whole = np.empty(0), float(p)
+    screens = screens_of(joins, offsets)
     pairs, similarities = np.empty((m - 1, 2), dtype=np.int64), np.empty(m - 1)
     profiles = Profiles.of(codes, counts, offsets)
     queries, n_merges, n_changed = profiles.order.copy(), 0, 0
     while n_merges < m - 1:
         check_stopped()
-        _find_partners(queries, p, d, profiles, n_jobs)
+        _find_partners(queries, screens, joins, whole, profiles, n_jobs)
         n_before, n_merges = n_merges, merge_reciprocal(tuple(profiles), pairs, similarities)
         n_changed += len(queries) + n_merges - n_before
         if n_changed > CHANGED * profiles.used[0]:
@@ -53,22 +91,31 @@ def merges_in_rounds(
     return pairs, similarities
 
 
-def _find_partners(queries: NDArray[np.int64], p: int, d: int, profiles: Profiles, n_jobs: int | None) -> None:
-    """The nearest cluster of each of the clusters, for p partitions of d labels."""
+def _find_partners(
+    queries: NDArray[np.int64],
+    screens: list[Screen],
+    joins: NDArray[np.float64],
+    whole: float,
+    profiles: Profiles,
+    n_jobs: int | None,
+) -> None:
+    """The nearest cluster of each of the clusters."""
     plain, largest = tuple(profiles), profiles.sizes.max()
     best, near = np.zeros(len(queries)), np.full(len(queries), len(profiles.order))
 
     def search(block: slice) -> None:
         """A group of clusters, type by type: the sums with small clusters have more lanes."""
         done = np.zeros(block.stop - block.start)
-        for kind, most in EXACT:
-            for part in row_blocks(len(done), LINE // np.dtype(kind).itemsize):
+        for kind, most, unit, adds in screens:
+            width = LINE // np.dtype(kind).itemsize
+            for part in row_blocks(len(done), width):
                 lanes = slice(block.start + part.start, block.start + part.stop)
-                to_size = np.floor(most / (p * profiles.sizes[queries[lanes]].max()))
+                some = queries[lanes]
+                to_size = np.floor(most / profiles.sizes[some].max())
                 to_size = min(to_size, 1) if kind is np.uint8 else to_size
                 if done[part.start] < min(to_size, largest):
-                    table = np.zeros(d * LINE // np.dtype(kind).itemsize, dtype=kind)
-                    find_nearest(queries[lanes], p, done[part.start], to_size, plain, table, best[lanes], near[lanes])
+                    sizes, table = (done[part.start], to_size), np.zeros(len(adds) * width, dtype=kind)
+                    find_nearest(some, whole, joins, unit, adds, sizes, plain, table, best[lanes], near[lanes])
                     done[part] = to_size
 
     parallel_map(search, row_blocks(len(queries), LINE), n_jobs)

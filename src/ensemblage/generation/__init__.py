@@ -10,6 +10,7 @@ from ensemblage.generation._projection import ProjectionPartitions
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.generation._resampled import ResampledPartitions
 from ensemblage.generation._subspace import SubspacePartitions
+from ensemblage.generation._uspec import USpec, USpecPartitions
 from ensemblage.generation._write import write_partitions
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "RandomKPartitions",
     "ResampledPartitions",
     "SubspacePartitions",
+    "USpec",
+    "USpecPartitions",
     "make_pool",
     "write_partitions",
 ]

@@ -1,4 +1,4 @@
-"""Complete and average linkage by the nearest-neighbour chain on a condensed matrix of similarities.
+"""Complete, average and single linkage by the nearest-neighbour chain on a condensed matrix of similarities.
 
 Entry (i, j), i < j, of m rows lies at i (2 m - i - 1) / 2 + j - i - 1, as in SciPy.
 """
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, is_nearer, merge_end
+
+COMPLETE, AVERAGE, SINGLE = 0, 1, 2
 
 
 class Condensed(NamedTuple):
@@ -38,10 +40,11 @@ def place_of(a: int, b: int, m: int) -> int:
 
 
 @inner_jit
-def merge_entries(first: int, second: int, condensed: Any, average: bool, left: Any, dead: Any) -> None:
+def merge_entries(first: int, second: int, condensed: Any, linkage: int, left: Any, dead: Any) -> None:
     """first : IN the cluster that takes the other in
     second : IN
     condensed : IN/OUT Condensed
+    linkage : IN
     left : IN the other clusters there are
     dead : IN (m,)
     """
@@ -51,7 +54,12 @@ def merge_entries(first: int, second: int, condensed: Any, average: bool, left: 
         if c == first or dead[c]:
             continue
         a, b = place_of(c, first, m), place_of(c, second, m)
-        matrix[a] = matrix[a] + matrix[b] if average else min(matrix[a], matrix[b])
+        if linkage == AVERAGE:
+            matrix[a] += matrix[b]
+        elif linkage == SINGLE:
+            matrix[a] = max(matrix[a], matrix[b])
+        else:
+            matrix[a] = min(matrix[a], matrix[b])
         if known.shape[0] > 0:
             known[a] = known[a] + known[b]
     sizes[first] += sizes[second]
@@ -59,7 +67,7 @@ def merge_entries(first: int, second: int, condensed: Any, average: bool, left: 
 
 @inner_jit
 def nearest_entry(
-    top: int, before: int, link: float, condensed: Any, average: bool, left: Any, chained: Any, dead: Any
+    top: int, before: int, link: float, condensed: Any, linkage: int, left: Any, chained: Any, dead: Any
 ) -> tuple[int, float]:
     """The most similar cluster, and how similar it is.
 
@@ -67,6 +75,7 @@ def nearest_entry(
     before : IN the one cluster of the chain that may be found; negative: none
     link : IN how similar it is
     condensed : IN Condensed
+    linkage : IN
     left : IN the clusters there are
     chained : IN (m,)
     dead : IN (m,)
@@ -81,7 +90,7 @@ def nearest_entry(
         value = np.float64(matrix[at])
         if known.shape[0] > 0:
             value = value / np.float64(known[at]) if known[at] > 0 else np.float64(0)
-        elif average:
+        elif linkage == AVERAGE:
             value /= sizes[c] * sizes[top]
         if is_nearer(value, c, top, best, nearest, before, chained) and not dead[c]:
             best, nearest = value, c
@@ -90,14 +99,14 @@ def nearest_entry(
 
 @jit
 def condensed_chain(
-    condensed: Any, average: bool, chain: Any, left: Any, n_left: Any, pairs: Any, similarities: Any, budget: int
+    condensed: Any, linkage: int, chain: Any, left: Any, n_left: Any, pairs: Any, similarities: Any, budget: int
 ) -> bool:
     """Merges in the order of the chain. Ties: the smallest pair of first rows. Returns whether any is left to make.
 
     A ratio of two whole numbers is rounded once, so that equal ratios are equal.
 
     condensed : WORK Condensed, as a plain tuple
-    average : IN ratio of the sums over all pairs; otherwise the least similarity
+    linkage : IN AVERAGE is the ratio of the sums over all pairs, COMPLETE the least similarity, SINGLE the largest
     chain : WORK Chain, as a plain tuple
     left : WORK (m,) 0 … m - 1; the clusters, ascending, with dead ones that are taken out now and then
     n_left : IN/OUT (1,) m; entries of `left`
@@ -115,12 +124,12 @@ def condensed_chain(
             extend(chain, left[s], -1.0)
         top, before, link = end_of(chain)
         budget -= 4 * n_left[0]
-        nearest, similarity = nearest_entry(top, before, link, condensed, average, left[: n_left[0]], chained, dead)
+        nearest, similarity = nearest_entry(top, before, link, condensed, linkage, left[: n_left[0]], chained, dead)
         if nearest != before:
             extend(chain, nearest, similarity)
             continue
         first, second = merge_end(chain, pairs, similarities)
-        merge_entries(first, second, condensed, average, left[: n_left[0]], dead)
+        merge_entries(first, second, condensed, linkage, left[: n_left[0]], dead)
         if progress[1] % 64 == 0:
             n_left[0] = without_dead(left[: n_left[0]], dead)
     return bool(progress[1] < m - 1)

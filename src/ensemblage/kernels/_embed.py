@@ -8,11 +8,12 @@ from ensemblage._jit import jit
 
 
 @jit
-def embed_rows(codes: Any, offsets: Any, table: Any, points: Any) -> None:
+def embed_rows(codes: Any, offsets: Any, table: Any, points: Any, least: float) -> None:
     """codes : IN (n, p)
     offsets : IN (p + 1,)
     table : IN (offsets[p], k) float64, coordinates of each label, 0 for missing
     points : OUT (n, k) float32, of length one; 0 where nothing is labelled
+    least : IN added to the length that a point is divided by, so that one of rounding errors comes near 0
     """
     k = table.shape[1]
     total = np.empty(k)
@@ -27,7 +28,7 @@ def embed_rows(codes: Any, offsets: Any, table: Any, points: Any) -> None:
             length += total[c] * total[c]
         length = np.sqrt(length)
         for c in range(k):
-            points[i, c] = total[c] / length if length > 0 else 0
+            points[i, c] = total[c] / (length + least) if length > 0 else 0
 
 
 @jit
@@ -42,21 +43,23 @@ def move_points(points: Any, counts: Any, centres: Any, clusters: Any, sums: Any
     """
     n, q = points.shape
     k = centres.shape[0]
-    halves = np.empty(k, np.float32)
+    halves, columns = np.empty(k, np.float32), centres.T.copy()
     for c in range(k):
         halves[c] = 0
         for s in range(q):
             halves[c] += centres[c, s] * centres[c, s] / 2
+    distances = np.empty(k, np.float32)
     sums[:] = 0
     moved = 0
     for i in range(n):
+        distances[:] = halves
+        for s in range(q):
+            for c in range(k):
+                distances[c] -= points[i, s] * columns[s, c]
         best, nearest = np.float32(np.inf), 0
         for c in range(k):
-            distance = halves[c]
-            for s in range(q):
-                distance -= points[i, s] * centres[c, s]
-            if distance < best:
-                best, nearest = distance, c
+            if distances[c] < best:
+                best, nearest = distances[c], c
         moved += clusters[i] != nearest
         clusters[i] = nearest
         for s in range(q):

@@ -1,9 +1,10 @@
 """The cluster that is most similar to a given one, from label counts.
 
 The mean similarity of two clusters is (Σ_f α_f β_f) / (Σ_f α_f λ_f) over the labels f: α counts the labels of one,
-β and λ are tables of the other. For co-association β_f = w_t α'_f in partition t (Candel Eqs. 4, 5 and 14); with a
-similarity Z of labels β_f = w_t Σ_g Z_fg α'_g. λ_f = w_t times the members of the other that t labels. Without missing
-labels the denominator is Σ w |C| |C'|, and a candidate is left as soon as what is left of its sum cannot help it.
+β and λ are tables of the other. For co-association β_f = w_t α'_f in partition t (Candel Eqs. 4, 5 and 14), with
+weights e of the labels w_t e_f α'_f, with a similarity Z of labels β_f = w_t Σ_g Z_fg α'_g. λ_f = w_t times the members
+of the other that t labels. Without missing labels the denominator is Σ w |C| |C'|, and a candidate is left as soon as
+what is left of its sum cannot help it.
 
 A search passes over all clusters whose bound is below what it has found. Kernels take the named tuples as plain ones.
 """
@@ -29,6 +30,9 @@ class Compared(NamedTuple):
     """(p + 1,)"""
     weights: NDArray[np.float64]
     """(p,)"""
+    joins: NDArray[np.float64]
+    """(offsets[p],) what a pair that shares a label adds to the numerator, 0 for missing; not looked at where there are
+    similarities."""
     similar: NDArray[np.float64]
     """Flat similarities of labels, partition by partition (k_t, k_t); empty: 1 on the diagonal only."""
     starts: NDArray[np.int64]
@@ -88,7 +92,7 @@ def fill_tables(labels: Any, counts: Any, size: float, compared: Any, tables: An
     compared : IN Compared
     tables : OUT (3, d) beta; lambda, 0 for missing; the most that labels from this one's partition on can add
     """
-    offsets, weights, similar, starts, _ = compared
+    offsets, weights, joins, similar, starts, _ = compared
     beta, lam, rest = tables[0], tables[1], tables[2]
     p = weights.shape[0]
     beta[:] = 0
@@ -102,7 +106,7 @@ def fill_tables(labels: Any, counts: Any, size: float, compared: Any, tables: An
             if f == none:
                 members -= counts[e]
             elif similar.shape[0] == 0:
-                beta[f] = weights[t] * counts[e]
+                beta[f] = joins[f] * counts[e]
             else:
                 row = similar[starts[t] + (f - first) * k : starts[t] + (f - first + 1) * k]
                 for g in range(k):
@@ -221,7 +225,7 @@ def nearest_to(
     tables : WORK (3, d)
     """
     codes, _, _, place, alone, _, sizes, labels, counts, begin, length, _ = clusters
-    offsets, weights, _, _, complete = compared
+    offsets, weights, _, _, _, complete = compared
     p = codes.shape[1]
     near = before if before >= 0 else sizes.shape[0]
     total = weights.sum() * sizes[top] if complete else 0.0

@@ -161,20 +161,21 @@ def add_numbers(planes: Any, members: Any, weight: int, masks: Any, zeros: Any, 
 
 
 @jit
-def associate(rows: Any, columns: Any, absent: Any, weights: Any, labelled: Any, association: Any) -> int:
+def associate(rows: Any, columns: Any, absent: Any, weights: Any, joins: Any, labelled: Any, association: Any) -> int:
     """Returns the number of pairs that no partition labels.
 
     rows : IN (b, p) codes
     columns : IN (p, n) codes
     absent : IN (p,) code for missing
     weights : IN (p,) float64
+    joins : IN (b, p) float64, weight of sharing each of the row's labels
     labelled : WORK (n,) float64
-    association : OUT (b, n) float64, weight of the partitions that join / weight of those that label both
+    association : OUT (b, n) float64, weight of what joins / weight of the partitions that label both
     """
     n_unknown = 0
     for i in range(rows.shape[0]):
         joined = association[i]
-        count_joined(columns, rows[i], absent, 0, joined, weights)
+        count_joined(columns, rows[i], absent, 0, joined, joins[i])
         count_labelled(columns, rows[i], absent, 0, labelled, weights)
         for j in range(joined.shape[0]):
             if labelled[j] > 0:

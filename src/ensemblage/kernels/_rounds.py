@@ -1,7 +1,8 @@
 """Average linkage of label rows in rounds: many clusters search their nearest one at once, all reciprocal pairs merge.
 
-For rows of which nothing is missing and partitions of equal weight: all sums are whole numbers. A cluster's nearest one
-is the most similar, of equal ones that with the lowest number; so pairs are totally ordered, and a merge makes no pair
+For rows of which nothing is missing. Where the partitions are of equal weight all sums are whole numbers; where labels
+have weights a rounded sum shows who may be the nearest, and only these are compared exactly. A cluster's nearest one is
+the most similar, of equal ones that with the lowest number; so pairs are totally ordered, and a merge makes no pair
 that precedes the best of its parts. Reciprocal pairs are therefore the greedy ones, in whatever order they merge.
 """
 
@@ -60,29 +61,40 @@ class Profiles(NamedTuple):
 
 @jit
 def find_nearest(
-    queries: Any, p: int, low: float, high: float, profiles: Any, table: Any, best: Any, near: Any
+    queries: Any,
+    whole: float,
+    joins: Any,
+    unit: float,
+    adds: Any,
+    of_sizes: Any,
+    profiles: Any,
+    table: Any,
+    best: Any,
+    near: Any,
 ) -> None:
     """The nearest of the clusters of low < size ≤ high to each of as many clusters as a line has lanes, in one pass.
 
     queries : IN clusters
-    p : IN number of partitions
-    low : IN sizes
-    high : IN sizes; of bytes at most 1
+    whole : IN what a pair adds that shares all labels, if each has the weight 1
+    joins : IN (d,) what a pair that shares the label adds; empty: 1
+    unit : IN of the sums in the table
+    adds : IN (d,) what the label adds in these units, no less or little less, of the type of the table
+    of_sizes : IN low and high; of bytes at most 1
     profiles : IN Profiles
-    table : WORK flat zeros, a line for each label, of a type that is exact for every sum
+    table : WORK flat zeros, a line for each label, of a type that is exact for every sum of whole numbers
     best : IN/OUT (n,) how similar the nearest cluster is
     near : IN/OUT (n,) the nearest cluster
     """
     order, ceiling, used, all_labels, all_counts, begin, length, sizes, bound, _ = profiles
-    labels, counts, n = all_labels[used[2]], all_counts[used[2]], queries.shape[0]
-    kind, width = table.dtype.type, np.int64(LINE // table.itemsize)
+    labels, counts, n, weighted = all_labels[used[2]], all_counts[used[2]], queries.shape[0], joins.shape[0] > 0
+    kind, width, (low, high) = table.dtype.type, np.int64(LINE // table.itemsize), of_sizes
     # No lane without a query reaches its limit: its sums are 0.
     limits, sums = np.ones(width, table.dtype), np.empty(width, table.dtype)
     for v in range(n):
         c = queries[v]
         for e in range(begin[c], begin[c] + length[c]):
-            table[np.int64(labels[e]) * width + v] = kind(counts[e])
-        limits[v] = kind(least_sum(best[v] * p * sizes[c], table.itemsize))
+            table[np.int64(labels[e]) * width + v] = kind(counts[e]) * adds[labels[e]]
+        limits[v] = kind(least_sum(best[v] * whole * sizes[c] * unit, table.itemsize, weighted))
     least = best.min()
     for j in range(used[0]):
         c = order[j]
@@ -96,18 +108,42 @@ def find_nearest(
         for v in range(n):
             if np.float64(sums[v]) < np.float64(limits[v]) * size or c == queries[v]:
                 continue
-            total = p * sizes[queries[v]]
-            similarity = np.float64(sums[v]) / (total * size)
+            total = whole * sizes[queries[v]]
+            if weighted:
+                similarity = shared_weight(c, queries[v], joins, labels, counts, begin, length) / (
+                    whole * (sizes[queries[v]] * size)
+                )
+            else:
+                similarity = np.float64(sums[v]) / (total * size)
             if similarity > best[v] or (similarity == best[v] and c < near[v]):
                 best[v], near[v] = similarity, c
-                limits[v] = kind(least_sum(similarity * total, table.itemsize))
+                limits[v] = kind(least_sum(similarity * total * unit, table.itemsize, weighted))
         least = best.min()
 
 
 @inner_jit
-def least_sum(total: float, itemsize: int) -> float:
+def least_sum(total: float, itemsize: int, weighted: bool) -> float:
     """What the sum with a cluster must reach at least, for each of its objects, in a type of that many bytes."""
+    if weighted:
+        return np.floor(total * (1 - 1e-9)) if itemsize <= 2 else total * (1 - 1e-4)
     return np.floor(total + 1e-6) if itemsize <= 2 else total * (1 - 3e-7)
+
+
+@inner_jit
+def shared_weight(a: int, b: int, joins: Any, labels: Any, counts: Any, begin: Any, length: Any) -> float:
+    """Σ of what the pairs of two clusters' objects add, label by label: the same for (a, b) and (b, a)."""
+    total, e, f = 0.0, begin[a], begin[b]
+    end, stop = begin[a] + length[a], begin[b] + length[b]
+    while e < end and f < stop:
+        if labels[e] == labels[f]:
+            total += joins[labels[e]] * (np.float64(counts[e]) * np.float64(counts[f]))
+            e += 1
+            f += 1
+        elif labels[e] < labels[f]:
+            e += 1
+        else:
+            f += 1
+    return total
 
 
 @jit

@@ -13,7 +13,7 @@ def fill_row_tables(codes: Any, compared: Any, tables: Any) -> None:
     compared : IN Compared
     tables : OUT (d, 2) weighted similarity of each label with the row's, and the weight if both are labelled
     """
-    offsets, weights, similar, starts, _ = compared
+    offsets, weights, joins, similar, starts, _ = compared
     for t in range(codes.shape[0]):
         begin, none = offsets[t], offsets[t + 1] - 1
         k, c = none - begin, np.int64(codes[t])
@@ -23,7 +23,7 @@ def fill_row_tables(codes: Any, compared: Any, tables: Any) -> None:
         if c == k:
             continue
         if similar.shape[0] == 0:
-            tables[begin + c, 0] = weights[t]
+            tables[begin + c, 0] = joins[begin + c]
         else:
             for g in range(k):
                 tables[begin + g, 0] = weights[t] * similar[starts[t] + c * k + g]

@@ -5,6 +5,7 @@ from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
 from ensemblage.metrics._cluster_density import cluster_density
+from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
@@ -21,6 +22,7 @@ __all__ = [
     "certainty",
     "cluster_consensus",
     "cluster_density",
+    "cluster_weights",
     "coassociation",
     "consensus_cdf",
     "delta_area",

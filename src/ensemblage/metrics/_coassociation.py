@@ -15,6 +15,7 @@ from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import check_weights, shown
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels._pairs import associate, associate_levels
+from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
@@ -30,6 +31,7 @@ def coassociation(
     labels: ArrayLike | Any,
     *,
     weights: ArrayLike | None = None,
+    cluster_weights: Any = None,
     rows: Any = None,
     max_bytes: int | str = MAX_BYTES,
 ) -> NDArray[np.float64]:
@@ -41,6 +43,8 @@ def coassociation(
     ----------
     {labels}
     {weights}
+    {cluster_weights}
+        A pair that shares a cluster counts as much: LWCA of Huang, Wang & Lai (2018).
     rows : slice, or list or array of int or bool, optional
         The objects to take, in the order wanted. Default: all.
     max_bytes : int or str, default 2 GiB
@@ -50,8 +54,8 @@ def coassociation(
     Returns
     -------
     ndarray of shape (n, n)
-        Between 0 and 1, symmetric, 1 on the diagonal. Over the partitions that label both objects; 0, with a warning,
-        where there is none.
+        Between 0 and 1, symmetric, 1 on the diagonal, also with ``cluster_weights``. Over the partitions that label
+        both objects; 0, with a warning, where there is none.
 
     Raises
     ------
@@ -84,7 +88,13 @@ def coassociation(
     n, p = codes.shape
     needed = association_bytes(n, p, codes.dtype.itemsize, 8, thread_count(None))
     check_fits(needed, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
-    association, n_unknown = associations(codes, ensemble.n_clusters, w)
+    local = None
+    if cluster_weights is not None:
+        local = table_of_labels(check_cluster_weights(cluster_weights, ensemble, w, "coassociation"))
+    association, n_unknown = associations(codes, ensemble.n_clusters, w, local=local)
+    if local is not None:
+        diagonal = np.einsum("ii->i", association)
+        diagonal[(codes < ensemble.n_clusters).any(axis=1)] = 1
     if n_unknown:
         warnings.warn(
             f"No partition labels both objects of {n_unknown:,} of the {association.size:,} entries of the "
@@ -109,30 +119,40 @@ def _chosen_rows(rows: Any, n_objects: int) -> NDArray[np.intp]:
 
 
 def associations(
-    codes: NDArray[Any], n_clusters: NDArray[np.int64], weights: NDArray[np.float64], n_jobs: int | None = None
+    codes: NDArray[Any],
+    n_clusters: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_jobs: int | None = None,
+    local: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], int]:
-    """`coassociation` of coded rows, and the number of its entries that no partition labels."""
+    """`coassociation` of coded rows, and the number of its entries that no partition labels.
+
+    ``local`` are weights of the labels, (offsets[p],); with them a pair of equal rows has less than 1.
+    """
     n = len(codes)
     association, absent = np.empty((n, n)), n_clusters.astype(codes.dtype)
+    joins = np.tile(weights, (n, 1))
+    if local is not None:
+        joins *= local[codes + np.cumsum(n_clusters + 1) - n_clusters - 1]
     if are_few(n**2 * codes.shape[1]):
-        return _associations_of_few(codes, absent, weights)
+        return _associations_of_few(codes, absent, weights, joins)
     columns = np.ascontiguousarray(codes.T)
 
-    def fill(block: NDArray[Any], out: NDArray[np.float64]) -> int:
-        return associate(block, columns, absent, weights, np.empty(n), out)
+    def fill(block: NDArray[Any], joins: NDArray[np.float64], out: NDArray[np.float64]) -> int:
+        return associate(block, columns, absent, weights, joins, np.empty(n), out)
 
     size = rows_of_slice(n * codes.shape[1], 64)
-    return association, sum(map_rows(fill, (codes, association), n_jobs=n_jobs, size=size))
+    return association, sum(map_rows(fill, (codes, joins, association), n_jobs=n_jobs, size=size))
 
 
 def _associations_of_few(
-    codes: NDArray[Any], absent: NDArray[Any], weights: NDArray[np.float64]
+    codes: NDArray[Any], absent: NDArray[Any], weights: NDArray[np.float64], joins: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], int]:
     """`associations` without a kernel: the sums are added in the same order."""
     joined, labelled = np.zeros((2, len(codes), len(codes)))
-    for column, none, weight in zip(codes.T, absent, weights, strict=True):
+    for column, none, weight, own in zip(codes.T, absent, weights, joins.T, strict=True):
         both = np.logical_and.outer(column != none, column != none)
-        joined += weight * (np.equal.outer(column, column) & both)
+        joined += own[:, None] * (np.equal.outer(column, column) & both)
         labelled += weight * both
     unknown = labelled == 0
     return joined / np.where(unknown, 1, labelled), int(unknown.sum())

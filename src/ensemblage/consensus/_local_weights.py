@@ -1,0 +1,33 @@
+"""Weights of single clusters: a parameter of the methods that can count each cluster by its own."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._constraints import Constraints
+from ensemblage._ensemble import Ensemble
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, check_cluster_weights, table_of_labels
+
+
+class LocallyWeighted(BaseConsensus):
+    """A method with ``cluster_weights``; a fitted one has ``cluster_weights_`` if that was given."""
+
+    _parameter_constraints: ClassVar[Constraints] = {"cluster_weights": CLUSTER_WEIGHTS}
+
+    cluster_weights: Any
+    cluster_weights_: list[NDArray[np.float64]]
+
+    def _local_weights(self, rows: Rows, ensemble: Ensemble) -> NDArray[np.float64] | None:
+        """(offsets[p],) weight of each label, 0 for missing; None: 1 for all."""
+        self.__dict__.pop("cluster_weights_", None)  # of an earlier fit
+        if self.cluster_weights is None:
+            return None
+        voting = self._voting.tolist()
+        local = check_cluster_weights(self.cluster_weights, ensemble, rows.weights, type(self).__name__, voting)
+        of_partitions = dict(zip(voting, local, strict=True))
+        self.cluster_weights_ = [of_partitions.get(j, np.empty(0)) for j in range(self.n_features_in_)]
+        return table_of_labels(local)

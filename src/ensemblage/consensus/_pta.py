@@ -1,0 +1,256 @@
+"""PTA and PTGP: hierarchies and cuts by probability trajectories (Huang, Lai & Wang 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._constraints import MOST_TASKS, Bytes, Constraints, Whole, Words
+from ensemblage._ensemble import Ensemble
+from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._random import task_seeds
+from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
+from ensemblage.consensus._linkage import PER_OBJECT, PER_ROW, cut, linkage_matrix, merges_of_matrix
+from ensemblage.consensus._partition_graph import GraphConsensus
+from ensemblage.consensus._trajectories import (
+    WIDTH,
+    Associated,
+    EliteGraph,
+    cluster_similarities,
+    default_number,
+    elite_degrees,
+    elite_graph,
+    elite_thresholds,
+    trajectory_similarities,
+)
+from ensemblage.consensus._transfer_cut import cut_by_matrix
+from ensemblage.consensus.evidence import Cut, Dendrogram, Evidence, Lifetimes
+from ensemblage.kernels._condensed import AVERAGE, COMPLETE, SINGLE, Condensed
+from ensemblage.rows.threads import thread_count
+
+LINKAGES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE}
+
+
+class TrajectoryConsensus(BaseConsensus):
+    """A method that compares label rows by their probability trajectories."""
+
+    _parameter_constraints: ClassVar[Constraints] = {
+        "n_neighbors": [Whole(1), None],
+        "n_steps": [Whole(1, MOST_TASKS), None],
+        "max_bytes": [Bytes()],
+    }
+
+    n_neighbors: int | None
+    n_steps: int | None
+    max_bytes: int | str
+    n_neighbors_: int
+    n_steps_: int
+
+    def _holds_rows(self) -> str:
+        return "compares every row with every other"
+
+    def _elite_graph(self, rows: Rows) -> EliteGraph:
+        """The graph of elite neighbours; an error where it or what follows takes too much memory."""
+        m, p = rows.codes.shape
+        self.n_neighbors_ = default_number(m) if self.n_neighbors is None else int(self.n_neighbors)
+        self.n_steps_ = default_number(m) if self.n_steps is None else int(self.n_steps)
+        d, n_threads = int(rows.n_clusters.sum()), thread_count(self.n_jobs)
+        of_rows = m * (2 * p * rows.codes.dtype.itemsize + PER_ROW + 40 * n_threads) + PER_OBJECT * len(rows.inverse)
+        needed = OVERHEAD + of_rows + self._bytes_of_pairs(m, d, n_threads)
+        self._check_fits(needed, f"{m:,} label rows and {d:,} clusters")
+        associated = Associated.of(rows)
+        thresholds = elite_thresholds(associated, self.n_neighbors_, self.n_jobs)
+        degrees = elite_degrees(associated, thresholds, self.n_jobs)
+        n_links = int(degrees.sum())
+        self._check_fits(needed + 12 * n_links, f"{n_links:,} elite neighbours of {m:,} label rows")
+        return elite_graph(associated, thresholds, degrees, rows.counts, self.n_jobs)
+
+    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
+        """Bytes besides the graph for m rows and d clusters."""
+        raise NotImplementedError
+
+    def _check_fits(self, n_bytes: int, what: str) -> None:
+        advice = "Raise max_bytes, take some of the objects, or use KMeansConsensus, which compares no pairs."
+        check_fits(n_bytes, self.max_bytes, type(self).__name__, what, advice)
+
+
+@dataclass(eq=False, repr=False)
+class PTA(TrajectoryConsensus):
+    """Probability trajectory accumulation: linkage of label rows whose random walks are alike.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most the number of distinct label rows. None: the number with the
+        longest lifetime, as in `EvidenceAccumulation`.
+    linkage : {"average", "complete", "single"}, default "average"
+        Clusters are as similar as their label rows on average, their least or their most similar ones.
+    {trajectories}
+    {max_bytes}
+    {partition_weights}
+    {n_jobs}
+
+    Attributes
+    ----------
+    {clusters}
+    {trajectories_in}
+    linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
+        The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
+        objects that no partition labels last, at height 1.
+    lifetimes_ : dict of int to float
+        Lifetime of each number of clusters that has one above 0, by decreasing number.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or the fit would
+        take more than ``max_bytes``.
+
+    Notes
+    -----
+    {trajectories_notes}
+
+    The mean similarity of two clusters counts each label row once, however many objects have it (Eq. 14). Similarities
+    are rounded to 12 decimal places; of equally similar pairs the one with the smallest rows is merged first.
+
+    O(m² p + m e T) time for m distinct label rows with e elite neighbours in all and T steps; 8 m² + 12 e bytes.
+
+    References
+    ----------
+    D. Huang, J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", IEEE TKDE 28(5), 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ensemblage.consensus import PTA
+    >>> members = ["1111222332", "1112222333", "1122233444", "1111122221"]
+    >>> labels = np.array([[int(label) for label in member] for member in members]).T
+    >>> pta = PTA(3, n_neighbors=2, n_steps=3).fit(labels)
+    >>> pta.labels_
+    array([0, 0, 0, 0, 1, 2, 2, 1, 1, 2], dtype=int32)
+    >>> pta.linkage_matrix_[3:, 2].round(3)
+    array([0.115, 0.166, 0.196, 0.487, 0.541, 0.607])
+    """
+
+    _parameter_constraints: ClassVar[Constraints] = {"linkage": [Words(LINKAGES)]}
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    linkage: str = "average"
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+
+    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+        k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
+        similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
+        merges = merges_of_matrix(Condensed(similarities, np.empty(0), np.ones(len(rows))), LINKAGES[self.linkage])
+        self.linkage_matrix_ = linkage_matrix(merges, rows)
+        # Where rows have several objects, k = number of rows is no clustering into singletons.
+        lives = lifetimes(merges.heights, include_singletons=bool((rows.counts > 1).any()))
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
+        return cut(merges, k or longest)
+
+    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
+        return 8 * m * m + 16 * WIDTH * m * n_threads
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        found: list[Evidence] = []
+        if len(self.linkage_matrix_):
+            sizes, clusters = np.ones(len(self.labels_)), self.labels_.astype(np.int64)
+            found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
+        if self.lifetimes_:
+            found.append(Lifetimes(self.lifetimes_, self.n_clusters))
+        return tuple(found)
+
+
+@dataclass(eq=False, repr=False)
+class PTGP(TrajectoryConsensus, GraphConsensus):
+    """Probability trajectory graph partitioning: a graph of label rows and clusters, joined by random walks, is cut.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
+    {trajectories}
+    {max_bytes}
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the k-means.
+
+    Attributes
+    ----------
+    {clusters}
+    {trajectories_in}
+    eigenvalues_ : ndarray of shape (n_clusters,)
+        Leading eigenvalues of the walk from clusters to rows and back; the first is 1.
+    normalized_association_ : float
+        Sum over the clusters of the share of their weight in the graph that stays among their own label rows, by way of
+        the clusters of the ensemble; from 0 to ``n_clusters_``.
+    {partitions_in}
+
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, a parameter is out of
+        its range, or the fit would take more than ``max_bytes``.
+
+    Notes
+    -----
+    {trajectories_notes}
+
+    A label row is joined to a cluster by its mean similarity to the label rows of that cluster; the graph is cut by the
+    transfer cut, each row counting once. The similarities of all pairs are never made.
+
+    O(m² p + (m + d) e T + d³) time for m distinct label rows with e elite neighbours in all, T steps and d clusters;
+    16 m d + 12 e bytes.
+
+    References
+    ----------
+    D. Huang, J.-H. Lai, C.-D. Wang, "Robust ensemble clustering using probability trajectories", IEEE TKDE 28(5), 2016.
+    Z. Li, X.-M. Wu, S.-F. Chang, "Segmentation using superpixels: a bipartite graph partitioning approach", CVPR 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ensemblage.consensus import PTGP
+    >>> members = ["1111222332", "1112222333", "1122233444", "1111122221"]
+    >>> labels = np.array([[int(label) for label in member] for member in members]).T
+    >>> PTGP(3, n_neighbors=2, n_steps=3, random_state=0).fit(labels).labels_
+    array([0, 0, 0, 0, 1, 2, 2, 1, 1, 2], dtype=int32)
+    """
+
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    max_bytes: int | str = MAX_BYTES
+    weights: Any = None
+    n_jobs: int | None = None
+    random_state: Any = None
+
+    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+        self._check_enough_labels(rows, k)
+        B = cluster_similarities(self._elite_graph(rows), rows, self.n_steps_, self.n_jobs)
+        (seed,) = task_seeds(self.random_state, 1).tolist()
+        cut = cut_by_matrix(B, np.ones(len(rows), dtype=np.int64), k, seed, n_jobs=self.n_jobs)
+        self.eigenvalues_, self.normalized_association_ = cut.values, cut.association
+        return cut.parts
+
+    def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
+        return (Cut("normalized association", self.normalized_association_, float(self.n_clusters_)),)
+
+    def _bytes_of_pairs(self, m: int, d: int, n_threads: int) -> int:
+        k = int(self.n_clusters or 0)
+        width = min(WIDTH, d)
+        walks = 8 * width * m * (self.n_steps_ + 4) * n_threads
+        return 8 * m * d + max(walks, 8 * m * d + 40 * d * d + 20 * m * k)

@@ -1,0 +1,217 @@
+"""Probability trajectories (Huang, Lai & Wang 2016): how alike random walks are that begin at two label rows.
+
+The objects of a label row are the paper's microcluster. Rows are joined to their elite neighbours, those of largest
+co-association; a walk goes from row to row by P, and a row's trajectory is its distribution after 1, 2, …, T steps.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.consensus._base import Rows
+from ensemblage.kernels._trajectories import find_elite, find_thresholds, walk
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.slices import check_stopped, rows_of_slice
+from ensemblage.rows.threads import parallel_map
+
+MOST_ROWS = 64
+"""Rows whose neighbours a thread looks for at a time."""
+WIDTH = 32
+"""Vectors that walk side by side. Sums over rows do not depend on it, so no result does."""
+TILE = 512
+DIGITS = 12
+"""Decimal places of a similarity: below them is rounding, which would break ties."""
+
+
+class EliteGraph(NamedTuple):
+    """Who is whose elite neighbour, W: symmetric, its diagonal 0, in CSR."""
+
+    indptr: NDArray[np.int64]
+    neighbours: NDArray[np.int32]
+    links: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    """(m,) objects of each row, n."""
+    out: NDArray[np.float64]
+    """(m,) 1 over the degree, the sum of n_l w_il over the rows l; 0 for a row without neighbours."""
+
+    def forth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P times a matrix (m, b): P_ij = n_j w_ij / degree of i."""
+        return self._walked(self.counts, self.out, points)
+
+    def back(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """P' times a matrix (m, b)."""
+        return self._walked(self.out, self.counts, points)
+
+    def _walked(
+        self, before: NDArray[np.float64], after: NDArray[np.float64], points: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        check_stopped()
+        walked = np.empty_like(points)
+        walk(self.indptr, self.neighbours, self.links, before, after, points, walked)
+        return walked
+
+
+def default_number(m: int) -> int:
+    """Elite neighbours and steps for m rows: min(20, ⌊√m / 2⌋), at least 2."""
+    return max(2, min(20, math.isqrt(m) // 2))
+
+
+class Associated(NamedTuple):
+    """What co-associations are counted from."""
+
+    columns: NDArray[np.generic]
+    """(p, m) codes"""
+    absent: NDArray[np.generic]
+    """(p,) code for missing, or none if nothing is"""
+    weights: NDArray[np.float64] | None
+    """None: 1 each"""
+    total: float
+
+    @classmethod
+    def of(cls, rows: Rows) -> Associated:
+        codes = rows.codes[:]
+        absent = rows.n_clusters.astype(codes.dtype)
+        some_missing = bool((codes == absent).any())
+        weights = None if rows.equally_weighted else rows.weights
+        # The sum of the weights as the kernels make it, one after the other.
+        total = float(len(rows.weights) if weights is None else np.cumsum(weights)[-1])
+        return cls(codes.T.copy(order="C"), absent[: len(absent) if some_missing else 0], weights, total)
+
+    def counters(self) -> NDArray[np.generic]:
+        p, m = self.columns.shape
+        return np.empty((2, m), dtype=np.min_scalar_type(p) if self.weights is None else np.float64)
+
+    def blocks(self) -> list[slice]:
+        p, m = self.columns.shape
+        return row_blocks(m, rows_of_slice(m * p, MOST_ROWS))
+
+
+def elite_thresholds(associated: Associated, n_neighbors: int, n_jobs: int | None) -> NDArray[np.float64]:
+    """(m,) co-association that an elite neighbour of each row has at least, the K-th largest: ties are neighbours."""
+    m = associated.columns.shape[1]
+    thresholds = np.empty(m)
+
+    def find(rows: slice) -> None:
+        K, counters = min(n_neighbors, m), associated.counters()
+        find_thresholds(*associated, rows.start, rows.stop, K, counters, thresholds[rows])
+
+    parallel_map(find, associated.blocks(), n_jobs)
+    return thresholds
+
+
+def elite_degrees(associated: Associated, thresholds: NDArray[np.float64], n_jobs: int | None) -> NDArray[np.int64]:
+    """(m,) elite neighbours of each row, and rows that it is one of."""
+    degrees = np.empty(len(thresholds), dtype=np.int64)
+    none = np.empty(0, dtype=np.int32), np.empty(0)
+
+    def count(rows: slice) -> None:
+        counters = associated.counters()
+        find_elite(*associated, rows.start, rows.stop, thresholds, counters, degrees[rows], *none)
+
+    parallel_map(count, associated.blocks(), n_jobs)
+    return degrees
+
+
+def elite_graph(
+    associated: Associated,
+    thresholds: NDArray[np.float64],
+    degrees: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    n_jobs: int | None,
+) -> EliteGraph:
+    """The graph of the rows, which stand for ``counts`` objects each; as many entries as the degrees say."""
+    indptr = np.concatenate([[0], np.cumsum(degrees)])
+    neighbours, links = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1])
+
+    def fill(rows: slice) -> None:
+        counters, part = associated.counters(), slice(indptr[rows.start], indptr[rows.stop])
+        if part.start < part.stop:
+            found = np.empty(rows.stop - rows.start, dtype=np.int64)
+            find_elite(*associated, rows.start, rows.stop, thresholds, counters, found, neighbours[part], links[part])
+
+    parallel_map(fill, associated.blocks(), n_jobs)
+    n, ones = counts.astype(np.float64), np.ones(len(counts))
+    degree = np.empty((len(counts), 1))
+    walk(indptr, neighbours, links, n, ones, ones[:, None], degree)
+    out = np.divide(1.0, degree[:, 0], out=np.zeros(len(counts)), where=degree[:, 0] > 0)
+    return EliteGraph(indptr, neighbours, links, n, out)
+
+
+def trajectory_similarities(graph: EliteGraph, n_steps: int, n_jobs: int | None) -> NDArray[np.float64]:
+    """Cosines of the trajectories of all pairs, condensed; 0 with a row that has no neighbours.
+
+    G = sum over t of P^t (P^t)' is P (I + P (I + ...) P') P', T times over: O(r nnz T) time, one (r, r) matrix.
+    """
+    m = len(graph.counts)
+    G = np.zeros((m, m))
+
+    def walk_rows(rows: slice) -> None:
+        G[rows] = graph.forth(np.ascontiguousarray(G[rows].T)).T
+
+    for _ in range(n_steps):
+        G.flat[:: m + 1] += 1
+        for _ in range(2):
+            parallel_map(walk_rows, row_blocks(m, WIDTH), n_jobs)
+            _transpose(G)
+    scale = _inverse_roots(G.diagonal())
+    # An entry goes to where none stands that is still to be read.
+    condensed, start = G.reshape(-1), 0
+    for i in range(m - 1):
+        similarity = np.round(G[i, i + 1 :] * scale[i] * scale[i + 1 :], DIGITS)
+        condensed[start : start + m - 1 - i] = np.minimum(similarity, 1)
+        start += m - 1 - i
+    return condensed[:start]
+
+
+def _transpose(matrix: NDArray[np.float64]) -> None:
+    blocks = row_blocks(len(matrix), TILE)
+    for i, a in enumerate(blocks):
+        matrix[a, a] = matrix[a, a].T.copy()
+        for b in blocks[i + 1 :]:
+            upper = matrix[a, b].copy()
+            matrix[a, b] = matrix[b, a].T
+            matrix[b, a] = upper.T
+
+
+def _inverse_roots(squares: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.sqrt(np.divide(1.0, squares, out=np.zeros(len(squares)), where=squares > 0))
+
+
+def cluster_similarities(graph: EliteGraph, rows: Rows, n_steps: int, n_jobs: int | None) -> NDArray[np.float64]:
+    """B, (r, d): mean cosine of a row's trajectory with those of the rows of each cluster, without all pairs of rows.
+
+    A row without neighbours is like itself alone. With Y = G_ii^-1/2 times H, its columns divided by their sums, B is
+    G_ii^-1/2 times the sum over t of P^t (P^t)' Y. O(r nnz T) time for G_ii, O(d nnz T) for the rest.
+    """
+    m = len(rows)
+    H = rows.binary_matrix()
+    H = (H / H.sum(axis=0)).tocsc()
+    squares = np.zeros(m)
+
+    def square(block: slice) -> None:
+        points = np.zeros((m, block.stop - block.start))
+        points[np.arange(block.start, block.stop), np.arange(points.shape[1])] = 1
+        for _ in range(n_steps):
+            points = graph.back(points)
+            squares[block] += np.einsum("ij,ij->j", points, points)
+
+    parallel_map(square, row_blocks(m, WIDTH), n_jobs)
+    scale = _inverse_roots(squares)
+    B = np.empty(H.shape)
+
+    def fill(block: slice) -> None:
+        share = H[:, block].toarray()
+        steps = [scale[:, None] * share]
+        for _ in range(n_steps):
+            steps.append(graph.back(steps[-1]))
+        points = np.zeros_like(share)
+        while len(steps) > 1:
+            points = graph.forth(points + steps.pop())
+        B[:, block] = np.where(scale[:, None] > 0, scale[:, None] * points, share)
+
+    parallel_map(fill, row_blocks(H.shape[1], WIDTH), n_jobs)
+    return B

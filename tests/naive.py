@@ -795,3 +795,46 @@ def genie(X, k, threshold):
         clusters[clusters == b] = a
     _, first, labels = np.unique(clusters, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[labels], lengths[used], gini
+
+
+# ---- Latent classes (Topchy et al. 2004) and k-modes (Huang 1998) ----
+
+
+def latent_classes(labels, z, n_iter, weights=None):
+    """EM from responsibilities z, (n, k): log-likelihoods, and the responsibilities and the classes at the end."""
+    n, p = labels.shape
+    weights = np.ones(p) if weights is None else np.asarray(weights) / np.mean(weights)
+    trace = []
+    for _ in range(n_iter):
+        share, theta = z.mean(axis=0), []
+        for m in range(p):
+            known = labels[:, m] >= 0
+            values = range(labels[:, m].max() + 1)
+            theta.append(np.array([z[labels[:, m] == c].sum(axis=0) for c in values]) / z[known].sum(axis=0))
+        f = np.tile(share, (n, 1))
+        for i in range(n):
+            for m in range(p):
+                if labels[i, m] >= 0:
+                    f[i] *= theta[m][labels[i, m]] ** weights[m]
+        trace.append(float(np.log(f.sum(axis=1)).sum()))
+        z = f / f.sum(axis=1, keepdims=True)
+    return trace, z, (share, theta)
+
+
+def bic(labels, k, log_likelihood):
+    surplus = sum(len(set(column[column >= 0])) - 1 for column in labels.T)
+    return -2 * log_likelihood + (k - 1 + k * surplus) * np.log(len(labels))
+
+
+def modes(labels, clusters, weights=None):
+    """The commonest label of each cluster's members per partition, the first one on ties; and the cost."""
+    k, p = clusters.max() + 1, labels.shape[1]
+    weights = np.ones(p) if weights is None else weights
+    found = np.full((k, p), -1)
+    for c in range(k):
+        for m in range(p):
+            given = labels[clusters == c, m]
+            given = given[given >= 0] if (given >= 0).any() else labels[labels[:, m] >= 0, m]
+            found[c, m] = np.argmax(np.bincount(given))
+    wrong = (labels >= 0) & (labels != found[clusters])
+    return found, float((wrong * weights).sum())

@@ -22,6 +22,8 @@ from ensemblage import (
     EvidenceAccumulation,
     GreedyKMeansConsensus,
     KMeansConsensus,
+    KModesConsensus,
+    LatentClassConsensus,
     MajorityVoting,
     NegMM,
     Preprocessor,
@@ -43,6 +45,7 @@ REFUSED = "refused"
 
 KM, BKM, SEC, EAC = KMeansConsensus, BisectingKMeansConsensus, SpectralEnsembleClustering, EvidenceAccumulation
 GKCC, CC, ACV, BV = GreedyKMeansConsensus, ConsensusClustering, CumulativeVoting, BipartiteVoting
+LCA, KModes = LatentClassConsensus, KModesConsensus
 METIS = {"partitioner": "metis"}
 
 # The class, what else is given, the parameter, two values of it, the data.
@@ -132,6 +135,21 @@ TABLE = [
     (HBGF, METIS, "random_state", 0, 1, NOISE),
     (MajorityVoting, {}, "n_clusters", 3, None, PLANTED),
     (MajorityVoting, {}, "weights", ONE, TWO, PLANTED),
+    (KModes, {}, "n_clusters", 3, 4, NOISE),
+    (KModes, {"n_init": 1}, "init", "k-means++", "random", NOISE),
+    (KModes, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
+    (KModes, {"n_init": 1}, "max_iter", 1, 100, NOISE),
+    (KModes, {}, "tol", 0, 0.2, NOISE),
+    (KModes, {}, "weights", ONE, TWO, PLANTED),
+    (KModes, {"n_init": 1}, "random_state", 0, 1, NOISE),
+    (LCA, {}, "n_clusters", 3, None, NOISE),
+    (LCA, {"n_init": 1}, "init", "k-means++", "random", NOISE),
+    (LCA, {"n_init": 1}, "init", "random", GIVEN, NOISE),
+    (LCA, {"n_clusters": 5}, "n_init", 1, 10, NOISE),
+    (LCA, {"n_init": 1}, "max_iter", 1, 500, NOISE),
+    (LCA, {"n_init": 1}, "tol", 0, 0.5, NOISE),
+    (LCA, {}, "weights", ONE, TWO, PLANTED),
+    (LCA, {"n_init": 1}, "random_state", 0, 1, NOISE),
     (ACV, {}, "n_clusters", 3, None, PLANTED),
     (ACV, {}, "order", "entropy", "given", PLANTED),
     (ACV, {}, "order", "entropy", "divergence", PLANTED),

@@ -29,6 +29,8 @@ _HOME = {
     "BipartiteVoting": "ensemblage.consensus",
     "CSPA": "ensemblage.consensus",
     "HGPA": "ensemblage.consensus",
+    "KModesConsensus": "ensemblage.consensus",
+    "LatentClassConsensus": "ensemblage.consensus",
     "MajorityVoting": "ensemblage.consensus",
     "NegMM": "ensemblage.consensus",
     "MCLA": "ensemblage.consensus",

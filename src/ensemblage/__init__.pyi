@@ -20,6 +20,8 @@ from ensemblage.consensus import CumulativeVoting as CumulativeVoting
 from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation
 from ensemblage.consensus import GreedyKMeansConsensus as GreedyKMeansConsensus
 from ensemblage.consensus import KMeansConsensus as KMeansConsensus
+from ensemblage.consensus import KModesConsensus as KModesConsensus
+from ensemblage.consensus import LatentClassConsensus as LatentClassConsensus
 from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering

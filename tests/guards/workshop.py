@@ -70,6 +70,7 @@ NEAREST: dict[str, list[str]] = {
     "stability/_small_kmeans": ["choose_k"],
     "generation/": ["generation", "seeds", "parameters"],
     "generation/_greedy": ["greedy", "mixed", "parameters_count"],
+    "generation/_genie": ["genie"],
     "generation/_mixed": ["generation", "mixed"],
     "generation/_pools": ["generation", "compare"],
     "generation/_write": ["generation_disk"],
@@ -89,6 +90,7 @@ BY_METHOD = {
     "_evidence _linkage _label_similarity _lifetime": ["evidence", "lifetime"],
     "_gkcc": ["greedy"],
     "_majority": ["majority"],
+    "_lca _k_modes": ["latent"],
     "_negmm": ["negmm"],
 }
 for _names, _tests in BY_METHOD.items():

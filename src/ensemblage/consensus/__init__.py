@@ -12,7 +12,9 @@ from ensemblage.consensus._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._k_choice import KChoice, KRow
+from ensemblage.consensus._k_modes import KModesConsensus
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lca import LatentClassConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import METHODS, Method
@@ -35,7 +37,9 @@ __all__ = [
     "GreedyKMeansConsensus",
     "KChoice",
     "KMeansConsensus",
+    "KModesConsensus",
     "KRow",
+    "LatentClassConsensus",
     "MajorityVoting",
     "Method",
     "MontiChoice",

@@ -16,7 +16,9 @@ from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
+from ensemblage.consensus._k_modes import KModesConsensus
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lca import LatentClassConsensus
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._method import _METHODS, METHODS, Method
@@ -82,6 +84,16 @@ _METHODS |= {
         "O(n p² + p k³)",
         "O(n p)",
         "that of the reference",
+    ),
+    "k-modes": Method(
+        KModesConsensus, "Huang 1998; Luo, Kong & Li 2006: k-means with modes, on the labels themselves", *KMEANS
+    ),
+    "lca": Method(
+        LatentClassConsensus,
+        "Topchy, Jain & Punch 2004, mixture of latent classes by EM",
+        "O(n p k t)",
+        "O(n + d k)",
+        "the least BIC",
     ),
     "acv": Method(
         CumulativeVoting,

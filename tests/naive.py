@@ -838,3 +838,39 @@ def modes(labels, clusters, weights=None):
             found[c, m] = np.argmax(np.bincount(given))
     wrong = (labels >= 0) & (labels != found[clusters])
     return found, float((wrong * weights).sum())
+
+
+# ---- Distances of partitions (Hornik 2005) ----
+
+
+def partition_distance(a, b, kind):
+    """By membership matrices, pairs of objects and permutations of columns."""
+    a, b = a[(a >= 0) & (b >= 0)], b[(a >= 0) & (b >= 0)]
+    n = len(a)
+    if n == 0:
+        return np.nan
+    A, B = ((np.unique(z)[None] == z[:, None]).astype(float) for z in (a, b))
+    ka, kb = A.shape[1], B.shape[1]
+    k = max(ka, kb)
+    PA, PB = (np.hstack([M, np.zeros((n, k - M.shape[1]))]) for M in (A, B))
+    moved = min(np.abs(PA - PB[:, list(order)]).sum() for order in permutations(range(k)))
+    joined_a, joined_b = A @ A.T, B @ B.T
+    parted = np.triu(joined_a != joined_b, 1).sum()
+    either = np.triu((joined_a + joined_b) > 0, 1).sum()
+    if kind in ("euclidean", "manhattan", "ba-a"):
+        return {"euclidean": np.sqrt(moved), "manhattan": moved, "ba-a": moved / 2}[kind]
+    if kind in ("comembership", "symdiff", "rand", "jaccard"):
+        norm = np.linalg.norm(joined_a - joined_b)
+        shares = {"rand": parted / max(n * (n - 1) / 2, 1), "jaccard": parted / max(either, 1)}
+        return {"comembership": norm, "symdiff": parted, **shares}[kind]
+    if kind == "gv1":
+        few, many = (A, B) if ka <= kb else (B, A)
+        chosen = permutations(range(many.shape[1]), few.shape[1])
+        return min(np.linalg.norm(few - many[:, list(columns)]) for columns in chosen)
+    if kind == "ba-c":
+        reach = np.linalg.matrix_power(A.T @ B @ B.T @ A + np.eye(ka), ka) > 0
+        return ka + kb - 2 * len(np.unique(reach, axis=0))
+    P = A.T @ B / n
+    joint, first, second = (shannon(p) for p in (P.ravel(), P.sum(axis=1), P.sum(axis=0)))
+    shared = first + second - joint
+    return joint - shared if kind == "vi" else (1 - shared / joint if joint > 1e-12 else 0)

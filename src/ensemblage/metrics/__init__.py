@@ -12,6 +12,7 @@ from ensemblage.metrics._kmeans_loss import kmeans_loss
 from ensemblage.metrics._membership import membership_entropy
 from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
+from ensemblage.metrics._partition_distance import partition_distance, partition_distances
 from ensemblage.metrics._wat import weak_association_threshold
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "membership_entropy",
     "mm_index",
     "pac",
+    "partition_distance",
+    "partition_distances",
     "verdicts",
     "weak_association_threshold",
 ]

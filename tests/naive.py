@@ -874,3 +874,29 @@ def partition_distance(a, b, kind):
     joint, first, second = (shannon(p) for p in (P.ravel(), P.sum(axis=1), P.sum(axis=0)))
     shared = first + second - joint
     return joint - shared if kind == "vi" else (1 - shared / joint if joint > 1e-12 else 0)
+
+
+# ---- Medians of partitions (Hornik 2005; Gordon & Vichi 2001) ----
+
+
+def median_loss(labels, M, weights=None):
+    """Weighted mean over the partitions of the squared distance to M, least over permutations of its columns, on the
+    objects that a partition labels.
+    """
+    total, weights = 0.0, np.ones(labels.shape[1]) if weights is None else weights
+    for z, weight in zip(labels.T, weights, strict=True):
+        known = z >= 0
+        own = (np.unique(z[known])[None] == z[known, None]).astype(float)
+        k = max(own.shape[1], M.shape[1])
+        own, other = (np.hstack([A, np.zeros((len(A), k - A.shape[1]))]) for A in (own, M[known]))
+        total += weight * min(((own - other[:, list(order)]) ** 2).sum() for order in permutations(range(k)))
+    return total / np.sum(weights)
+
+
+def comembership_loss(labels, M, weights):
+    """Weighted mean over the partitions of the squared distance of M Mᵀ to their co-memberships."""
+    total = 0.0
+    for z, weight in zip(labels.T, weights, strict=True):
+        known = z >= 0
+        total += weight * ((M[known] @ M[known].T - (z[known, None] == z[known])) ** 2).sum()
+    return total / weights.sum()

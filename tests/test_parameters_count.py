@@ -17,8 +17,10 @@ from ensemblage import (
     MCLA,
     BipartiteVoting,
     BisectingKMeansConsensus,
+    ComembershipMedian,
     ConsensusClustering,
     CumulativeVoting,
+    EuclideanMedian,
     EvidenceAccumulation,
     GreedyKMeansConsensus,
     KMeansConsensus,
@@ -45,7 +47,7 @@ REFUSED = "refused"
 
 KM, BKM, SEC, EAC = KMeansConsensus, BisectingKMeansConsensus, SpectralEnsembleClustering, EvidenceAccumulation
 GKCC, CC, ACV, BV = GreedyKMeansConsensus, ConsensusClustering, CumulativeVoting, BipartiteVoting
-LCA, KModes = LatentClassConsensus, KModesConsensus
+LCA, KModes, SE, GV3 = LatentClassConsensus, KModesConsensus, EuclideanMedian, ComembershipMedian
 METIS = {"partitioner": "metis"}
 
 # The class, what else is given, the parameter, two values of it, the data.
@@ -150,6 +152,18 @@ TABLE = [
     (LCA, {"n_init": 1}, "tol", 0, 0.5, NOISE),
     (LCA, {}, "weights", ONE, TWO, PLANTED),
     (LCA, {"n_init": 1}, "random_state", 0, 1, NOISE),
+    (SE, {}, "n_clusters", 3, None, PLANTED),
+    (SE, {}, "memberships", "soft", "hard", PLANTED),
+    (SE, {}, "n_init", 1, 50, NOISE),
+    (SE, {"n_init": 1}, "max_iter", 1, 100, NOISE),
+    (SE, {"n_init": 1}, "refine", False, True, NOISE),
+    (SE, {}, "weights", ONE, TWO, PLANTED),
+    (SE, {"n_init": 7}, "random_state", 0, 1, NOISE),
+    (GV3, {}, "n_clusters", 3, None, PLANTED),
+    (GV3, {}, "n_init", 1, 10, NOISE),
+    (GV3, {}, "max_iter", 1, 500, NOISE),
+    (GV3, {}, "tol", 0, 0.5, NOISE),
+    (GV3, {}, "weights", ONE, TWO, PLANTED),
     (ACV, {}, "n_clusters", 3, None, PLANTED),
     (ACV, {}, "order", "entropy", "given", PLANTED),
     (ACV, {}, "order", "entropy", "divergence", PLANTED),

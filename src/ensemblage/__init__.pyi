@@ -15,8 +15,10 @@ from ensemblage.consensus import MCLA as MCLA
 from ensemblage.consensus import METHODS as METHODS
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
+from ensemblage.consensus import ComembershipMedian as ComembershipMedian
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
+from ensemblage.consensus import EuclideanMedian as EuclideanMedian
 from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation
 from ensemblage.consensus import GreedyKMeansConsensus as GreedyKMeansConsensus
 from ensemblage.consensus import KMeansConsensus as KMeansConsensus

@@ -91,6 +91,7 @@ BY_METHOD = {
     "_gkcc": ["greedy"],
     "_majority": ["majority"],
     "_lca _k_modes": ["latent"],
+    "_medians _gv3 _soft": ["medians", "voting"],
     "_negmm": ["negmm"],
 }
 for _names, _tests in BY_METHOD.items():

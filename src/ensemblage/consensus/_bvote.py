@@ -68,7 +68,7 @@ class BipartiteVoting(VotingConsensus):
     {js_alink}
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
-    weights : array-like of shape (n_partitions,), optional
+    weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes.
     {n_jobs}
     random_state : int, RandomState or None

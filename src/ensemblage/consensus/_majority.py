@@ -28,7 +28,7 @@ class MajorityVoting(BaseConsensus):
     n_clusters : int, optional
         Number of clusters of the consensus, at most the number of clusters of some partition. A cluster may win no
         object, so there may be fewer. None: as many as the reference has.
-    weights : array-like of shape (n_partitions,), optional
+    weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes, and counts in the choice
         of the reference.
     {n_jobs}

@@ -2,6 +2,7 @@
 
 from ensemblage._docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
+from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
 from ensemblage.metrics._cluster_density import cluster_density
@@ -18,6 +19,7 @@ from ensemblage.metrics._wat import weak_association_threshold
 __all__ = [
     "INTERNAL_INDICES",
     "Certainty",
+    "agreement_weights",
     "association_counts",
     "certainty",
     "cluster_consensus",

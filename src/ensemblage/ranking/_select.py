@@ -55,8 +55,7 @@ def best_of_groups(agreement: NDArray[np.float64], n_members: int) -> list[int]:
 
 @dataclass(eq=False, repr=False)
 class SelectMembers(TransformerMixin, BaseEstimator):
-    """Keep the partitions that a rule chooses, by default those that a ranking puts first: a label matrix in, one with
-    fewer columns out.
+    """Keep some of the partitions, by default those that a ranking puts first: a label matrix with fewer columns.
 
     Parameters
     ----------

@@ -212,7 +212,7 @@ class ComembershipMedian(BaseConsensus):
     >>> median.labels_
     array([0, 0, 0, 1, 1, 2, 2], dtype=int32)
     >>> median.membership_[2].round(1)
-    array([0.8, 0.2, 0. ])
+    array([0.7, 0.3, 0. ])
     """
 
     _parameter_constraints: ClassVar[Constraints] = {

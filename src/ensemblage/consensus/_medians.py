@@ -289,9 +289,9 @@ class EuclideanMedian(SoftConsensus):
     >>> labels = [[0, 1, 2], [0, 1, 2], [0, 1, 0], [1, 2, 0], [1, 2, 0], [2, 0, 1], [2, 0, 1]]
     >>> median = EuclideanMedian(n_clusters=3).fit(labels)
     >>> median.labels_
-    array([0, 0, 0, 1, 1, 2, 2], dtype=int32)
+    array([0, 0, 0, 2, 2, 1, 1], dtype=int32)
     >>> median.membership_[2].round(2)
-    array([0.67, 0.33, 0.  ])
+    array([0.67, 0.  , 0.33])
     >>> EuclideanMedian(memberships="hard").fit(labels).objective_  # one of three moves an object: 2 / 3
     0.6666666666666666
     """

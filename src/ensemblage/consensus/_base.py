@@ -11,12 +11,12 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words, parameter_constraints
+from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
-from ensemblage.consensus._method import METHODS, names_of
+from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
@@ -386,24 +386,6 @@ class InductiveConsensus(BaseConsensus):
         {predicted}
         """
         return self._predicted(self._encode(X))
-
-
-def finds_k(estimator: type[BaseConsensus]) -> bool:
-    """Whether a class has a rule for the number of clusters: whether it may be None."""
-    return None in parameter_constraints(estimator)["n_clusters"]
-
-
-def check_finds_k(estimator: BaseConsensus) -> None:
-    """Raise if an estimator without a number of clusters needs one."""
-    if finds_k(type(estimator)):
-        return
-    known = names_of(estimator)
-    name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
-    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
-    raise ValueError(
-        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
-        f"you want, or use a method that finds it: {able}."
-    )
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

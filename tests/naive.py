@@ -939,3 +939,108 @@ def representative_affinities(X, representatives, n_neighbors):
         for j in near:
             B[i, j] = np.exp(-(distances[i][j] ** 2) / (2 * sigma**2)) or np.finfo(float).eps
     return B, sigma
+
+
+# ---- Latent classes (Topchy et al. 2004) and k-modes (Huang 1998) ----
+
+
+def latent_classes(labels, z, n_iter, weights=None):
+    """EM from responsibilities z, (n, k): log-likelihoods, and the responsibilities and the classes at the end."""
+    n, p = labels.shape
+    weights = np.ones(p) if weights is None else np.asarray(weights) / np.mean(weights)
+    trace = []
+    for _ in range(n_iter):
+        share, theta = z.mean(axis=0), []
+        for m in range(p):
+            known = labels[:, m] >= 0
+            values = range(labels[:, m].max() + 1)
+            theta.append(np.array([z[labels[:, m] == c].sum(axis=0) for c in values]) / z[known].sum(axis=0))
+        f = np.tile(share, (n, 1))
+        for i in range(n):
+            for m in range(p):
+                if labels[i, m] >= 0:
+                    f[i] *= theta[m][labels[i, m]] ** weights[m]
+        trace.append(float(np.log(f.sum(axis=1)).sum()))
+        z = f / f.sum(axis=1, keepdims=True)
+    return trace, z, (share, theta)
+
+
+def bic(labels, k, log_likelihood):
+    surplus = sum(len(set(column[column >= 0])) - 1 for column in labels.T)
+    return -2 * log_likelihood + (k - 1 + k * surplus) * np.log(len(labels))
+
+
+def modes(labels, clusters, weights=None):
+    """The commonest label of each cluster's members per partition, the first one on ties; and the cost."""
+    k, p = clusters.max() + 1, labels.shape[1]
+    weights = np.ones(p) if weights is None else weights
+    found = np.full((k, p), -1)
+    for c in range(k):
+        for m in range(p):
+            given = labels[clusters == c, m]
+            given = given[given >= 0] if (given >= 0).any() else labels[labels[:, m] >= 0, m]
+            found[c, m] = np.argmax(np.bincount(given))
+    wrong = (labels >= 0) & (labels != found[clusters])
+    return found, float((wrong * weights).sum())
+
+
+# ---- Distances of partitions (Hornik 2005) ----
+
+
+def partition_distance(a, b, kind):
+    """By membership matrices, pairs of objects and permutations of columns."""
+    a, b = a[(a >= 0) & (b >= 0)], b[(a >= 0) & (b >= 0)]
+    n = len(a)
+    if n == 0:
+        return np.nan
+    A, B = ((np.unique(z)[None] == z[:, None]).astype(float) for z in (a, b))
+    ka, kb = A.shape[1], B.shape[1]
+    k = max(ka, kb)
+    PA, PB = (np.hstack([M, np.zeros((n, k - M.shape[1]))]) for M in (A, B))
+    moved = min(np.abs(PA - PB[:, list(order)]).sum() for order in permutations(range(k)))
+    joined_a, joined_b = A @ A.T, B @ B.T
+    parted = np.triu(joined_a != joined_b, 1).sum()
+    either = np.triu((joined_a + joined_b) > 0, 1).sum()
+    if kind in ("euclidean", "manhattan", "ba-a"):
+        return {"euclidean": np.sqrt(moved), "manhattan": moved, "ba-a": moved / 2}[kind]
+    if kind in ("comembership", "symdiff", "rand", "jaccard"):
+        norm = np.linalg.norm(joined_a - joined_b)
+        shares = {"rand": parted / max(n * (n - 1) / 2, 1), "jaccard": parted / max(either, 1)}
+        return {"comembership": norm, "symdiff": parted, **shares}[kind]
+    if kind == "gv1":
+        few, many = (A, B) if ka <= kb else (B, A)
+        chosen = permutations(range(many.shape[1]), few.shape[1])
+        return min(np.linalg.norm(few - many[:, list(columns)]) for columns in chosen)
+    if kind == "ba-c":
+        reach = np.linalg.matrix_power(A.T @ B @ B.T @ A + np.eye(ka), ka) > 0
+        return ka + kb - 2 * len(np.unique(reach, axis=0))
+    P = A.T @ B / n
+    joint, first, second = (shannon(p) for p in (P.ravel(), P.sum(axis=1), P.sum(axis=0)))
+    shared = first + second - joint
+    return joint - shared if kind == "vi" else (1 - shared / joint if joint > 1e-12 else 0)
+
+
+# ---- Medians of partitions (Hornik 2005; Gordon & Vichi 2001) ----
+
+
+def median_loss(labels, M, weights=None):
+    """Weighted mean over the partitions of the squared distance to M, least over permutations of its columns, on the
+    objects that a partition labels.
+    """
+    total, weights = 0.0, np.ones(labels.shape[1]) if weights is None else weights
+    for z, weight in zip(labels.T, weights, strict=True):
+        known = z >= 0
+        own = (np.unique(z[known])[None] == z[known, None]).astype(float)
+        k = max(own.shape[1], M.shape[1])
+        own, other = (np.hstack([A, np.zeros((len(A), k - A.shape[1]))]) for A in (own, M[known]))
+        total += weight * min(((own - other[:, list(order)]) ** 2).sum() for order in permutations(range(k)))
+    return total / np.sum(weights)
+
+
+def comembership_loss(labels, M, weights):
+    """Weighted mean over the partitions of the squared distance of M Mᵀ to their co-memberships."""
+    total = 0.0
+    for z, weight in zip(labels.T, weights, strict=True):
+        known = z >= 0
+        total += weight * ((M[known] @ M[known].T - (z[known, None] == z[known])) ** 2).sum()
+    return total / weights.sum()

@@ -21,7 +21,7 @@ from conformance import (
 from numpy.testing import assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage import METHODS, BipartiteVoting, ConsensusClustering, CumulativeVoting, make_consensus
+from ensemblage import METHODS, BipartiteVoting, ConsensusClustering, CumulativeVoting, EuclideanMedian, make_consensus
 
 ON_COORDINATES = {"check_clustering": "it wants ARI > 0.4 on raw coordinates, which are no labels"}
 SHUFFLED = {
@@ -33,7 +33,8 @@ SHUFFLED = {
 def expected_failures(estimator):
     if isinstance(estimator, ConsensusClustering):
         return {}
-    return ON_COORDINATES | (SHUFFLED if isinstance(estimator, BipartiteVoting | CumulativeVoting) else {})
+    by_content = isinstance(estimator, BipartiteVoting | CumulativeVoting | EuclideanMedian)
+    return ON_COORDINATES | (SHUFFLED if by_content else {})
 
 
 def label_consensus():

@@ -18,11 +18,15 @@ from ensemblage.consensus import PTA as PTA
 from ensemblage.consensus import PTGP as PTGP
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
+from ensemblage.consensus import ComembershipMedian as ComembershipMedian
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
+from ensemblage.consensus import EuclideanMedian as EuclideanMedian
 from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation
 from ensemblage.consensus import GreedyKMeansConsensus as GreedyKMeansConsensus
 from ensemblage.consensus import KMeansConsensus as KMeansConsensus
+from ensemblage.consensus import KModesConsensus as KModesConsensus
+from ensemblage.consensus import LatentClassConsensus as LatentClassConsensus
 from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering

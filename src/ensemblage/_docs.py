@@ -103,13 +103,13 @@ max_iter : int, default 100
     Most iterations per start.
 tol : float, default 0
     A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself."""
-_PARTITION_WEIGHTS = """\
-weights : array-like of shape (n_partitions,), optional
-    Weight of each partition; 0 leaves it out. Default: one each."""
 _CLUSTER_WEIGHTS = """\
 cluster_weights : {"eci"}, float or list of array-like, optional
     Weight of each cluster: "eci" or a number θ > 0 is that of `metrics.cluster_weights`, with θ = .4 or that number; a
     list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels. Default: 1."""
+_PARTITION_WEIGHTS = """\
+weights : array-like of shape (n_partitions,) or "agreement", optional
+    Weight of each partition; 0 leaves it out. "agreement" is that of `metrics.agreement_weights`. Default: one each."""
 _JOBS = """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it."""

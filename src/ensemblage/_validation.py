@@ -195,7 +195,7 @@ def weight_unit(weights: Any) -> float:
     The only weight > 0 if all are alike, so that the same weight for all partitions is no weight at all. Otherwise the
     power of two that brings the largest weight into (½, 1], or the largest power of two that there is.
     """
-    if weights is None:
+    if weights is None or isinstance(weights, str):  # weights by a rule: the largest is 1
         return 1.0
     given = np.asarray(weights, dtype=np.float64)
     largest = float(given.max())

@@ -70,6 +70,7 @@ NEAREST: dict[str, list[str]] = {
     "stability/_small_kmeans": ["choose_k"],
     "generation/": ["generation", "seeds", "parameters"],
     "generation/_greedy": ["greedy", "mixed", "parameters_count"],
+    "generation/_genie": ["genie"],
     "generation/_mixed": ["generation", "mixed"],
     "generation/_uspec": ["uspec"],
     "generation/_pools": ["generation", "compare"],
@@ -95,6 +96,8 @@ BY_METHOD = {
     "_transfer_cut _points": ["transfer_cut", "graph"],
     "_gkcc": ["greedy"],
     "_majority": ["majority"],
+    "_lca _k_modes": ["latent"],
+    "_medians _gv3 _soft": ["medians", "voting"],
     "_negmm": ["negmm"],
 }
 for _names, _tests in BY_METHOD.items():

@@ -9,13 +9,17 @@ from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._gkcc import GreedyKMeansConsensus
+from ensemblage.consensus._gv3 import ComembershipMedian
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
 from ensemblage.consensus._k_choice import KChoice, KRow
+from ensemblage.consensus._k_modes import KModesConsensus
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lca import LatentClassConsensus
 from ensemblage.consensus._lce import LCE
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._medians import EuclideanMedian
 from ensemblage.consensus._method import METHODS, Method
 from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
@@ -34,13 +38,17 @@ __all__ = [
     "PTGP",
     "BipartiteVoting",
     "BisectingKMeansConsensus",
+    "ComembershipMedian",
     "ConsensusClustering",
     "CumulativeVoting",
+    "EuclideanMedian",
     "EvidenceAccumulation",
     "GreedyKMeansConsensus",
     "KChoice",
     "KMeansConsensus",
+    "KModesConsensus",
     "KRow",
+    "LatentClassConsensus",
     "MajorityVoting",
     "Method",
     "MontiChoice",

@@ -104,7 +104,7 @@ class CumulativeVoting(VotingConsensus):
     {js_alink}
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the reference are a candidate too.
-    weights : array-like of shape (n_partitions,), optional
+    weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes: 2 is the partition twice.
     {n_jobs}
 

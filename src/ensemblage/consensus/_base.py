@@ -11,17 +11,18 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Constraints, Jobs, Values, Whole, parameter_constraints
+from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
-from ensemblage.consensus._method import METHODS, names_of
+from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
+from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows, map_rows
@@ -139,13 +140,19 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "n_clusters": [Whole(1), None],
-        "weights": [Values("one number ≥ 0 per partition", "Give one weight per partition."), None],
+        "weights": [
+            Values("one number ≥ 0 per partition", "Give one weight per partition."),
+            Words(["agreement"]),
+            None,
+        ],
         "n_jobs": [Jobs()],
     }
 
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
+    weights_: Any
+    """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
     n_features_in_: int
     labels_: NDArray[np.int32]
     confidence_: NDArray[np.float64]
@@ -190,7 +197,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         if sample_weight is not None:
             ensemble = WeightedEnsemble.of(ensemble, check_sample_weight(sample_weight, len(ensemble)))
-        weights = check_weights(self.weights, ensemble.shape[1], type(self).__name__)
+        self.weights_ = self._given_weights(ensemble)
+        weights = check_weights(self.weights_, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
         if len(self._voting) < len(weights):
@@ -210,6 +218,12 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             if len(left_out):
                 self.labels_[left_out] = self._predicted(ensemble.rows.take(left_out))
         return self
+
+    def _given_weights(self, ensemble: Ensemble) -> Any:
+        """(p,) weights as they were asked for."""
+        if isinstance(self.weights, str):
+            return weights_by_agreement(ensemble, n_jobs=self.n_jobs)
+        return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
 
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         """(n,) cluster of each row of codes, which need not have been fitted; -1 if the method cannot tell."""
@@ -379,24 +393,6 @@ class InductiveConsensus(BaseConsensus):
         {predicted}
         """
         return self._predicted(self._encode(X))
-
-
-def finds_k(estimator: type[BaseConsensus]) -> bool:
-    """Whether a class has a rule for the number of clusters: whether it may be None."""
-    return None in parameter_constraints(estimator)["n_clusters"]
-
-
-def check_finds_k(estimator: BaseConsensus) -> None:
-    """Raise if an estimator without a number of clusters needs one."""
-    if finds_k(type(estimator)):
-        return
-    known = names_of(estimator)
-    name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
-    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
-    raise ValueError(
-        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
-        f"you want, or use a method that finds it: {able}."
-    )
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

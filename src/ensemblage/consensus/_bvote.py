@@ -68,7 +68,7 @@ class BipartiteVoting(VotingConsensus):
     {js_alink}
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
-    weights : array-like of shape (n_partitions,), optional
+    weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes.
     {n_jobs}
     random_state : int, RandomState or None
@@ -106,6 +106,10 @@ class BipartiteVoting(VotingConsensus):
 
     Missing labels: a partition that does not label an object does not vote for it; the object's row of Ū is the mean
     of the votes it has. Matching counts the votes on the objects that the partition labels.
+
+    One pass over partitions of as many clusters as are wanted is the voting of Dimitriadou et al. (DWH): with shares
+    s_b = w_b / Σ w so far, M ← (1 - s_b) M + s_b (the partition matched to M), which is the mean of the matched ones.
+    Where they have fewer columns than some partition, DWH projects after every step; `EuclideanMedian` does so.
 
     With the same seed, neither the order of the partitions nor the names of the labels matter, nor, unless the ensemble
     is symmetric, that of the objects: ties are broken as in `CumulativeVoting`.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,16 +92,15 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
 
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         if not isinstance(self.init, str):
-            return lloyd(rows, self._utility, self._given(ensemble, k), self.max_iter, self.tol, self.n_jobs)
+            given = given_profile(self, ensemble, k)
+            return lloyd(rows, self._utility, given, self.max_iter, self.tol, self.n_jobs)
         return self._best_of_starts(rows, k, task_seeds(self.random_state, self.n_init))
 
     def _best_of_starts(self, rows: Rows, k: int, seeds: NDArray[np.int64]) -> Start:
         def start(seed: int) -> Start:
             return self._start(rows, self._utility, k, int(seed))
 
-        # Few rows: one start per thread. Many: every start uses all threads, and only the best is kept.
-        starts = parallel_map(start, seeds, self.n_jobs) if len(rows) <= BLOCK_ROWS else map(start, seeds)
-        return min(starts, key=lambda start: start.loss)
+        return least_loss(start, seeds, rows, self.n_jobs)
 
     def _start(self, rows: Rows, utility: Utility, k: int, seed: int) -> Start:
         random = np.random.RandomState(seed)
@@ -110,25 +110,43 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
             seeds = seed_far_apart(rows, utility, k, random, self.n_jobs)
         return lloyd(rows, utility, seeds, self.max_iter, self.tol, self.n_jobs)
 
-    def _given(self, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
-        """Profile of the clustering given as ``init``."""
-        init, counts = Ensemble.from_partitions([self.init]), sample_weight_of(ensemble)
-        if counts is None:
-            counts = np.ones(len(ensemble), dtype=np.int64)
-        elif len(init) == len(ensemble):
-            init = WeightedEnsemble.of(init, counts)
-        if len(init) != len(ensemble) or init.n_clusters[0] != k:
-            raise ValueError(
-                f"init of {type(self).__name__} must label the {len(ensemble)} objects with {k} clusters. "
-                f"Got {len(init)} labels of {init.n_clusters[0]} clusters. Give one label per object, or a name."
-            )
-        clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
-        return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, self.n_jobs)
-
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         # In the order of the fit, in which ties went to the first.
         nearest = nearest_centroids(codes, self._utility, self._centroids, self.n_jobs)
         return np.append(self._number, -1)[nearest].astype(np.int32)
+
+
+class Judged(Protocol):
+    """What a start ends with."""
+
+    @property
+    def loss(self) -> float: ...
+
+
+S = TypeVar("S", bound=Judged)
+
+
+def least_loss(start: Callable[[int], S], seeds: NDArray[np.int64], rows: Rows, n_jobs: int | None) -> S:
+    """The best of the starts from several seeds, the first one on ties."""
+    # Few rows: one start per thread. Many: every start uses all threads, and only the best is kept.
+    starts = parallel_map(start, seeds, n_jobs) if len(rows) <= BLOCK_ROWS else map(start, seeds)
+    return min(starts, key=lambda start: start.loss)
+
+
+def given_profile(estimator: Any, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    """Profile of the clustering given as ``init``."""
+    init, counts = Ensemble.from_partitions([estimator.init]), sample_weight_of(ensemble)
+    if counts is None:
+        counts = np.ones(len(ensemble), dtype=np.int64)
+    elif len(init) == len(ensemble):
+        init = WeightedEnsemble.of(init, counts)
+    if len(init) != len(ensemble) or init.n_clusters[0] != k:
+        raise ValueError(
+            f"init of {type(estimator).__name__} must label the {len(ensemble)} objects with {k} clusters. "
+            f"Got {len(init)} labels of {init.n_clusters[0]} clusters. Give one label per object, or a name."
+        )
+    clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
+    return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, estimator.n_jobs)
 
 
 def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:

@@ -28,7 +28,7 @@ class MajorityVoting(BaseConsensus):
     n_clusters : int, optional
         Number of clusters of the consensus, at most the number of clusters of some partition. A cluster may win no
         object, so there may be fewer. None: as many as the reference has.
-    weights : array-like of shape (n_partitions,), optional
+    weights : array-like of shape (n_partitions,) or "agreement", optional
         Weight of each partition; 0 leaves it out. Default: one each. It is that of its votes, and counts in the choice
         of the reference.
     {n_jobs}
@@ -93,25 +93,32 @@ class MajorityVoting(BaseConsensus):
         reference = int(enough[np.argmax(agreements(ensemble, rows.weights, self.n_jobs)[enough])])
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
-        return without_gaps(self._vote(rows, order.partitions, _matched(rows, order, reference, k, self.n_jobs), k))
-
-    def _vote(self, rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-        """Cluster of each row. Votes are added in an order by content: sums of weights may differ by rounding."""
-        labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
-        offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
-        votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
-        clusters = np.empty(len(rows), dtype=np.int64)
-
-        def count(codes: Any, clusters: Any) -> None:
-            assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
-
-        rows.codes.columns(order).map(count, writes=[clusters], n_jobs=self.n_jobs)
-        return clusters
+        meant = _matched(rows, order, reference, k, self.n_jobs)
+        return without_gaps(commonest(rows, order.partitions, meant, k, self.n_jobs))
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
         tally_clusters(clusters, rows.counts, sizes, np.zeros_like(sizes))
         return np.argsort(np.argsort(-sizes, kind="stable"))  # ties by the clusters of the reference
+
+
+def commonest(
+    rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int, n_jobs: int | None
+) -> NDArray[np.int64]:
+    """The one of k clusters that most labels of each row mean, the first one on ties; -1 in ``meant`` is none.
+
+    Votes are added in ``order``, which is by content: sums of weights may differ by rounding.
+    """
+    labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
+    offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
+    votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
+    clusters = np.empty(len(rows), dtype=np.int64)
+
+    def count(codes: Any, clusters: Any) -> None:
+        assign_to_groups(codes, offsets, meant, votes, ones, np.zeros(len(codes)), clusters)
+
+    rows.codes.columns(order).map(count, writes=[clusters], n_jobs=n_jobs)
+    return clusters
 
 
 def _matched(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:

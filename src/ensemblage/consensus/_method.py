@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ensemblage._constraints import parameter_constraints
+
 if TYPE_CHECKING:
     from ensemblage.consensus._base import BaseConsensus
 
@@ -45,3 +47,18 @@ def names_of(estimator: BaseConsensus) -> list[str]:
         if method.estimator is type(estimator)
         and all(repr(getattr(estimator, key)) == repr(value) for key, value in method.parameters.items())
     ]
+
+
+def check_finds_k(estimator: BaseConsensus) -> None:
+    """Raise if an estimator without a number of clusters needs one: if its class has no rule for it, so that None is no
+    value of the parameter.
+    """
+    if None in parameter_constraints(type(estimator))["n_clusters"]:
+        return
+    known = names_of(estimator)
+    name = type(estimator).__name__ + (f" ({', '.join(known)})" if known else "")
+    able = ", ".join(name for name, method in METHODS.items() if method.finds_k)
+    raise ValueError(
+        f"n_clusters of {name} must be given: it has no rule to find it. Got None. Give the number of clusters that "
+        f"you want, or use a method that finds it: {able}."
+    )

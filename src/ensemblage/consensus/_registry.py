@@ -14,21 +14,29 @@ from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
+from ensemblage.consensus._gv3 import ComembershipMedian
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
+from ensemblage.consensus._k_modes import KModesConsensus
 from ensemblage.consensus._kcc import KMeansConsensus
+from ensemblage.consensus._lca import LatentClassConsensus
 from ensemblage.consensus._lce import LCE
 from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
+from ensemblage.consensus._medians import EuclideanMedian
 from ensemblage.consensus._method import _METHODS, METHODS, Method
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
-LIFETIME = "the longest lifetime"
+LIFETIME, LARGEST = "the longest lifetime", "that of the largest partition"
 KMEANS, WAT = ("O(n p k t)", "O(n + d k)"), ("O(n² (p + t))", "O(n²)")
 LINKS = ("O(n p² + d³ + n k² t)", "O(n k + d²)")
 """Time and memory."""
+
+
+def _hard(paper: str) -> Method:
+    return Method(EuclideanMedian, paper, "O(n p² + (n p k + p k³) t)", "O(d²)", LARGEST, {"memberships": "hard"})
 
 
 def _eac(linkage: str, memory: str) -> Method:
@@ -144,6 +152,28 @@ _METHODS |= {
         "O(n p² + p k³)",
         "O(n p)",
         "that of the reference",
+    ),
+    "k-modes": Method(
+        KModesConsensus, "Huang 1998; Luo, Kong & Li 2006: k-means with modes, on the labels themselves", *KMEANS
+    ),
+    "lca": Method(
+        LatentClassConsensus,
+        "Topchy, Jain & Punch 2004, mixture of latent classes by EM",
+        "O(n p k t)",
+        "O(n + d k)",
+        "the least BIC",
+    ),
+    "soft-euclidean": Method(
+        EuclideanMedian, "Hornik & Böhm 2008, soft Euclidean median (SE)", "O(n p² + (d² k + p k³) t)", "O(d²)", LARGEST
+    ),
+    "hard-euclidean": _hard("Hornik & Böhm 2008, hard Euclidean median (HE)"),
+    "hard-manhattan": _hard("Hornik 2005, hard Manhattan median (HM), the same as hard-euclidean"),
+    "gv3": Method(
+        ComembershipMedian,
+        "Gordon & Vichi 2001, third model: soft co-memberships",
+        "O(n p k t)",
+        "O(n (p + k))",
+        LARGEST,
     ),
     "acv": Method(
         CumulativeVoting,

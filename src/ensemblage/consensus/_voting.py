@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._constraints import Constraints, Flag, Words
 from ensemblage._ensemble import Ensemble
@@ -18,7 +17,7 @@ from ensemblage.consensus._aggregation import (
     entropy,
     order_by_entropy,
 )
-from ensemblage.consensus._base import InductiveConsensus, Rows
+from ensemblage.consensus._base import Rows
 from ensemblage.consensus._js_alink import (
     average_linkage,
     bottleneck_linkage,
@@ -27,12 +26,11 @@ from ensemblage.consensus._js_alink import (
     sum_of_entropies,
 )
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
-from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, Memberships
-from ensemblage.kernels._profiles import tally_clusters
-from ensemblage.rows.protocol import LabelRows, map_rows
+from ensemblage.consensus._soft import SoftConsensus
+from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
 
 
-class VotingConsensus(InductiveConsensus):
+class VotingConsensus(SoftConsensus):
     """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
 
     _parameter_constraints: ClassVar[Constraints] = {
@@ -48,16 +46,12 @@ class VotingConsensus(InductiveConsensus):
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_wanted(rows)
         order = order_by_entropy(rows, ensemble, self.n_jobs)
-        self._rows = rows
         self._aggregate, sums = self._aggregated(rows, order, k)
         self._extract(rows, sums)
         if k is None and self.lifetimes_:
             k = longest_lifetime(self.lifetimes_)
         # One or two clusters: there is nothing between them and a single one.
         return self._assign(rows, k or len(self.linkage_matrix_) + 1)
-
-    def _holds_rows(self) -> str:
-        return ""
 
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         """Ū and its sums over labels; keeps ``order_`` and ``losses_``."""
@@ -101,28 +95,10 @@ class VotingConsensus(InductiveConsensus):
     def _assign(self, rows: Rows, k: int) -> NDArray[np.int32]:
         """Cut the hierarchy; the cluster of each row is its largest membership."""
         groups = cut_by_merges(self.linkage_matrix_, k)
-        self._groups = self._aggregate.merged(groups)
-        group = self._most_likely(rows.codes)
-        sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
-        tally_clusters(group, rows.counts, sizes, first)
-        self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)
+        merged = self._aggregate.merged(groups)
+        clusters = self._place(rows, merged, merged)
         self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
-        self._memberships = self._aggregate.merged(self.clusters_of_reference_)
-        return np.append(self._cluster_of, np.int32(-1))[group]
-
-    def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
-        return np.arange(int(clusters.max()) + 1)  # numbered already, ties by the columns of the aggregate
-
-    def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
-        """Group of each row, -1 = none; the one with the first column of the aggregate on ties."""
-        group, groups = np.empty(len(codes), dtype=np.int32), self._groups
-
-        def place(codes: NDArray[Any], group: NDArray[np.int32]) -> None:
-            means = groups.rows_of(codes)
-            group[:] = np.where(np.isnan(means[:, 0]), -1, means.argmax(axis=1))
-
-        codes.map(place, writes=[group], n_jobs=self.n_jobs)
-        return group
+        return clusters
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         found: list[Evidence] = []
@@ -131,47 +107,9 @@ class VotingConsensus(InductiveConsensus):
         if len(self.linkage_matrix_):
             clusters, distance = self.clusters_of_reference_.astype(np.int64), "Jensen–Shannon divergence"
             found.append(Dendrogram(self.linkage_matrix_, np.empty(0), clusters, "cluster", self.linkage, distance))
-        membership, sizes = self.predict_membership(ensemble[objects]), np.ones(len(objects))
-        return (*found, Memberships(membership, self.labels_[objects].astype(np.int64), sizes))
-
-    def _of_objects(self, aggregate: AggregatedPartition) -> NDArray[np.float64]:
-        """The row of Ū of every object that was fitted."""
-        check_is_fitted(self)
-        rows = self._rows
-        soft = np.full((len(rows.inverse), aggregate.W.shape[1]), np.nan)
-
-        def fill(inverse: NDArray[Any], soft: NDArray[np.float64]) -> None:
-            labelled = inverse < len(rows)
-            soft[labelled] = aggregate.rows_of(rows.codes[inverse[labelled]])
-
-        # Objects are in no order of their rows: rows on disk are read once for each block of objects.
-        map_rows(fill, [rows.inverse, soft], n_jobs=self.n_jobs, size=rows.codes.take_size)
-        return soft
+        return (*found, *super()._evidence(ensemble, objects))
 
     @property
     def aggregate_(self) -> NDArray[np.float64]:
         """The aggregated partition Ū, (n_objects, k0): computed at every access."""
         return self._of_objects(self._aggregate)
-
-    @property
-    def membership_(self) -> NDArray[np.float64]:
-        """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""
-        return self._of_objects(self._memberships)
-
-    def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
-        return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
-
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new label rows in the clusters.
-
-        Parameters
-        ----------
-        {new_labels}
-
-        Returns
-        -------
-        ndarray of shape (n_new, k)
-            Rows sum to 1; NaN where no partition votes.
-        """
-        codes = self._encode(X)
-        return np.concatenate(codes.map(self._memberships.rows_of, n_jobs=self.n_jobs))

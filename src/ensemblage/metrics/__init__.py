@@ -2,6 +2,7 @@
 
 from ensemblage._docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
+from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
 from ensemblage.metrics._cluster_density import cluster_density
@@ -13,11 +14,13 @@ from ensemblage.metrics._kmeans_loss import kmeans_loss
 from ensemblage.metrics._membership import membership_entropy
 from ensemblage.metrics._mm_index import mm_index
 from ensemblage.metrics._monti import cluster_consensus, consensus_cdf, delta_area, item_consensus, pac
+from ensemblage.metrics._partition_distance import partition_distance, partition_distances
 from ensemblage.metrics._wat import weak_association_threshold
 
 __all__ = [
     "INTERNAL_INDICES",
     "Certainty",
+    "agreement_weights",
     "association_counts",
     "certainty",
     "cluster_consensus",
@@ -36,6 +39,8 @@ __all__ = [
     "membership_entropy",
     "mm_index",
     "pac",
+    "partition_distance",
+    "partition_distances",
     "verdicts",
     "weak_association_threshold",
 ]

@@ -114,7 +114,7 @@ def agreement_with(
 ) -> NDArray[np.float64]:
     """Agreement of a clustering with each partition: (p,), NaN where they share no object."""
     clusters, sizes = code_clustering(clustering, len(ensemble))
-    counts, f = np.ones(len(ensemble), dtype=np.int64), _summand(measure, len(ensemble))
+    counts, f = np.ones(len(ensemble), dtype=np.int64), summand(measure, len(ensemble))
     sums = sums_of_clustering(ensemble.rows, counts, ensemble.offsets, clusters, len(sizes), f)
     return _score(sums, f, measure, average_method)
 
@@ -158,7 +158,7 @@ def agreement_matrix(
 
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
-    p, f = ensemble.shape[1], _summand(measure, n_counted(ensemble))
+    p, f = ensemble.shape[1], summand(measure, n_counted(ensemble))
     codes, counts, _ = ensemble.distinct
     sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)
     agreement = np.eye(p)
@@ -167,7 +167,7 @@ def agreement_matrix(
     return agreement
 
 
-def _summand(measure: str, n_objects: int) -> NDArray[np.int64]:
+def summand(measure: str, n_objects: int) -> NDArray[np.int64]:
     """What is summed over a contingency table: count² for the ARI (an empty array), count log count for the NMI.
 
     The logarithms are whole multiples of a tiny unit: sums of whole numbers do not depend on the order of the labels,
@@ -207,6 +207,14 @@ def _ari(sums: NDArray[np.int64]) -> NDArray[np.float64]:
 def _nmi(sums: NDArray[np.int64], f: NDArray[np.int64], average_method: str) -> NDArray[np.float64]:
     """Mutual information over a mean of the entropies; 1 for two partitions of one cluster each, as in scikit-learn."""
     average = AVERAGES[check_choice(average_method, "average_method", tuple(AVERAGES))]
+    first, second, shared = information(sums, f)
+    trivial = (first == 0) & (second == 0)
+    below = average(first, second)
+    return np.where(trivial, 1.0, np.minimum(shared / np.where(below > 0, below, 1), 1.0))
+
+
+def information(sums: NDArray[np.int64], f: NDArray[np.int64]) -> tuple[Any, Any, Any]:
+    """Entropies of both partitions and their mutual information in nats, from sums over their tables by `summand`."""
     cells, rows, columns, n = sums
     all_in_one = f[n]
     unit = n * 2.0 ** _fraction_bits(len(f) - 1)
@@ -214,9 +222,7 @@ def _nmi(sums: NDArray[np.int64], f: NDArray[np.int64], average_method: str) -> 
     shared = (all_in_one - rows - columns + cells) / unit
     # Four sums of logarithms, each right to one unit in the last place: so little may be left where nothing is shared.
     shared = np.where(shared <= 4 * np.finfo(float).eps * np.log(np.maximum(n, 3)), 0.0, shared)
-    trivial = (first == 0) & (second == 0)
-    below = average(first, second)
-    return np.where(trivial, 1.0, np.minimum(shared / np.where(below > 0, below, 1), 1.0))
+    return first, second, shared
 
 
 def mean_agreement(agreement: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -77,11 +77,15 @@ class AverageAgreement(BaseRanker):
     n_jobs: int | None = None
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
-        p = ensemble.shape[1]
-        if p < 2:
-            raise ValueError(
-                "The label matrix of AverageAgreement must have at least 2 partitions (n_features=1). Got 1. "
-                "Add partitions to compare it with."
-            )
+        check_others(ensemble, "AverageAgreement")
         self.agreement_ = agreement_matrix(ensemble, self.measure, self.average_method, self.n_jobs)
-        return mean_agreement(self.agreement_, np.ones(p))
+        return mean_agreement(self.agreement_, np.ones(ensemble.shape[1]))
+
+
+def check_others(ensemble: Ensemble, name: str) -> None:
+    """Raise unless there are partitions to compare with."""
+    if ensemble.shape[1] < 2:
+        raise ValueError(
+            f"The label matrix of {name} must have at least 2 partitions (n_features=1). Got 1. "
+            "Add partitions to compare it with."
+        )

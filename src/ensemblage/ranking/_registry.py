@@ -8,9 +8,11 @@ from types import MappingProxyType
 
 from ensemblage._validation import check_choice
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
+from ensemblage.metrics._partition_distance import DISTANCES as PARTITION_DISTANCES
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._discotec import DISTANCES, Discotec
+from ensemblage.ranking._distance import AverageDistance
 from ensemblage.ranking._internal import InternalIndex
 
 RANKERS: Mapping[str, Callable[[], BaseRanker]] = MappingProxyType(
@@ -19,10 +21,12 @@ RANKERS: Mapping[str, Callable[[], BaseRanker]] = MappingProxyType(
         **{f"discotec-{distance}": partial(Discotec, distance) for distance in DISTANCES},
         "aari": AverageAgreement,
         "anmi": partial(AverageAgreement, "nmi"),
+        **{f"distance-{kind}": partial(AverageDistance, kind) for kind in PARTITION_DISTANCES},
         **{index: partial(InternalIndex, index) for index in INTERNAL_INDICES},
     }
 )
-"""Rankers by name: DISCOTEC ("discotec" is its binary form), mean agreement with the others, the internal indices."""
+"""Rankers by name: DISCOTEC ("discotec" is its binary form), mean agreement with the others, mean distance from
+them, the internal indices."""
 
 
 def make_ranker(name: str) -> BaseRanker:

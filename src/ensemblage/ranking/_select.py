@@ -2,38 +2,83 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.spatial.distance import squareform
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ensemblage._constraints import FRACTION, Constraints, Estimator, Whole
+from ensemblage._constraints import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import is_integer
 from ensemblage._validation import check_parameters, takes_labels
+from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._discotec import Discotec
+
+
+def joint_choice(
+    agreement: NDArray[np.float64], n_members: int, alpha: float, normalize: bool
+) -> tuple[list[int], list[float]]:
+    """The members in the order in which the joint criterion takes them, and its value with each (Fern & Lin 2008).
+
+    ``agreement`` is (p, p) with 1 on the diagonal. Quality is the sum of a member's agreements, its own included,
+    diversity that of 1 - agreement over the pairs that were taken; with ``normalize`` both are means.
+    """
+    p, quality = len(agreement), agreement.sum(axis=1)
+    chosen, values = [int(np.argmax(quality))], [alpha * float(quality.max()) / (p if normalize else 1)]
+    while len(chosen) < n_members:
+        n_pairs = len(chosen) * (len(chosen) + 1) / 2
+        qualities = quality[chosen].sum() + quality
+        pairs = (1 - agreement[np.ix_(chosen, chosen)]).sum() / 2 + (1 - agreement[chosen]).sum(axis=0)
+        if normalize:
+            qualities, pairs = qualities / (p * (len(chosen) + 1)), pairs / n_pairs
+        criterion = alpha * qualities + (1 - alpha) * pairs
+        criterion[chosen] = -np.inf
+        chosen.append(int(np.argmax(criterion)))
+        values.append(float(criterion[chosen[-1]]))
+    return chosen, values
+
+
+def best_of_groups(agreement: NDArray[np.float64], n_members: int) -> list[int]:
+    """Of each of so many groups of members alike, by average linkage of 1 - agreement, the one of the best quality."""
+    if len(agreement) == 1:
+        return [0]
+    hierarchy = linkage(squareform(np.maximum(1 - agreement, 0), checks=False), "average")
+    groups, quality = cut_tree(hierarchy, n_members)[:, 0], agreement.sum(axis=1)
+    return [int(max(np.flatnonzero(groups == g), key=lambda j: (quality[j], -j))) for g in np.unique(groups)]
 
 
 @dataclass(eq=False, repr=False)
 class SelectMembers(TransformerMixin, BaseEstimator):
-    """Keep the partitions that a ranking puts first: a label matrix in, one with fewer columns out.
+    """Keep some of the partitions, by default those that a ranking puts first: a label matrix with fewer columns.
 
     Parameters
     ----------
     ranker : ranking estimator, optional
-        Puts the partitions in order. Default: ``Discotec(random_state=0)``.
+        Puts the partitions in order. Default: ``Discotec(random_state=0)``; for the rules other than "best", which go
+        by its ``agreement_``, ``AverageAgreement("nmi", average_method="geometric")``.
     n_members : int or float, default 0.5
         How many to keep: a whole number from 1 on (all, if there are fewer), or a share of them above 0 and up to 1
         (rounded to the nearest number, at least one).
+    rule : {"best", "joint", "cluster"}, default "best"
+        Those that the ranking puts first; or, by Fern & Lin [2]_, those that agree with all and differ from each other:
+        "joint" (JC) takes one after the other so that the sum of their agreements with all members, and that of their
+        differences from each other, is largest; "cluster" (CAS) groups the members by average linkage of their
+        differences and takes the one of each group that agrees most with all.
+    alpha : float, default 0.5
+        Weight of the agreement with all in "joint", from 0 to 1; that of the differences is 1 - ``alpha``.
+    normalize : bool, default False
+        Whether "joint" takes means instead of sums: of differences there are more, the more members are taken.
 
     Attributes
     ----------
     ranker_ : ranking estimator
-        Fitted; its ``scores_`` and ``order_`` say more.
+        Fitted; its ``scores_`` and ``order_`` say more, ``agreement_`` what the other rules went by.
     selected_ : ndarray of int
         Columns that are kept, in the order of the label matrix.
     n_features_in_, feature_names_in_
@@ -44,15 +89,18 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     TypeError
         If ``ranker`` is no ranking estimator.
     ValueError
-        If ``n_members`` is out of its range.
+        If a parameter is out of its range, or ``ranker`` is no `AverageAgreement` for a rule that needs agreements.
 
     Notes
     -----
-    Time and memory are those of the ranking. Ties go to the partition that comes first.
+    Time and memory are those of the ranking; the other rules add O(p³) for p partitions. Ties go to the partition that
+    comes first. Partitions that share no labelled object agree by 0. Fern & Lin cut the groups by spectral clustering;
+    average linkage draws nothing at random.
 
     References
     ----------
-    L. Ohl, F. Lindsten, "Discriminative ordering through ensemble consensus", 2025 (the ranking of the default).
+    .. [1] L. Ohl, F. Lindsten, "Discriminative ordering through ensemble consensus", 2025 (the ranking of the default).
+    .. [2] X. Z. Fern, W. Lin, "Cluster ensemble selection", Statistical Analysis and Data Mining 1(3), 2008.
 
     Examples
     --------
@@ -72,10 +120,17 @@ class SelectMembers(TransformerMixin, BaseEstimator):
             None,
         ],
         "n_members": [Whole(1), FRACTION],
+        "rule": [Words(["best", "joint", "cluster"])],
+        "alpha": [Number(least=0, most=1)],
+        "normalize": [Flag()],
     }
 
     ranker: Any = None
     n_members: Any = 0.5
+    _: KW_ONLY
+    rule: str = "best"
+    alpha: float = 0.5
+    normalize: bool = False
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Rank the partitions of a label matrix.
@@ -92,12 +147,31 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         check_parameters(self)
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
-        ranker = Discotec(random_state=0) if self.ranker is None else clone(self.ranker)
-        self.ranker_ = ranker.fit(ensemble, **fit_params)
+        self.ranker_ = self._ranking().fit(ensemble, **fit_params)
         p, n_members = ensemble.shape[1], self.n_members
         n_kept = min(n_members, p) if is_integer(n_members) else max(1, round(n_members * p))
-        self.selected_ = np.sort(self.ranker_.order_[:n_kept])
+        self.selected_ = np.sort(self._chosen(n_kept))
         return self
+
+    def _ranking(self) -> Any:
+        if self.rule == "best":
+            return Discotec(random_state=0) if self.ranker is None else clone(self.ranker)
+        if self.ranker is None:
+            return AverageAgreement("nmi", average_method="geometric")
+        if not isinstance(self.ranker, AverageAgreement):
+            raise ValueError(
+                f"ranker of SelectMembers must be an AverageAgreement for rule={self.rule!r}, which goes by its "
+                f"agreements. Got {type(self.ranker).__name__}. Leave it out, or take rule='best'."
+            )
+        return clone(self.ranker)
+
+    def _chosen(self, n_members: int) -> Any:
+        if self.rule == "best":
+            return self.ranker_.order_[:n_members]
+        agreement = np.nan_to_num(self.ranker_.agreement_, nan=0.0)
+        if self.rule == "joint":
+            return joint_choice(agreement, n_members, self.alpha, self.normalize)[0]
+        return best_of_groups(agreement, n_members)
 
     def transform(self, X: Any) -> Any:
         """The columns that are kept.

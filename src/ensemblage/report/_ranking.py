@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from ensemblage import plotting
 from ensemblage.metrics import INTERNAL_INDICES
-from ensemblage.ranking import AverageAgreement, Discotec, InternalIndex
+from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, InternalIndex
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.report._layout import Picture, Section, Table, number, percent, quoted
 from ensemblage.report._shown import square, with_nan
@@ -28,6 +28,19 @@ _DISTANCES = {
         "logarithm): large where it contradicts what nearly all partitions say."
     ),
     "hellinger": "Mean squared Hellinger distance of a partition from the consensus matrix, over all pairs of objects.",
+}
+_KINDS = {
+    "euclidean": "Euclidean distance of the membership matrices, clusters matched one to one",
+    "manhattan": "Manhattan distance of the membership matrices, clusters matched one to one",
+    "ba-a": "objects to move from cluster to cluster",
+    "gv1": "Euclidean distance of the matched clusters only",
+    "ba-c": "merges and splits from one to the other",
+    "comembership": "Euclidean distance of the co-memberships",
+    "symdiff": "pairs of objects that one joins and the other parts",
+    "rand": "share of the pairs of objects that one joins and the other parts",
+    "jaccard": "share, of the pairs of objects that either joins, of those that one parts",
+    "vi": "variation of information in nats",
+    "ba-e": "one minus the share of the joint entropy that is mutual information",
 }
 _MEASURES = {"ari": "adjusted Rand index", "nmi": "normalized mutual information"}
 
@@ -78,6 +91,8 @@ def _description(ranking: Any) -> str:
         text = _DISTANCES[ranking.distance]
     elif isinstance(ranking, AverageAgreement):
         text = f"Mean agreement of a partition with the others ({_MEASURES[ranking.measure]})."
+    elif isinstance(ranking, AverageDistance):
+        return f"Mean distance of a partition from the others ({_KINDS[ranking.kind]})."
     else:
         return (inspect.getdoc(type(ranking)) or "").partition("\n")[0]
     constrained = " The share of the constraints that it violates makes it worse." * bool(ranking.violations_.any())

@@ -1,0 +1,221 @@
+"""How far two partitions are from each other: dissimilarities from the contingency table, as in R's clue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._validation import check_choice
+from ensemblage._weighted import n_counted
+from ensemblage.counting._contingency import all_pairs, sums_of_pairs, table_cells, tables_of_rows
+from ensemblage.metrics._agreement import information, summand
+
+MOST_CELLS = 2**28
+"""Of the contingency tables of all pairs: two gigabytes."""
+
+Sums = NDArray[np.int64]
+
+
+def _overlap(table: NDArray[np.int64]) -> int:
+    """t: most objects in the cells of clusters matched one to one."""
+    return int(table[linear_sum_assignment(table, maximize=True)].sum())
+
+
+def _left(table: NDArray[np.int64]) -> float:
+    """Objects to move from cluster to cluster until the partitions are equal."""
+    return float(table.sum() - _overlap(table))
+
+
+def _gv1(table: NDArray[np.int64]) -> float:
+    cost = table.sum(axis=1, keepdims=True) + table.sum(axis=0) - 2 * table
+    return float(np.sqrt(cost[linear_sum_assignment(cost)].sum()))
+
+
+def _lattice(table: NDArray[np.int64]) -> float:
+    """Merges and splits on the way over the join, whose clusters are the components of overlapping clusters."""
+    height, width = table.shape
+    rows, columns = np.nonzero(table)
+    overlaps = csr_array((np.ones(len(rows)), (rows, columns + height)), shape=(height + width,) * 2)
+    n_joined = int(connected_components(overlaps, directed=False)[0])
+    return float(height + width - 2 * n_joined)
+
+
+OF_TABLES: dict[str, Callable[[NDArray[np.int64]], float]] = {
+    "euclidean": lambda table: float(np.sqrt(2 * _left(table))),
+    "manhattan": lambda table: 2 * _left(table),
+    "ba-a": _left,
+    "gv1": _gv1,
+    "ba-c": _lattice,
+}
+"""Of a table without empty rows or columns."""
+
+
+def _parted(sums: Sums) -> NDArray[np.float64]:
+    """Pairs of objects that one of the partitions joins and the other parts."""
+    cells, rows, columns, _ = sums
+    return np.asarray((rows + columns - 2 * cells) / 2)
+
+
+def _jaccard(sums: Sums) -> NDArray[np.float64]:
+    cells, rows, columns, n = sums
+    joined = (rows + columns - cells - n) / 2  # by one of them or both
+    return np.asarray(_parted(sums) / np.where(joined > 0, joined, 1))
+
+
+OF_PAIRS: dict[str, Callable[[Sums], NDArray[np.float64]]] = {
+    "comembership": lambda sums: np.sqrt(2 * _parted(sums)),
+    "symdiff": _parted,
+    "rand": lambda sums: _parted(sums) / np.maximum(sums[3] * (sums[3] - 1) / 2, 1),
+    "jaccard": _jaccard,
+}
+"""Of sums over squared counts."""
+
+
+def _vi(first: Any, second: Any, shared: Any) -> Any:
+    return np.maximum(first + second - 2 * shared, 0.0)
+
+
+def _ba_e(first: Any, second: Any, shared: Any) -> Any:
+    joint = first + second - shared
+    return np.where(joint > 0, np.maximum(1 - shared / np.where(joint > 0, joint, 1), 0), 0.0)
+
+
+OF_ENTROPIES: dict[str, Callable[[Any, Any, Any], Any]] = {"vi": _vi, "ba-e": _ba_e}
+"""Of both entropies and the mutual information, in nats."""
+
+DISTANCES = (*OF_TABLES, *OF_PAIRS, *OF_ENTROPIES)
+
+
+def partition_distance(a: ArrayLike, b: ArrayLike, kind: str = "vi") -> float:
+    """How far two partitions of the same objects are from each other.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_objects,)
+        Labels; -1 and NaN are missing.
+    kind : str, default "vi"
+        Which dissimilarity, see `partition_distances`.
+
+    Returns
+    -------
+    float
+        0 for partitions that are equal but for the names of the labels; NaN if no object has both labels.
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, or ``kind`` is none of the names.
+
+    See Also
+    --------
+    partition_distances : Of every pair of an ensemble's partitions, and what the kinds are.
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import partition_distance
+    >>> partition_distance([0, 0, 1, 1], [0, 0, 0, 1], "manhattan")  # one object to move
+    2.0
+    >>> round(partition_distance([0, 0, 1, 1], [0, 0, 0, 1]), 3)
+    0.824
+    """
+    check_choice(kind, "kind of partition_distance", DISTANCES)
+    return float(distance_matrix(Ensemble.from_partitions([a, b]), kind)[0, 1])
+
+
+def partition_distances(labels: ArrayLike | Any, kind: str = "vi", *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """How far every two partitions of an ensemble are from each other.
+
+    Parameters
+    ----------
+    {labels}
+    kind : str, default "vi"
+        With the membership matrix M of each partition, of zeros and ones, padded with columns of zeros:
+
+        - "euclidean": least Frobenius norm of M_a - M_b P over permutations P; √(2 (n - t)), where t objects are in
+          the cells of clusters matched one to one so that they are most; "manhattan": its square, 2 (n - t); "ba-a":
+          n - t, the objects to move;
+        - "comembership": Frobenius norm of M_a M_aᵀ - M_b M_bᵀ; "symdiff": pairs of objects that exactly one partition
+          joins, half its square; "rand": their share of all pairs, 1 - the Rand index; "jaccard": of the pairs that
+          either joins;
+        - "gv1": "euclidean" over matched columns only, as many as the partition with fewer clusters has;
+        - "ba-c": k_a + k_b - 2 k of the join, the merges and splits that lead from one to the other;
+        - "vi": variation of information H_a + H_b - 2 I in nats; "ba-e": 1 - I / H_ab.
+    n_jobs : int, optional
+        Threads; None and -1 use every core. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions, n_partitions)
+        Symmetric, 0 on the diagonal. Each pair is compared on the objects that both label; NaN where there is none.
+
+    Raises
+    ------
+    ValueError
+        If ``kind`` is none of the names, or the contingency tables of all pairs have more than 2²⁸ cells, for the kinds
+        that match or join clusters.
+
+    Notes
+    -----
+    O(n p²) time for the contingency tables of p partitions; matching adds O(p² k³). Whole numbers are compared, so that
+    copies of a partition under other names are exactly as far from everything.
+
+    References
+    ----------
+    K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005. M. Meilă, "Comparing
+    clusterings: an information based distance", Journal of Multivariate Analysis 98, 2007 ("vi"). A. D. Gordon and M.
+    Vichi, "Fuzzy partition models for fitting a set of partitions", Psychometrika 66, 2001 ("gv1").
+
+    Examples
+    --------
+    >>> from ensemblage.metrics import partition_distances
+    >>> partition_distances([[0, 0, 1], [0, 0, 1], [1, 0, 2], [1, 1, 2]], "symdiff")
+    array([[0., 3., 0.],
+           [3., 0., 3.],
+           [0., 3., 0.]])
+    """
+    check_choice(kind, "kind of partition_distances", DISTANCES)
+    return distance_matrix(as_ensemble(labels), kind, n_jobs)
+
+
+def distance_matrix(ensemble: Ensemble, kind: str, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """`partition_distances` of an ensemble."""
+    p = ensemble.shape[1]
+    codes, counts, _ = ensemble.distinct
+    distances, (first, second) = np.zeros((p, p)), np.triu_indices(p, 1)
+    if kind in OF_TABLES:
+        _check_cells(ensemble.n_clusters)
+        tables = tables_of_rows(codes, counts, ensemble.n_clusters, n_jobs)
+        of_pairs = [_of_table(tables.table(i, j), OF_TABLES[kind]) for i, j in all_pairs(p).tolist()]
+        distances[first, second] = of_pairs
+    else:
+        f = summand("ari" if kind in OF_PAIRS else "nmi", n_counted(ensemble))
+        sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)[:, first, second]
+        shared = sums[3] > 0
+        known = sums[:, shared]
+        of_known = OF_PAIRS[kind](known) if kind in OF_PAIRS else OF_ENTROPIES[kind](*information(known, f))
+        distances[first, second] = np.nan
+        distances[first[shared], second[shared]] = of_known
+    return distances + distances.T
+
+
+def _of_table(table: NDArray[np.int64], distance: Callable[[NDArray[np.int64]], float]) -> float:
+    """Of the objects that both partitions label: the clusters that have some of them."""
+    table = table[:-1, :-1]
+    table = table[table.any(axis=1)][:, table.any(axis=0)]
+    return distance(table) if table.size else np.nan
+
+
+def _check_cells(n_clusters: NDArray[np.int64]) -> None:
+    if table_cells(n_clusters) > MOST_CELLS:
+        raise ValueError(
+            f"The contingency tables of all pairs must have at most {MOST_CELLS:,} cells for kinds that match or join "
+            f"clusters. Got {table_cells(n_clusters):,}. Leave out the partitions with the most clusters, or take a "
+            "kind that counts pairs, as 'vi' or 'symdiff'."
+        )

@@ -1,0 +1,79 @@
+"""Ranking by distance from the other members: the first is the medoid of the ensemble."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._constraints import Constraints, Words
+from ensemblage._ensemble import Ensemble
+from ensemblage.metrics._agreement import mean_agreement
+from ensemblage.metrics._partition_distance import DISTANCES, distance_matrix
+from ensemblage.ranking._agreement import check_others
+from ensemblage.ranking._base import BaseRanker
+
+
+@dataclass(eq=False, repr=False)
+class AverageDistance(BaseRanker):
+    """Rank the members of an ensemble by their mean distance from the other members.
+
+    The first is the medoid: the member that stands for all, by the dissimilarity that was chosen.
+
+    Parameters
+    ----------
+    kind : {"euclidean", "manhattan", "ba-a", "gv1", "ba-c", "comembership", "symdiff", "rand", "jaccard", "vi", "ba-e"}
+        The dissimilarity, as in `metrics.partition_distances`. Default: "vi".
+    {n_jobs}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_partitions,)
+        Mean distance from the n_partitions - 1 others, less is better. NaN, with a warning, for a partition that shares
+        no labelled object with any other.
+    {ranked}
+    distances_ : ndarray of shape (n_partitions, n_partitions)
+        Distance of every two members; NaN where they share no labelled object.
+    {violations}
+    {members_in}
+
+    Raises
+    ------
+    ValueError
+        In ``fit``: if there is one partition only, or ``kind`` is none of the above.
+
+    See Also
+    --------
+    AverageAgreement : By the adjusted Rand index or mutual information, which correct for numbers of clusters.
+
+    Notes
+    -----
+    Time and memory are those of `metrics.partition_distances`. Violated constraints do not change the scores: they have
+    another unit. Copies of a member, under whatever labels, have exactly the same score.
+
+    References
+    ----------
+    K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005.
+
+    Examples
+    --------
+    >>> from ensemblage.ranking import AverageDistance
+    >>> ranker = AverageDistance("manhattan").fit([[0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1]])
+    >>> ranker.scores_
+    array([2., 2., 4.])
+    """
+
+    greater_is_better = False
+    _adds_violations = False
+    _parameter_constraints: ClassVar[Constraints] = {"kind": [Words(DISTANCES)]}
+
+    kind: str = "vi"
+    _: KW_ONLY
+    n_jobs: int | None = None
+
+    def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
+        check_others(ensemble, "AverageDistance")
+        self.distances_ = distance_matrix(ensemble, self.kind, self.n_jobs)
+        return mean_agreement(self.distances_, np.ones(ensemble.shape[1]))

@@ -1,0 +1,329 @@
+"""Distances of partitions and their medians: R's clue on a worked example, naive twins, exhaustive search."""
+
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive import comembership_loss, median_loss
+from naive import partition_distance as by_definition
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import check_grad
+from strategies import label_matrices, planted_labels, random_labels
+
+from ensemblage import ComembershipMedian, Ensemble, EuclideanMedian, make_consensus
+from ensemblage.consensus._aggregation import order_by_entropy
+from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._bvote import bvote
+from ensemblage.consensus._gv3 import Comemberships, onto_simplex
+from ensemblage.consensus._medians import Prototypes
+from ensemblage.counting._contingency import tables_of_rows
+from ensemblage.metrics import partition_distance, partition_distances
+from ensemblage.metrics._partition_distance import DISTANCES
+from ensemblage.ranking import AverageDistance, make_ranker
+
+E = np.array(
+    [
+        [1, 1, 1, 1, 2, 2, 2, 3, 3, 2],
+        [1, 1, 1, 2, 2, 2, 2, 3, 3, 3],
+        [1, 1, 2, 2, 2, 3, 3, 4, 4, 4],
+        [1, 1, 1, 1, 1, 2, 2, 2, 2, 1],
+    ]
+).T
+"""Four partitions of ten objects; the numbers below are those of R's clue 0.3-64."""
+PAIRS = np.triu_indices(4, 1)
+CLUE = {
+    "euclidean": [2, 2.828427, 2.828427, 2.449490, 3.162278, 3.162278],
+    "manhattan": [4, 8, 8, 6, 10, 10],
+    "ba-a": [2, 4, 4, 3, 5, 5],
+    "symdiff": [11, 13, 16, 8, 21, 17],
+    "rand": np.array([11, 13, 16, 8, 21, 17]) / 45,
+    "comembership": [4.690416, 5.099020, 5.656854, 4, 6.480741, 5.830952],
+    "ba-c": [4, 5, 3, 3, 3, 4],
+    "gv1": [2, 2.236068, 2, 1.732051, 2.449490, 2.236068],
+    "vi": [0.865756, 1.075056, 0.936426, 0.659167, 1.352315, 1.075056],
+    "ba-e": [0.575334, 0.614997, 0.702928, 0.423327, 0.868475, 0.690416],
+}
+SUMS = {"euclidean": [7.656854, 7.611767, 8.440195, 9.152982], "manhattan": [20, 20, 24, 28]}
+MEDOIDS = {"euclidean": 1, "manhattan": 0, "comembership": 2, "vi": 2, "gv1": 1}
+
+
+# ---- Distances ----
+
+
+@pytest.mark.parametrize("kind", CLUE)
+def test_distances_of_the_example(kind):
+    distances = partition_distances(E, kind)
+    assert_allclose(distances[PAIRS], CLUE[kind], atol=5e-7)
+    assert_array_equal(distances, distances.T)
+    assert_array_equal(np.diag(distances), 0)
+
+
+@pytest.mark.parametrize("kind", MEDOIDS)
+def test_medoids_of_the_example(kind):
+    ranker = AverageDistance(kind).fit(E)
+    assert ranker.order_[0] == MEDOIDS[kind]
+    if kind in SUMS:
+        assert_allclose(3 * ranker.scores_, SUMS[kind], atol=2e-6)
+
+
+def test_every_kind_has_a_ranker():
+    for kind in DISTANCES:
+        assert make_ranker(f"distance-{kind}").kind == kind
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+@settings(max_examples=40, deadline=None)
+@given(labels=label_matrices(max_partitions=4))
+def test_distances_by_their_definitions(kind, labels):
+    distances = partition_distances(labels, kind)
+    p = labels.shape[1]
+    for i in range(p):
+        for j in range(p):
+            expected = 0 if i == j else by_definition(labels[:, i], labels[:, j], kind)
+            assert_allclose(distances[i, j], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+def test_names_of_labels_do_not_matter(kind):
+    a, b = E[:, 0], np.array(list("abcddddeee"))
+    swapped = np.array(["x", "z", "y"])[E[:, 0] - 1]
+    assert partition_distance(a, b, kind) == partition_distance(swapped, b, kind) > 0
+    assert partition_distance(a, swapped, kind) == 0
+
+
+@pytest.mark.parametrize("kind", DISTANCES)
+def test_no_common_object(kind):
+    assert np.isnan(partition_distance([0, 1, -1, -1], [-1, -1, 0, 1], kind))
+
+
+def test_weights_of_objects_are_no_matter_of_distances():
+    """Distinct rows with counts give what the objects give."""
+    labels = np.repeat(E, [3, 1, 4, 1, 5, 1, 2, 1, 1, 1], axis=0)
+    for kind in DISTANCES:
+        assert_allclose(partition_distances(labels, kind)[0, 1], by_definition(labels[:, 0], labels[:, 1], kind))
+
+
+def test_what_is_refused():
+    with pytest.raises(ValueError, match="kind of partition_distances must be one of 'euclidean'"):
+        partition_distances(E, "cosine")
+    with pytest.raises(ValueError, match="kind of partition_distance must be one of"):
+        partition_distance(E[:, 0], E[:, 1], "cosine")
+    wide = np.column_stack([np.arange(20_000), np.arange(20_000)])
+    with pytest.raises(ValueError, match="must have at most 268,435,456 cells"):
+        partition_distances(wide, "euclidean")
+    assert partition_distances(wide, "vi")[0, 1] == 0
+
+
+# ---- Euclidean medians ----
+
+
+def parts_of(labels, k, hard=False, weights=None):
+    """The search for a prototype, and the distinct rows."""
+    ensemble = Ensemble(labels)
+    rows = labelled_rows(ensemble, np.ones(labels.shape[1]) if weights is None else np.asarray(weights, dtype=float))
+    return Prototypes.of(rows, order_by_entropy(rows, ensemble), k, hard, 1), rows
+
+
+def columns_of(search, of_labels):
+    """Columns in the order of the search, from those of each partition's labels in their own order."""
+    order = search.order
+    return np.concatenate([np.asarray(of_labels[b])[order.labels[b]] for b in order.partitions])
+
+
+def memberships_at(search, rows, columns):
+    return search.aggregate(search.shares(columns)).rows_of(rows.codes[:])[rows.inverse]
+
+
+def test_soft_median_from_the_first_partition():
+    """clue's SE with k = 3, started at P1."""
+    search, rows = parts_of(E, 3)
+    block = search.blocks[search.order.partitions.tolist().index(0)]
+    start = search.matched(search.tables[:, block] @ search.shares(np.arange(3)))
+    found = search.search(start, 100, refine=False)
+    assert found.objective == pytest.approx(3.25)
+    M = memberships_at(search, rows, found.columns)
+    M = M[:, [M[0].argmax(), M[5].argmax(), M[7].argmax()]]
+    third, twelfth = 1 / 3, 1 / 12
+    expected = {0: (1, 0, 0), 2: (5 / 6, twelfth, twelfth), 3: (7 / 12, third, twelfth), 4: (third, 7 / 12, twelfth),
+                5: (0, 1, 0), 7: (0, 0.25, 0.75), 9: (0.25, 0.25, 0.5)}  # fmt: skip
+    for i, row in expected.items():
+        assert_allclose(M[i], row, atol=1e-12)
+
+
+def test_a_local_optimum_of_the_soft_median():
+    """clue's SE with k = 4, started at P3: no matching is better, but others are."""
+    search, rows = parts_of(E, 4)
+    gaps = []
+    for of_1, of_2, of_4 in product(permutations(range(4), 3), permutations(range(4), 3), permutations(range(4), 2)):
+        columns = columns_of(search, [of_1, of_2, (0, 1, 2, 3), of_4])
+        sums, objective = search.fitted(columns)
+        if objective == pytest.approx(4.125):
+            M = memberships_at(search, rows, columns)
+            if np.allclose(M[[0, 2, 9]], [[0.75, 0.25, 0, 0], [0.5, 0.5, 0, 0], [0, 0.25, 0.25, 0.5]]):
+                best = search._agreed(sums, search.matched(sums))
+                gaps.append((best - search._agreed(sums, columns)).sum())
+    assert min(gaps) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "objective"),
+    [
+        ("soft-euclidean", 2, 5.1875),
+        ("soft-euclidean", 3, 19 / 6),
+        ("soft-euclidean", 4, 3),
+        ("hard-euclidean", 2, 6),
+        ("hard-euclidean", 3, 4.5),
+        ("hard-euclidean", 4, 4.5),
+        ("hard-manhattan", 3, 4.5),
+    ],
+)
+def test_global_optima_of_the_example(name, k, objective):
+    model = make_consensus(name, k, random_state=0).fit(E)
+    assert model.objective_ == pytest.approx(objective)
+
+
+def test_hard_median_is_a_partition_of_three():
+    assert EuclideanMedian(4, memberships="hard").fit(E).n_clusters_ == 3
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    label_matrices(max_objects=12, max_partitions=4, max_clusters=3, min_partitions=2),
+    st.integers(1, 3),
+    st.booleans(),
+    st.booleans(),
+)
+def test_objective_by_its_definition(labels, k, hard, weighted):
+    labels = labels[(labels >= 0).any(axis=1)]
+    k = min(k, max(len(set(z[z >= 0])) for z in labels.T))
+    weights = np.arange(1.0, labels.shape[1] + 1) if weighted else None
+    search, rows = parts_of(labels, k, hard, weights)
+    start = next(search.starts(1, 0))
+    assert (np.diff(search.search(start, 100, refine=False).trace) < 0).all()
+    found = search.search(start, 100, refine=True)
+    assert found.objective == min(found.trace)
+    M = memberships_at(search, rows, found.columns)
+    if hard:
+        votes = search.aggregate(np.where((found.columns < k)[:, None], search.shares(found.columns), 0))
+        M = np.eye(k)[np.argmax(votes.rows_of(rows.codes[:]), axis=1)][rows.inverse]
+    assert found.objective == pytest.approx(median_loss(labels, M, weights), abs=1e-8)
+
+
+def test_tables_and_rows_agree():
+    """Where one object is unlabelled by one partition, sums come from the rows; else from tables alone."""
+    labels = random_labels(n=400, p=6, k=4, seed=1)
+    search, _ = parts_of(labels, 4)
+    some = labels.copy()
+    some[0, 0] = -1
+    other, _ = parts_of(some, 4)
+    assert search.complete
+    assert not other.complete
+    columns = next(search.starts(1, 0))
+    (sums, value), (others, other_value) = search.fitted(columns), other.fitted(columns)
+    assert np.abs(sums - others).max() < 2
+    assert value == pytest.approx(other_value, rel=0.01)
+
+
+def test_memberships_of_objects():
+    labels = planted_labels(n=80, p=7, k=3, noise=0.3, missing=0.2, seed=2)[0]
+    labels[4] = -1
+    for name in ("soft-euclidean", "hard-euclidean", "gv3"):
+        model = make_consensus(name, 3).fit(labels)
+        M = model.membership_
+        assert np.isnan(M[4]).all()
+        known = model.labels_ >= 0
+        assert_allclose(M[known].sum(axis=1), 1)
+        if name != "hard-euclidean":
+            assert_array_equal(M[known].argmax(axis=1), model.labels_[known])
+        (record,) = model.evidence(labels, np.arange(10))
+        assert record.membership.shape == (10, 3)
+
+
+def test_more_columns_than_any_partition_has():
+    for name in ("soft-euclidean", "gv3"):
+        with pytest.raises(ValueError, match=r"n_clusters of .* must be ≤ the 4 clusters of the largest"):
+            make_consensus(name, 5).fit(E)
+
+
+def test_one_pass_of_bipartite_voting_is_dwh():
+    """Dimitriadou, Weingessel & Hornik's voting of P1 to P4, as R's clue has it; columns as they stand there."""
+    ensemble = Ensemble(E)
+    rows = labelled_rows(ensemble, np.ones(4))
+    tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters)
+    votes = bvote(rows, order_by_entropy(rows, ensemble), tables, np.arange(4))
+    M = votes.rows_of(rows.codes[:])[rows.inverse]
+    columns = [M[0].argmax(), M[5].argmax(), M[7].argmax()]
+    M = M[:, [*columns, *({0, 1, 2, 3} - set(columns))]]
+    expected = {0: (1, 0, 0, 0), 2: (0.75, 0, 0, 0.25), 3: (0.5, 0.25, 0, 0.25), 4: (0.25, 0.5, 0, 0.25),
+                5: (0, 1, 0, 0), 7: (0, 0.25, 0.75, 0), 9: (0.25, 0.25, 0.5, 0)}  # fmt: skip
+    for i, row in expected.items():
+        assert_allclose(M[i], row)
+
+
+# ---- Median by co-memberships ----
+
+SPREAD = 10.75
+"""Squared distance of the four partitions' co-memberships from their mean."""
+
+
+@pytest.mark.parametrize(
+    ("labels", "loss"), [([0] * 4 + [1] * 3 + [2] * 3, 7.25), (E[:, 0], 9.25), (E[:, 1], 9.25), (E[:, 2], 8.25)]
+)
+def test_loss_of_hard_partitions(labels, loss):
+    labels = np.unique(labels, return_inverse=True)[1]
+    target = Comemberships.of(parts_of(E, 3)[1])
+    rows = np.unique(E, axis=0, return_index=True)[1]
+    M = np.eye(labels.max() + 1)[labels][rows]
+    assert target.value_and_gradient(M)[0] - SPREAD == pytest.approx(loss)
+
+
+def test_gv3_of_the_example():
+    model = ComembershipMedian(3).fit(E)
+    assert model.objective_ - SPREAD == pytest.approx(1.71286, abs=5e-6)
+    assert_array_equal(model.labels_, [0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_loss_and_gradient_by_their_definitions(missing):
+    labels = planted_labels(n=30, p=5, k=3, noise=0.3, missing=missing, seed=1)[0]
+    labels[(labels < 0).all(axis=1)] = 0
+    weights = np.array([1, 2, 1, 3, 1.0])
+    _, rows = parts_of(labels, 3, weights=weights)
+    target = Comemberships.of(rows)
+    M = np.random.default_rng(0).dirichlet(np.ones(3), size=len(rows))
+    value, gradient = target.value_and_gradient(M)
+    assert value == pytest.approx(comembership_loss(labels, M[rows.inverse], weights))
+    flat = lambda x: target.value_and_gradient(x.reshape(M.shape))[0]  # noqa: E731
+    slope = (target.counts[:, None] * gradient).ravel()
+    assert check_grad(flat, lambda _: slope, M.ravel()) < 1e-4 * np.linalg.norm(slope)
+
+
+def test_no_direction_along_the_simplex_goes_down():
+    labels = random_labels(n=100, p=6, k=3, missing=0.1, seed=0)
+    labels[(labels < 0).all(axis=1)] = 0
+    model = ComembershipMedian(3, max_iter=5000, tol=1e-13).fit(labels)
+    _, rows = parts_of(labels, 3)
+    M = model.membership_[np.unique(rows.inverse, return_index=True)[1]]
+    _, gradient = Comemberships.of(rows).value_and_gradient(M)
+    assert np.abs(onto_simplex(M - gradient / 100) - M).max() < 1e-4
+
+
+def test_projection_onto_the_simplex():
+    V = np.random.default_rng(0).normal(size=(200, 4))
+    P = onto_simplex(V)
+    assert_allclose(P.sum(axis=1), 1)
+    assert (P >= 0).all()
+    for other in np.random.default_rng(1).dirichlet(np.ones(4), size=50):
+        assert (np.linalg.norm(V - P, axis=1) <= np.linalg.norm(V - other, axis=1) + 1e-12).all()
+
+
+def test_matching_to_the_others_finds_better_medians():
+    labels = random_labels(n=150, p=6, k=5, seed=0)
+    for memberships in ("soft", "hard"):
+        plain, refined = (
+            EuclideanMedian(4, memberships=memberships, refine=refine, n_init=n, random_state=0).fit(labels)
+            for refine, n in ((False, 50), (True, 7))
+        )
+        assert refined.objective_ < plain.objective_

@@ -121,7 +121,7 @@ def partition(family: str, X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     if family in ("ward", "average"):
         return np.asarray(BASELINES[family](X, k, 0))
     made = DiversePartitions([k], families=[family.split()[0]], random_state=0).fit_transform(X)
-    return np.asarray(made[:, family == "spectral 5"], dtype=np.int64)
+    return np.asarray(made[:, int(family == "spectral 5")], dtype=np.int64)
 
 
 def numbers_near(k: int) -> dict[str, list[int]]:

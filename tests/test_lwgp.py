@@ -51,6 +51,24 @@ def test_weights_are_those_of_the_definition(labels, theta, seed):
     assert ((found > 0) & (found <= 1)).all()
 
 
+def test_tables_far_larger_than_the_data_are_sorted():
+    labels = np.random.default_rng(0).integers(-1, 400, (300, 3))
+    labels[:100] = labels[100:200]
+    labels[0] = 1_000
+    found = np.concatenate(cluster_weights(labels))
+    assert_allclose(found, naive.cluster_weights(labels, 0.4), atol=1e-12)
+
+
+def test_weights_of_labels_on_disk(tmp_path):
+    labels = random_labels(n=80, p=5, k=4, missing=0.2, seed=3)
+    np.save(tmp_path / "labels.npy", labels)
+    opened = Ensemble.open(tmp_path / "labels.npy")
+    for local, other in zip(cluster_weights(opened), cluster_weights(labels), strict=True):
+        assert_array_equal(local, other)
+    on_disk = KMeansConsensus(3, cluster_weights="eci", random_state=0).fit(opened)
+    assert_array_equal(on_disk.labels_, KMeansConsensus(3, cluster_weights="eci", random_state=0).fit(labels).labels_)
+
+
 def test_one_partition_has_weights_of_one():
     assert_array_equal(cluster_weights([[0], [0], [1]])[0], [1, 1])
 

@@ -177,6 +177,26 @@ def sums_with(
     return sums.T
 
 
+def cells_of_pair(
+    a: NDArray[Any], b: NDArray[Any], counts: NDArray[np.int64], height: int, width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The cells of the contingency table of two partitions that are not 0, row by row, and what they count.
+
+    Objects that one of them does not label are left out. Sorted where the table would be far larger than the data.
+    """
+    if (height + 1) * (width + 1) <= max(2**16, 4 * len(counts)):
+        table = np.zeros((height + 1) * (width + 1), dtype=counts.dtype)
+        contingency(a, b, counts, width + 1, table)
+        table = table.reshape(height + 1, width + 1)[:-1, :-1].ravel()
+        cells = np.flatnonzero(table)
+        return cells, table[cells]
+    both = (a < height) & (b < width)
+    cells, place = np.unique(a[both].astype(np.int64) * width + b[both], return_inverse=True)
+    members = np.zeros(len(cells), dtype=counts.dtype)
+    np.add.at(members, place, counts[both])
+    return cells, members
+
+
 def sums_of_table(table: NDArray[np.int64], f: NDArray[np.int64]) -> list[int]:
     """`sums_with` of one contingency table of clusters by clusters."""
     totals = table, table.sum(axis=1), table.sum(axis=0)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
 
 from ensemblage._constraints import Constraint, Lists, Number, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._validation import check_number, check_value, check_weights, shown
-from ensemblage.counting._contingency import ContingencyTables, tables_of_rows
+from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
+from ensemblage.rows.threads import parallel_map
 
 THETA = 0.4
 """The authors' value; they advise .2 to 1."""
@@ -54,9 +54,9 @@ def cluster_weights(
 
     Notes
     -----
-    All entropies come from the contingency tables of the pairs of partitions: O(p² m) time for m distinct label rows,
-    8 bytes per cell of the tables. Entropies are over the members that a partition labels, and their mean over the
-    partitions, by ``weights``, that label at least one of them.
+    All entropies come from the contingency tables of the pairs of partitions, one at a time: O(p² m) time and O(m p)
+    memory for m distinct label rows (on disk, 8 bytes per cell of all tables). Entropies are over the members that a
+    partition labels, and their mean over the partitions, by ``weights``, that label at least one of them.
 
     References
     ----------
@@ -72,28 +72,50 @@ def cluster_weights(
     ensemble = as_ensemble(labels)
     check_number(theta, "theta of cluster_weights", above=0)
     w = check_weights(weights, ensemble.shape[1], "cluster_weights")
-    codes, counts, _ = ensemble.distinct
-    tables = tables_of_rows(codes, counts, ensemble.n_clusters, n_jobs)
-    return [np.exp(-H / theta) for H in mean_entropies(tables, w)]
+    return [np.exp(-H / theta) for H in mean_entropies(ensemble, w, n_jobs)]
 
 
-def mean_entropies(tables: ContingencyTables, weights: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def mean_entropies(
+    ensemble: Ensemble, weights: NDArray[np.float64], n_jobs: int | None = None
+) -> list[NDArray[np.float64]]:
     """H(C) / p of the clusters of each partition: bits, over the partitions that label a member of the cluster."""
-    p, means = len(weights), []
-    for a in range(p):
-        # A partition says nothing against its own clusters.
-        total, voting = np.zeros(tables.n_clusters[a]), np.full(tables.n_clusters[a], weights[a])
-        for m in range(p):
-            if m == a:
-                continue
-            members = tables.table(a, m)[:-1, :-1].astype(np.float64)
-            sizes = members.sum(axis=1)
-            known = sizes > 0
-            of_known = np.log2(sizes[known]) - xlogy(members, members)[known].sum(axis=1) / (sizes[known] * np.log(2))
-            total[known] += weights[m] * np.maximum(of_known, 0)
-            voting[known] += weights[m]
-        means.append(np.divide(total, voting, out=total, where=voting > 0))
-    return means
+    codes, counts, _ = ensemble.distinct
+    n_clusters, pairs = ensemble.n_clusters, all_pairs(len(weights))
+    if codes.random_access:
+        columns = np.ascontiguousarray(codes[:].T)
+
+        def of_pair(pair: int) -> tuple[NDArray[np.float64], ...]:
+            a, b = pairs[pair]
+            cells, members = cells_of_pair(columns[a], columns[b], counts, int(n_clusters[a]), int(n_clusters[b]))
+            return _entropies(cells, members, n_clusters[[a, b]])
+
+        found = parallel_map(of_pair, range(len(pairs)), n_jobs)
+    else:
+        tables = tables_of_rows(codes, counts, n_clusters, n_jobs)
+        each = (tables.table(a, b)[:-1, :-1] for a, b in pairs)
+        found = [_entropies(np.flatnonzero(table), table[table > 0], np.array(table.shape)) for table in each]
+    # A partition says nothing against its own clusters.
+    totals = [np.zeros(k) for k in n_clusters]
+    voting = [np.full(k, weight) for k, weight in zip(n_clusters, weights, strict=True)]
+    for (a, b), by_side in zip(pairs, found, strict=True):
+        for own, other, H in ((a, b, by_side[0]), (b, a, by_side[1])):
+            known = ~np.isnan(H)
+            totals[own][known] += weights[other] * H[known]
+            voting[own][known] += weights[other]
+    return [np.divide(H, votes, out=H, where=votes > 0) for H, votes in zip(totals, voting, strict=True)]
+
+
+def _entropies(
+    cells: NDArray[np.int64], members: NDArray[np.int64], shape: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bits of each row and column of a table with members in some cells, numbered row by row; NaN for no member."""
+    found = []
+    for place, size in zip(np.divmod(cells, shape[1]), shape, strict=True):
+        sizes = np.bincount(place, weights=members, minlength=size)
+        logarithms = np.bincount(place, weights=members * np.log2(members), minlength=size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(np.maximum(np.log2(sizes) - logarithms / sizes, 0))
+    return found[0], found[1]
 
 
 def check_cluster_weights(

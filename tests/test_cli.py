@@ -549,7 +549,7 @@ def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
     [
         (
             ["n_starts=3"],
-            r"--set must name a parameter of km: exponent, init, .*weights\. Got n_starts\. See",
+            r"--set must name a parameter of km: cluster_weights, exponent, init, .*weights\. Got n_starts\. See",
         ),
         (["n_clusters=3"], r"--set must name no parameter that has an option\. Got n_clusters\. Use -k\."),
         (["random_state=3"], r"Use --seed\."),

@@ -97,14 +97,15 @@ def cluster_jaccard(rows: Rows) -> NDArray[np.float64]:
     """
     both = dense_label_products(rows, rows.counts)
     known = (rows.codes[:] < rows.n_clusters).astype(np.float64)
-    labelled = (
-        rows.binary_matrix(rows.counts[:, None].astype(np.float64)).T @ known
-    )  # (d, p) members by who labels them
+    # (d, p) members by who labels them
+    labelled = rows.binary_matrix(rows.counts[:, None].astype(np.float64)).T @ known
     members = np.repeat(labelled, rows.n_clusters, axis=1)
-    either = members + members.T - both
+    either = members + members.T
+    del members  # the peak is here
+    either -= both
     np.fill_diagonal(both, 0)
-    # A label may occur only in objects that were left out.
-    return np.asarray(np.divide(both, either, out=np.zeros_like(both), where=either > 0))
+    # A label may occur only in objects that were left out: it has nothing in common with any.
+    return np.asarray(np.divide(both, either, out=both, where=either > 0))
 
 
 def _trajectory_products(step: NDArray[np.float64], n_steps: int) -> NDArray[np.float64]:

@@ -105,7 +105,7 @@ tol : float, default 0
     A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself."""
 _PARTITION_WEIGHTS = """\
 weights : array-like of shape (n_partitions,) or "agreement", optional
-    Weight of each partition; 0 leaves it out. "agreement" is that of `metrics.agreement_weights`. Default: one each."""
+    Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`."""
 _JOBS = """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it."""

@@ -182,7 +182,11 @@ FIRST_WORDS = {
     "n_clusters": "Number of clusters of the consensus",
     "n_init": "Number of starts, the one with the least loss wins",
     "max_iter": "Most iterations per start",
-    "tol": "A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.",
+    "tol": (
+        "A start ends when no row moves, or when the loss falls by no more than ``tol`` times itself.",
+        "A start ends when the log-likelihood gains no more than ``tol`` times itself.",
+        "A start ends when the gradient promises a fall by this share of the objective or less, per object.",
+    ),
     "recursive": "Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what "
     "was better on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by "
     "their sizes (MCLA).",

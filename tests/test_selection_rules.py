@@ -173,7 +173,6 @@ def test_methods_take_the_word(name):
         model.fit(labels)
     assert_array_equal(by_word.labels_, by_numbers.labels_)
     assert_array_equal(by_word.confidence_, by_numbers.confidence_)
-    assert_array_equal(by_word.weights_, weights)
     if hasattr(by_word, "objective_"):
         assert by_word.objective_ == by_numbers.objective_
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from strategies import planted_labels
 
-from ensemblage import METHODS, make_consensus, metrics
+from ensemblage import METHODS, KModesConsensus, make_consensus, metrics
 from ensemblage._validation import LEAST_WEIGHT, check_weights, weight_unit
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
@@ -38,7 +38,8 @@ def fitted(name, labels, weights):
 
 def numbers(model):
     """Attributes that are numbers or arrays of them, but for losses in the unit of the weights."""
-    losses = {"objective_", "utility_"} if hasattr(model, "utility_") or hasattr(model, "splits_") else set()
+    of_losses = isinstance(model, KModesConsensus) or hasattr(model, "utility_") or hasattr(model, "splits_")
+    losses = {"objective_", "utility_"} if of_losses else set()
     learned = {name: value for name, value in vars(model).items() if name.endswith("_") and name not in losses}
     return {name: value for name, value in learned.items() if isinstance(value, int | float | np.ndarray)}
 
@@ -125,11 +126,11 @@ def test_mixtures(name, weights, labels):
     assert np.isfinite(model.confidence_).all()
 
 
-@pytest.mark.parametrize("name", ["km", "ecc", "h-km"])
+@pytest.mark.parametrize("name", ["km", "ecc", "h-km", "k-modes"])
 def test_losses_are_in_the_weights_given(name, labels):
     plain, scaled = fitted(name, labels, GIVEN), fitted(name, labels, GIVEN * 2.0**130)
     assert scaled.objective_ == plain.objective_ * 2.0**130 > 0
-    if name != "ecc":
+    if name in ("km", "h-km"):
         assert plain.objective_ == pytest.approx(metrics.kmeans_loss(labels, plain.labels_, weights=GIVEN))
     if hasattr(plain, "utility_"):
         assert scaled.utility_ == plain.utility_ * 2.0**130

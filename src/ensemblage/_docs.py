@@ -109,7 +109,7 @@ cluster_weights : {"eci"}, float or list of array-like, optional
     list has for each partition the numbers, from 0 to 1, of its clusters in the order of their labels. Default: 1."""
 _PARTITION_WEIGHTS = """\
 weights : array-like of shape (n_partitions,) or "agreement", optional
-    Weight of each partition; 0 leaves it out. "agreement" is that of `metrics.agreement_weights`. Default: one each."""
+    Weight of each partition; 0 leaves it out. Default: one each. "agreement": `metrics.agreement_weights`."""
 _JOBS = """\
 n_jobs : int, optional
     Threads; None and -1 use every core. The result does not depend on it."""

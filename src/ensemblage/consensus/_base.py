@@ -151,7 +151,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
-    weights_: Any
+    _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
     n_features_in_: int
     labels_: NDArray[np.int32]
@@ -197,8 +197,8 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         if sample_weight is not None:
             ensemble = WeightedEnsemble.of(ensemble, check_sample_weight(sample_weight, len(ensemble)))
-        self.weights_ = self._given_weights(ensemble)
-        weights = check_weights(self.weights_, ensemble.shape[1], type(self).__name__)
+        self._weights = self._given_weights(ensemble)
+        weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
         if len(self._voting) < len(weights):

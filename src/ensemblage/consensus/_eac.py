@@ -229,7 +229,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
             found.append(Dendrogram(self.linkage_matrix_, sizes, clusters, "object", self.linkage, "1 − similarity"))
         if self.lifetimes_:
             found.append(Lifetimes(self.lifetimes_, self.n_clusters))
-        plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self.weights_) == 0
+        plain = self.similarity == "coassociation" and self.cluster_weights is None and np.ptp(self._weights) == 0
         if plain and len(self.labels_) > 1:
             found.append(pair_counts(ensemble, threshold))
         elif threshold is not None:

@@ -159,13 +159,13 @@ class ComembershipMedian(BaseConsensus):
     Parameters
     ----------
     n_clusters : int, optional
-        Columns of M, at most the clusters of the largest partition, which None takes. There may be fewer clusters: some
-        column may be the largest of no object.
+        Number of clusters of the consensus, the columns of M: at most the clusters of the largest partition, which None
+        takes. There may be fewer: some column may be the largest of no object.
     n_init : int, default 10
-        Most starts, the one with the least objective wins: near the partitions themselves, in an order by content.
-        Random starts found the same optima.
+        Number of starts, the one with the least loss wins: near the partitions themselves, in an order by content, so
+        at most as many as there are. Random starts found the same optima.
     max_iter : int, default 500
-        Most steps per start.
+        Most iterations per start.
     tol : float, default 1e-9
         A start ends when the gradient promises a fall by this share of the objective or less, per object.
     {partition_weights}

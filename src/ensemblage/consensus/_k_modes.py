@@ -81,7 +81,7 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
         Greedy k-means++ by the numbers of labels that differ, distinct random objects, or a clustering to start from
         (-1: object without a cluster).
     n_init : int, default 10
-        Number of starts, the one with the least cost wins. A given ``init`` makes one start.
+        Number of starts, the one with the least loss wins. A given ``init`` makes one start.
     {starts}
 
     Attributes

@@ -184,15 +184,15 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of classes; some may be the likeliest of no object, so there may be fewer clusters. None: the number with
-        the least BIC, from 1 up to the clusters of the largest partition, until 3 numbers in a row bring no lower one;
-        that of a given ``init``.
+        Number of clusters of the consensus: of classes, some of which may be the likeliest of no object. None: the
+        number with the least BIC, from 1 up to the clusters of the largest partition, until 3 numbers in a row bring no
+        lower one; that of a given ``init``.
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
         Objects that the classes start from, half and half with the proportions of all: greedy k-means++ by the numbers
         of labels that differ, or distinct random ones. Or a clustering, whose objects start with .8 in their class and
         the rest in the others (-1: object without a cluster).
     n_init : int, default 10
-        Number of starts, the one with the largest likelihood wins. A given ``init`` makes one start.
+        Number of starts, the one with the least loss wins, minus the log-likelihood. A given ``init`` makes one start.
     max_iter : int, default 500
         Most iterations per start.
     tol : float, default 1e-8

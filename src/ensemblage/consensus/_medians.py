@@ -227,13 +227,13 @@ class EuclideanMedian(SoftConsensus):
     Parameters
     ----------
     n_clusters : int, optional
-        Columns of M, at most the clusters of the largest partition, which None takes. There may be fewer clusters: some
-        column may be the largest of no object.
+        Number of clusters of the consensus, the columns of M: at most the clusters of the largest partition, which None
+        takes. There may be fewer: some column may be the largest of no object.
     memberships : {"soft", "hard"}, default "soft"
         Whether M has rows that sum to 1, or a single 1 in each. With "hard" the objective is that of the Manhattan
         distance too: for zeros and ones, |x| = x².
     n_init : int, default 20
-        Number of starts, the one with the least objective wins: from the partitions themselves, in an order by content,
+        Number of starts, the one with the least loss wins: from the partitions themselves, in an order by content,
         then from random matchings.
     max_iter : int, default 100
         Most iterations per start. It ends when no label is matched anew, or the objective falls by a share of 1.5e-8 or

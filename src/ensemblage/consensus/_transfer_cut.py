@@ -28,8 +28,8 @@ MOST_DENSE = 3_000
 """Clusters up to which their d x d matrix is made."""
 LEAST = 1e-10
 """What a sum of no weights is taken for, and what is added to the length of a point."""
-STARTS = 10
-"""Of k-means; the published three often end in the second-best answer."""
+STARTS, STARTS_OF_FEW, FEW = 10, 100, 1_000
+"""Of k-means, and of few rows, where they cost nothing; the published three often end in the second-best answer."""
 
 
 class TransferCut(NamedTuple):
@@ -47,7 +47,7 @@ class TransferCut(NamedTuple):
 
 
 def cut_by_labels(
-    rows: Rows, links: Any, n_clusters: int, seed: int, n_init: int = STARTS, n_jobs: int | None = None
+    rows: Rows, links: Any, n_clusters: int, seed: int, n_init: int | None = None, n_jobs: int | None = None
 ) -> TransferCut:
     """Transfer cut of B = H S: an object's weights are the sum of the rows of S of its labels.
 
@@ -73,7 +73,7 @@ def cut_by_labels(
             [rows.codes[:], points],
             n_jobs=n_jobs,
         )
-        found = best_kmeans(points, rows.counts, n_clusters, n_init, random, n_jobs)
+        found = best_kmeans(points, rows.counts, n_clusters, n_init or _starts(len(rows)), random, n_jobs)
     members = label_profile(rows.codes, found.clusters, rows.counts, offsets, n_clusters, 1)[:, labels]
     inertia = found.inertia(points, rows.counts)
     return TransferCut(found.clusters, values, inertia, _association(members @ S, sizes))
@@ -84,7 +84,7 @@ def cut_by_matrix(
     counts: NDArray[np.int64],
     n_clusters: int,
     seed: int,
-    n_init: int = STARTS,
+    n_init: int | None = None,
     n_jobs: int | None = None,
 ) -> TransferCut:
     """Transfer cut of any (m, c) matrix B ≥ 0, dense or sparse, whose rows stand for ``counts`` objects each."""
@@ -97,9 +97,13 @@ def cut_by_matrix(
         values, V = leading_coordinates(walk, sizes, n_clusters, random)
         U = (B @ V) * (share / counts)[:, None]
         points = (U / (np.sqrt((U**2).sum(axis=1)) + LEAST)[:, None]).astype(np.float32)
-        found = best_kmeans(points, counts, n_clusters, n_init, random, n_jobs)
+        found = best_kmeans(points, counts, n_clusters, n_init or _starts(len(counts)), random, n_jobs)
     member_of = csr_array((counts, (found.clusters, np.arange(len(counts)))), shape=(n_clusters, len(counts)))
     return TransferCut(found.clusters, values, found.inertia(points, counts), _association(member_of @ B, sizes))
+
+
+def _starts(n_rows: int) -> int:
+    return STARTS_OF_FEW if n_rows <= FEW else STARTS
 
 
 def leading_coordinates(

@@ -44,7 +44,7 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random
     if p < _LEAST_TO_HALVE or not n_refits:
         return []
     random = np.random.RandomState(task_seeds(random_state, 1)[0])
-    weights = np.asarray(consensus.weights_)
+    weights = np.asarray(consensus._weights)
     halves = [np.sort(random.choice(p, (p + 1) // 2, replace=False)) for _ in range(n_refits)]
     found = []
     try:

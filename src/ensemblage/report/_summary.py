@@ -139,7 +139,7 @@ def summarize(
     method = _method_of(consensus)
     given = method.weights if isinstance(method, BaseConsensus) else None
     if isinstance(given, str):  # a rule
-        given = method.weights_
+        given = method._weights
     weights = check_weights(given, ensemble.shape[1], "report")
     names = list(_one_per_object(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.

@@ -37,7 +37,7 @@ class HBGF(ObjectGraph, LocallyWeighted):
     partitioner : {"spectral", "metis", "transfer"}, default "spectral"
         Who cuts the graph into parts. "metis" makes parts of like size; "spectral" takes the leading singular vectors
         of the object-cluster matrix, then k-means of objects and clusters from nearly orthogonal seeds, as in the
-        paper. "transfer" is the transfer cut of LWGP and U-SENC: k-means of the objects alone, the best of ten starts (of 100 for up to 1,000 rows),
+        paper. "transfer" is the transfer cut of LWGP and U-SENC: k-means of the objects alone, the best of ten starts,
         on singular vectors that are not divided by their singular values.
     recursive : bool, default True
         {metis_bisects}

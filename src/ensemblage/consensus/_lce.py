@@ -71,7 +71,7 @@ class LCE(GraphConsensus):
     -----
     O(p² m + d² max k_i + d³ + m k² t) time for m distinct label rows, d = Σ k_i clusters and t steps of k-means; 4 m k
     bytes for the points and four (d, d) matrices of 8 bytes. The graph is cut by the transfer cut (Li, Wu & Chang
-    2012), whose eigenvectors span what those of the whole graph do; k-means is the best of ten starts (of 100 for up to 1,000 rows). On distinct rows
+    2012), whose eigenvectors span what those of the whole graph do; k-means is the best of ten starts. On distinct rows
     it is exact. No public code of the refined matrix is known: it is made as the papers describe it.
 
     Missing labels: Jaccard similarities are over the objects that both partitions label; a partition that does not

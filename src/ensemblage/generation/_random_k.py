@@ -101,10 +101,13 @@ class RandomKPartitions(BasePartitions):
     def _prepare(self, X: Any) -> Any:
         return unit_rows(X, type(self).__name__) if self.metric == "cosine" else X
 
+    def _k_range(self, n_rows: int) -> tuple[int, int]:
+        return k_range(self, n_rows)
+
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         (clusterer,) = self._clusterers()
         self._check_clusterer(clusterer)
-        k_min, k_max = k_range(self, n_rows)
+        k_min, k_max = self._k_range(n_rows)
         source = random_source(self.random_state)
         ks = source.randint(k_min, k_max + 1, size=self.n_partitions, dtype=np.int64).tolist()
         seeds = task_seeds(source, self.n_partitions).tolist()
@@ -132,10 +135,10 @@ class RandomKPartitions(BasePartitions):
         (clusterer,) = self._clusterers()
         if self.fit_on == "auto":
             is_default = self.estimator is None and type(clusterer) is KMeans
-            return auto_sample(n_rows, k_range(self, n_rows)[1]) if is_default else None
+            return auto_sample(n_rows, self._k_range(n_rows)[1]) if is_default else None
         if self.fit_on is None:
             return None
-        name, most = type(self).__name__, k_range(self, n_rows)[1]
+        name, most = type(self).__name__, self._k_range(n_rows)[1]
         if type(clusterer) is not KMeans:
             raise ValueError(
                 f"fit_on of {name} must be 'auto' or None for a clusterer that is not scikit-learn's KMeans. "

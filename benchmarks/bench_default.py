@@ -2,10 +2,12 @@
 
     python benchmarks/bench_default.py product --suite DIR --data DIR
     python benchmarks/bench_default.py search --suite DIR --data DIR --most 1500
+    python benchmarks/bench_default.py words --suite DIR --most 1500
 
 "product" appends one line per data set to docs/default/product.jsonl, "search" the candidates of docs/DEFAULT.md on
-sets of up to so many objects to docs/default/search.jsonl; both go on where they were stopped. `python
-docs/make_default.py` makes the tables. A data set is clustered by one thread.
+sets of up to so many objects to docs/default/search.jsonl, "words" how often core, border and undecided objects are
+right; all go on where they were stopped. `python docs/make_default.py` makes the tables. A data set is clustered by one
+thread.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bench_certainty import measured
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
@@ -159,6 +162,16 @@ def combined(combiner: str, members: list[NDArray[np.int64]], k: int) -> Any:
     return estimator.set_params(**settings).fit(Ensemble(np.column_stack(members))).labels_
 
 
+def of_words(one: BenchmarkSet) -> dict[str, Any]:
+    """Objects with each word and how many of them are right, told the number of classes; areas under the curve."""
+    model = ConsensusClustering(one.k, n_jobs=1, random_state=0).fit(one.X)
+    found = measured(model, one.references[0])
+    return {name: found[name] for name in ("words", "auc") if name in found}
+
+
+PARTS = {"product": of_product, "search": of_search, "words": of_words}
+
+
 def spread(one: BenchmarkSet) -> float:
     """The ratio of deviations by which "auto" decides."""
     deviations = np.sort(one.X.std(axis=0)[np.ptp(one.X, axis=0) > 0])
@@ -176,7 +189,7 @@ def sets_of(suite: Path | None, data: Path | None, most: int) -> Iterator[Benchm
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["product", "search"])
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--suite", type=Path)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--most", type=int, default=20_000)
@@ -185,7 +198,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
     done = {json.loads(line)["set"] for line in lines}
-    measure = of_product if given.part == "product" else of_search
+    measure = PARTS[given.part]
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for one in sets_of(given.suite, given.data, given.most):

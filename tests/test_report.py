@@ -16,6 +16,7 @@ from ensemblage import AverageAgreement, Ensemble, KMeansConsensus, report
 from ensemblage.files._text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 from ensemblage.report._layout import counted, percent
+from ensemblage.report._sections import sections_of
 from ensemblage.report._shown import sample_by_cluster
 from ensemblage.report._svg import figure_style, to_svg
 
@@ -449,3 +450,11 @@ def test_shares_are_exact_at_their_ends(share, text):
 def test_words():
     assert [counted(n, "object") for n in (0, 1, 2000)] == ["0 objects", "1 object", "2,000 objects"]
     assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
+
+
+@pytest.mark.parametrize("generator", ["diverse", "random-k"])
+def test_the_page_says_why_these_partitions(generator):
+    ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
+    found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), settings={"generator": generator})
+    (answer, *_) = sections_of(found)
+    assert any("fail on different data" in sentence for sentence in answer.sentences) == (generator == "diverse")

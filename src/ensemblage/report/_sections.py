@@ -66,7 +66,7 @@ def _words(summary: Summary) -> dict[str, int] | None:
 
 
 def answer_section(summary: Summary) -> Section:
-    sentences = [*_without_structure(summary), _what_was_found(summary), *_how_sure(summary)]
+    sentences = [*_without_structure(summary), _what_was_found(summary), *_why_these(summary), *_how_sure(summary)]
     return Section("The answer", sentences, [_sizes(summary), _confidence(summary)], [_clusters(summary)])
 
 
@@ -185,6 +185,15 @@ def _what_was_found(summary: Summary) -> str:
     left = counted(consensus["n_unlabelled"], "object")
     verb = "is" if consensus["n_unlabelled"] == 1 else "are"
     return f"{found} {left} without a label in any partition {verb} in none."
+
+
+def _why_these(summary: Summary) -> Iterator[str]:
+    """What was done where nothing else was asked for, and why."""
+    if summary["settings"].get("generator") == "diverse":
+        yield (
+            "The partitions are by Gaussian mixtures, spectral clustering and Genie, each with about as many clusters. "
+            "They fail on different data: what they agree on is seldom the mistake of one of them."
+        )
 
 
 def _range_of_sizes(sizes: Sequence[int]) -> str:

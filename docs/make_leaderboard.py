@@ -51,8 +51,9 @@ Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts
 covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours;
 HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
 clusters; k-means by `choose_k` among up to 10, with 20 partitions and 5 references. *default* is
-`ConsensusClustering()`. This run is older than today's `choose_k` and than the default that uses it: with k found,
-*default* is Ada-cVote by its longest lifetime here, and `choose_k` Monti's, now `choose_k_monti`.
+`ConsensusClustering()` of the time. This run is older than today's default ([DEFAULT.md](DEFAULT.md) has its
+numbers), whose place `quality="fast"` takes here, and than today's `choose_k`: with k found, *default* is Ada-cVote by
+its longest lifetime, and `choose_k` Monti's, now `choose_k_monti`. Today's runs keep scales that are alike.
 
 """
 NOT_SHOWN = """## What is not shown

@@ -30,7 +30,7 @@ from ensemblage.files._atomic import make_folder
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
 
 RESULTS = "benchmark.sqlite"
-PROTOCOL = "3"
+PROTOCOL = "4"
 """Grows when what is run changes; results of other protocols stay in the file and are not used."""
 SMALL, LARGE = 1_000, 5_000
 """Objects of the sets of a quick run, at most; of those that get all that is asked for, in a full run."""

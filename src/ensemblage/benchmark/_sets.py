@@ -57,7 +57,7 @@ class BenchmarkSet:
         """(n', m') what ``ensemblage run`` clusters if these objects are all; medians where a value is missing."""
         if self._table is None:
             return np.asarray(Preprocessor().fit_transform(self.X[rows]))
-        return features_of(self._table.take(rows), truth_column=CLASSES, impute="median").X
+        return features_of(self._table.take(rows), truth_column=CLASSES, impute="median", standardize="auto").X
 
     @property
     def references(self) -> list[NDArray[np.int64]]:

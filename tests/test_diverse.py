@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_iris, make_circles
 from sklearn.exceptions import FitFailedWarning
@@ -9,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from ensemblage import DiversePartitions, Genie
-from ensemblage.generation._diverse import GRID, Embedding
+from ensemblage.generation._diverse import GRID, Embedding, connected_neighbours
 
 IRIS = load_iris().data
 RINGS, RING = make_circles(300, factor=0.4, noise=0.03, random_state=0)
@@ -42,8 +43,20 @@ def test_spectral_cuts_are_those_of_scikit_learn():
 
 def test_shapes_that_no_ellipse_is():
     labels = DiversePartitions([2], families=["spectral", "genie"]).fit_transform(RINGS)
-    found = [adjusted_rand_score(RING, column) for column in labels.T]
-    assert found[::2] == [1, 1]  # the graph of the five nearest has three components
+    assert [adjusted_rand_score(RING, column) for column in labels.T] == [1, 1, 1]
+
+
+def test_graphs_in_parts():
+    """As many eigenvalues of 1 as parts: below and above the size of dense matrices every part is found."""
+    random = np.random.default_rng(0)
+    for size in (20, 100):
+        truth = np.repeat(np.arange(6), size)
+        X = random.normal(size=(6 * size, 2)) + 100 * np.c_[truth % 3, truth // 3]
+        joined = connected_neighbours(X, 5)
+        assert connected_components(joined)[0] == 1
+        assert abs(joined - joined.T).max() == 0
+        labels = DiversePartitions([6], families=["spectral"]).fit_transform(X)
+        assert min(adjusted_rand_score(truth, column) for column in labels.T) > 0.95
 
 
 @pytest.mark.parametrize(

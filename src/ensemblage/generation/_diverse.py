@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, svd
 from scipy.sparse import csr_array, dia_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
@@ -40,6 +41,23 @@ MOST_DENSE = 200
 """Objects up to which the eigenvectors are those of a dense matrix."""
 
 
+def connected_neighbours(X: NDArray[np.float64], n_neighbors: int) -> csr_array:
+    """(n, n) symmetric adjacency of the nearest neighbours, an object itself one of them.
+
+    Its parts are joined by the edges of the minimum spanning tree between them: else as many eigenvalues are 1,
+    and any of their vectors would be as good.
+    """
+    directed = csr_array(kneighbors_graph(X, min(n_neighbors, len(X)) - 1))
+    joined = csr_array(directed + directed.T) / 2
+    n_parts, part = connected_components(joined, directed=False)
+    if n_parts > 1:
+        i, j = Tree.of(X).pairs.T
+        between = part[i] != part[j]
+        bridges = csr_array((np.ones(between.sum()), (i[between], j[between])), shape=joined.shape)
+        joined = csr_array(joined + bridges + bridges.T)
+    return joined
+
+
 class Embedding(NamedTuple):
     """The leading eigenvectors of the normalised adjacency of the nearest neighbours."""
 
@@ -49,16 +67,14 @@ class Embedding(NamedTuple):
     @classmethod
     def of(cls, n_neighbors: int, n_vectors: int, X: NDArray[np.float64]) -> Embedding:
         """O(n² m) time for the neighbours at worst, O(n n_neighbors n_vectors) for each step of Lanczos."""
-        n = len(X)
-        directed = kneighbors_graph(X, min(n_neighbors, n) - 1)
-        degrees = np.asarray((joined := csr_array(directed + directed.T) / 2).sum(axis=1)).ravel()
-        roots = dia_array((1 / np.sqrt(np.maximum(degrees, 1e-12))[None], [0]), shape=(n, n))
+        n, joined = len(X), connected_neighbours(X, n_neighbors)
+        roots = dia_array((1 / np.sqrt(joined.sum(axis=1))[None], [0]), shape=(n, n))
         adjacency = csr_array(roots @ joined @ roots)
-        if n <= MOST_DENSE or n_vectors >= n // 2:
+        if n <= MOST_DENSE or 4 * n_vectors >= n:
             return cls(np.linalg.eigh(adjacency.toarray())[1][:, ::-1][:, :n_vectors])
-        # A start that is no eigenvector of a component, and the same for every seed.
-        start = 1 + np.arange(n) / n
-        values, vectors = eigsh(adjacency, n_vectors, which="LA", v0=start, tol=1e-6, maxiter=5_000)
+        # A start that is no eigenvector, and the same for every seed; a wide basis tells eigenvalues near 1 apart.
+        start, width = 1 + np.arange(n) / n, min(n - 1, max(4 * n_vectors, 40))
+        values, vectors = eigsh(adjacency, n_vectors, which="LA", v0=start, ncv=width, tol=1e-8, maxiter=5_000)
         return cls(vectors[:, np.argsort(-values, kind="stable")])
 
     def cut(self, n_clusters: int) -> Labels:
@@ -84,7 +100,8 @@ class DiversePartitions(BasePartitions):
         the numbers themselves. None: 2 to 10, 12, 14, 17 and 20, up to √n_samples.
     families : sequence of {"mixture", "spectral", "genie"}, default=("mixture", "spectral", "genie")
         Who clusters. "mixture": full covariances, diagonal ones for more than 50 features. "spectral": normalised cuts
-        of the graph of the 10 nearest neighbours, and of the 5 nearest. "genie": see `Genie`, with threshold .3.
+        of the graph of the 10 nearest neighbours, and of the 5 nearest, its parts joined by the minimum spanning tree.
+        "genie": see `Genie`, with threshold .3.
     standardized_too : bool, default=False
         Cluster a second time, with every feature brought to deviation 1: twice the partitions.
     {on_error}

@@ -70,6 +70,14 @@ def bounds(session: nox.Session) -> None:
 
 
 @nox.session
+def plain_kernels(session: nox.Session) -> None:
+    """The tests of all kernels with loops for vector instructions."""
+    session.install("-e", ".[test]")
+    env = {"ENSEMBLAGE_PLAIN_KERNELS": "1", "NUMBA_CACHE_DIR": str(Path(session.create_tmp()) / "numba")}
+    session.run("pytest", "-q", "-n", "auto", *KERNEL_TESTS, "tests/test_golden.py", *session.posargs, env=env)
+
+
+@nox.session
 def conformance(session: nox.Session) -> None:
     """The conformance table: every method, ranker and generator by every check; a word is a row."""
     session.install("-e", ".[test]")

@@ -54,8 +54,8 @@ CASES = {
     "PTA, ties and missing labels": ("PTA", {"n_jobs": 2, "n_steps": 2, "n_neighbors": 90, "linkage": "single"},
                                      {"n": 1600, "p": 7, "noise": 0.6, "missing": 0.3}),
     "PTGP": ("PTGP", {"n_jobs": 2, "n_steps": 3}, {"n": 3000, "p": 16, "k": 30, "noise": 0.6}),
-    "PTGP, many steps and neighbours": ("PTGP", {"n_jobs": 1, "n_steps": 20, "n_neighbors": 200},
-                                        {"n": 2000, "p": 5, "k": 40, "noise": 0.7}),
+    "PTGP, many steps and neighbours": ("PTGP", {"n_jobs": 1, "n_steps": 12, "n_neighbors": 150},
+                                        {"n": 1200, "p": 5, "k": 40, "noise": 0.7}),
     "MCLA": ("MCLA", {"n_jobs": 1}, {"n": 6000, "p": 16, "k": 200, "noise": 0.7}),
 }  # fmt: skip
 

@@ -41,6 +41,8 @@ from ensemblage.metrics import weak_association_threshold
 
 NOISE = random_labels(n=150, p=6, k=5, seed=0)
 """Nothing to find: seeds and starts matter."""
+MUCH_NOISE = random_labels(n=1500, p=8, k=6, seed=0)
+"""More rows than those that get a hundred starts."""
 PLANTED = planted_labels(n=150, p=8, k=5, noise=0.35, missing=0.1, seed=1)[0]
 TWINS = np.repeat(random_labels(n=25, p=3, k=3, seed=2), np.arange(1, 26), axis=0)
 FEATURES = np.random.default_rng(0).normal(size=(40, 3)) * [1, 2, 30]
@@ -217,7 +219,7 @@ TABLE = [
     (PTGP, {}, "n_steps", 3, None, PLANTED),
     (PTGP, {}, "max_bytes", "1GB", REFUSED, PLANTED),
     (PTGP, {}, "weights", ONE, TWO, PLANTED),
-    (PTGP, {"n_clusters": 6}, "random_state", 0, 1, NOISE),
+    (PTGP, {"n_clusters": 9}, "random_state", 0, 1, MUCH_NOISE),
     (GKCC, {}, "n_clusters", 3, 4, FEATURES),
     (GKCC, {}, "n_candidates", 3, "all", FEATURES),
     (GKCC, {"n_clusters": 4}, "augment", None, "all", FEATURES),

@@ -93,8 +93,9 @@ each kind: how often structure is found, and the number that is named.
 """
 SETS = """
 
-**Public sets** with 2 to 10 classes of at least 30 objects each, standardised: how often the number of classes is the
-one that most criteria name, among those named, and where the answer is called clear. Classes need not be clusters.
+**Public sets** with 2 to 10 classes of at least 30 objects each, scaled as by default: how often the number of classes
+is the one that most criteria name, among those named, and where the answer is called clear. Classes need not be
+clusters.
 
 """
 

@@ -20,7 +20,7 @@ from sklearn.datasets import load_wine
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, main
 from ensemblage.cli._generation import Generation
-from ensemblage.consensus import METHODS
+from ensemblage.consensus import METHODS, _features
 from ensemblage.metrics import verdicts
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -291,6 +291,25 @@ def test_a_given_k_is_not_called_a_choice(tmp_path):
     result = succeed(*run(tmp_path / "out", "--method", "acv"))
     assert "choice" not in result.stdout
     assert "3 clusters were asked for" in (tmp_path / "out" / "report.html").read_text()
+
+
+def settings_of(folder):
+    return json.loads((folder / "summary.json").read_text())["settings"]
+
+
+def test_the_settings_are_those_that_were_used(tmp_path, monkeypatch):
+    """Where the data decide, the page does not tell of what was only wanted."""
+    succeed("run", WINE, "-k", 3, "-o", tmp_path / "default")
+    settings, page = settings_of(tmp_path / "default"), (tmp_path / "default" / "report.html").read_text()
+    assert (settings["generator"], settings["method"], settings["diverse_k"]) == ("diverse", "eac-average", "3")
+    assert "They fail on different data" in page
+
+    monkeypatch.setattr(_features, "MOST_DIVERSE", 100)
+    succeed("run", WINE, "-k", 3, "-o", tmp_path / "large")
+    settings, page = settings_of(tmp_path / "large"), (tmp_path / "large" / "report.html").read_text()
+    assert (settings["method"], settings["partitions"]) == ("km", "50")
+    assert settings.keys().isdisjoint(["generator", "quality", "diverse_k"])
+    assert "They fail on different data" not in page
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------

@@ -173,11 +173,11 @@ BAD_LABELS = [
 ]
 
 
-@pytest.mark.parametrize("name", BAD_FEATURES)
-@pytest.mark.parametrize("command", ["run", "generate"])
+# Three objects can be two clusters of "run", but no partitions of "generate".
+@pytest.mark.parametrize(
+    ("command", "name"), [(c, n) for c in ("run", "generate") for n in BAD_FEATURES if (c, n) != ("run", "words.csv")]
+)
 def test_features(here, command, name):
-    if (command, name) == ("run", "words.csv"):
-        pytest.skip("three objects can be two clusters")
     refused([command, f"../in/{name}", *GOOD[command][1:], *(["-k", "2"] if command == "run" else [])])
     assert not list(here.iterdir())
 

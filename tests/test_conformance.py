@@ -38,8 +38,9 @@ def expected_failures(estimator):
 
 
 def label_consensus():
-    """An estimator of each class, by the last of its names, with the two clusters that scikit-learn's data has."""
-    return [make_consensus(name, 2) for name in {METHODS[name].estimator: name for name in AVAILABLE}.values()]
+    """One estimator per class and set of parameters, with the two clusters that scikit-learn's data has."""
+    distinct = {(METHODS[name].estimator, repr(sorted(METHODS[name].parameters.items()))): name for name in AVAILABLE}
+    return [make_consensus(name, 2) for name in distinct.values()]
 
 
 @parametrize_with_checks(

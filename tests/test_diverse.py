@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from ensemblage import DiversePartitions, Genie
-from ensemblage.generation._diverse import GRID, Embedding, connected_neighbours
+from ensemblage.generation._diverse import GRID, Embedding, Objects, connected_neighbours
 
 IRIS = load_iris().data
 RINGS, RING = make_circles(300, factor=0.4, noise=0.03, random_state=0)
@@ -38,7 +38,9 @@ def test_spectral_cuts_are_those_of_scikit_learn():
             other = SpectralClustering(
                 4, affinity="nearest_neighbors", n_neighbors=size, assign_labels="cluster_qr", random_state=0
             )
-            assert adjusted_rand_score(Embedding.of(size, 4, X).cut(4), other.fit_predict(X)) > 0.9  # it counts loops
+            assert (
+                adjusted_rand_score(Embedding.of(size, 4, Objects(X)).cut(4), other.fit_predict(X)) > 0.9
+            )  # it counts loops
 
 
 def test_shapes_that_no_ellipse_is():
@@ -52,7 +54,7 @@ def test_graphs_in_parts():
     for size in (20, 100):
         truth = np.repeat(np.arange(6), size)
         X = random.normal(size=(6 * size, 2)) + 100 * np.c_[truth % 3, truth // 3]
-        joined = connected_neighbours(X, 5)
+        joined = connected_neighbours(Objects(X), 5)
         assert connected_components(joined)[0] == 1
         assert abs(joined - joined.T).max() == 0
         labels = DiversePartitions([6], families=["spectral"]).fit_transform(X)

@@ -108,11 +108,14 @@ class Words(Constraint):
 
     choices: Collection[str]
     refused: Mapping[str, str] = field(default_factory=dict)
+    called: str = ""
+    """What many words are together, said instead of them."""
 
     advice = "Choose one of them."
 
     def rule(self) -> str:
-        return ("one of " if len(self.choices) > 1 else "") + ", ".join(repr(choice) for choice in self.choices)
+        listed = ("one of " if len(self.choices) > 1 else "") + ", ".join(repr(choice) for choice in self.choices)
+        return self.called or listed
 
     def fits(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.choices

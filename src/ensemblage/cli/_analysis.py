@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import DIVERSE, INDEPENDENT, Generation
+from ensemblage.cli._generation import DIVERSE, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
@@ -31,6 +32,7 @@ from ensemblage.tables import Features, Members
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             f"{'-k' if k is not None else f'--method {named}, which finds it by its own rule'}. Leave one out."
         )
     asked_generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
+    wanted = replace(wanted, method=asked_generation.method) if by_quality else wanted
     source = asked_generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     asked_generation.check()
     if annotate:
@@ -137,11 +140,16 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             ensemble = _ensemble(folder, features, generation, seconds)
         weights = generation.weights(features, ensemble.shape[1])
         asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
-        return _finish(folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again)
+        left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
+        used = {**left, **generation.identity(), **chosen.identity()}
+        return _finish(
+            folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again, used
+        )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
     if asked_generation.generator == DIVERSE:  # k is not only the consensus's
-        asked["members-near"] = " ".join(f"{name} {value}" for name, value in asked.items() if name != "stability")
+        near = asked.get("k_range", "found") if k is None else k
+        asked["diverse_k"] = f"{near} or 1" if allow_one else near
     made_of = {**asked_generation.identity(), **asked}
     summary = _analysed("run", source, output, overwrite, wanted, made_of, make, known)
     if annotate:
@@ -255,7 +263,9 @@ def _finish(
     stability: KChoice | None = None,
     weights: list[float] | None = None,
     again: Again | None = None,
+    used: Mapping[str, Any] = EMPTY,
 ) -> dict[str, Any]:
+    """The summary; ``used`` are settings that the data decided."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
         consensus = estimator.fit(ensemble)
@@ -267,7 +277,8 @@ def _finish(
         folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(consensus.labels_)
-    told = ((name, value) for name, value in folder.identity.items() if value is not None and value is not False)
+    settings = {**folder.identity, **used}
+    told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
     with timed(seconds, "report"):
         folder.summary = report.summarize(

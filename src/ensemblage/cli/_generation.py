@@ -22,7 +22,7 @@ from ensemblage import (
 )
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes
-from ensemblage.consensus._features import can_be_diverse, can_choose_k, member_weights, with_members
+from ensemblage.consensus._features import can_be_diverse, can_choose_k, member_weights, method_of, with_members
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._sampled import N_STEPS
 from ensemblage.tables import Features
@@ -92,7 +92,7 @@ class Generation:
     @property
     def method(self) -> str:
         """What combines its partitions where no method is named."""
-        return "eac-average" if self.generator == DIVERSE else "km"
+        return method_of(self.diverse() if self.generator == DIVERSE else None)
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -201,7 +201,7 @@ class Generation:
             total = self.partitions
             if self.generator == DIVERSE:
                 generator = self.diverse()
-                total = len(generator._tasks(*X.shape))
+                total = len(generator._recipes(*X.shape))
             elif self.generator == MIXED:
                 generator = MixedPartitions(self.k or "sqrt", random_state=self.seed, n_jobs=self.n_jobs)
                 total = N_ALGORITHMS

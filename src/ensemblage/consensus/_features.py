@@ -109,7 +109,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             Estimator("a transformer of features to labels", "fit_transform", "Give RandomKPartitions(50), say."),
             None,
         ],
-        "consensus": [Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."), Words(METHODS), None],
+        "consensus": [
+            Estimator("a consensus estimator", "fit", "Give KMeansConsensus(3), say."),
+            Words(METHODS, called="a name in ensemblage.METHODS"),
+            None,
+        ],
         "quality": [Words(QUALITIES)],
         "standardize": [Flag(), Words(["auto"])],
         "preprocessor": [

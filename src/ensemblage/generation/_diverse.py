@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -41,17 +41,29 @@ MOST_DENSE = 200
 """Objects up to which the eigenvectors are those of a dense matrix."""
 
 
-def connected_neighbours(X: NDArray[np.float64], n_neighbors: int) -> csr_array:
+class Objects:
+    """The objects as they are clustered; what several algorithms need of them is made once."""
+
+    def __init__(self, X: NDArray[np.float64]) -> None:
+        self.X = X
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The minimum spanning tree."""
+        return Tree.of(self.X)
+
+
+def connected_neighbours(objects: Objects, n_neighbors: int) -> csr_array:
     """(n, n) symmetric adjacency of the nearest neighbours, an object itself one of them.
 
     Its parts are joined by the edges of the minimum spanning tree between them: else as many eigenvalues are 1,
     and any of their vectors would be as good.
     """
-    directed = csr_array(kneighbors_graph(X, min(n_neighbors, len(X)) - 1))
+    directed = csr_array(kneighbors_graph(objects.X, min(n_neighbors, len(objects.X)) - 1))
     joined = csr_array(directed + directed.T) / 2
     n_parts, part = connected_components(joined, directed=False)
     if n_parts > 1:
-        i, j = Tree.of(X).pairs.T
+        i, j = objects.tree.pairs.T
         between = part[i] != part[j]
         bridges = csr_array((np.ones(between.sum()), (i[between], j[between])), shape=joined.shape)
         joined = csr_array(joined + bridges + bridges.T)
@@ -65,9 +77,9 @@ class Embedding(NamedTuple):
     """(n, k) the first first."""
 
     @classmethod
-    def of(cls, n_neighbors: int, n_vectors: int, X: NDArray[np.float64]) -> Embedding:
+    def of(cls, n_neighbors: int, n_vectors: int, objects: Objects) -> Embedding:
         """O(n² m) time for the neighbours at worst, O(n n_neighbors n_vectors) for each step of Lanczos."""
-        n, joined = len(X), connected_neighbours(X, n_neighbors)
+        n, joined = len(objects.X), connected_neighbours(objects, n_neighbors)
         roots = dia_array((1 / np.sqrt(joined.sum(axis=1))[None], [0]), shape=(n, n))
         adjacency = csr_array(roots @ joined @ roots)
         if n <= MOST_DENSE or 4 * n_vectors >= n:
@@ -170,6 +182,7 @@ class DiversePartitions(BasePartitions):
             "spectral": spectral,
             "genie": [Genie(gini_threshold=GINI_THRESHOLD)],
         }
+        # Before the check of the parameters, for scikit-learn's tags, a family may be any word.
         as_given = [clusterer for name in dict.fromkeys(self.families) for clusterer in by_name.get(name, [])]
         scaled = [make_pipeline(StandardScaler(), clone(clusterer)) for clusterer in as_given]
         return as_given + scaled * self.standardized_too
@@ -197,7 +210,9 @@ class DiversePartitions(BasePartitions):
     def _partitions(self, X: Any) -> list[Partition | Failure]:
         """Mixtures one by one; trees and embeddings once, then cut at every number of clusters."""
         tasks, most = self._tasks(*X.shape), max(self._ks(len(X)))
-        work = partial(self._of_task, np.asarray(X, dtype=np.float64), most)
+        as_given = Objects(np.asarray(X, dtype=np.float64))
+        scaled = Objects(StandardScaler().fit_transform(as_given.X)) if self.standardized_too else as_given
+        work = partial(self._of_task, as_given, scaled, most)
         outcomes = run_all(work, tasks, self.n_jobs, self._any_fatal, self.progress)
         return [outcome for of_task in outcomes for outcome in of_task]
 
@@ -209,18 +224,20 @@ class DiversePartitions(BasePartitions):
     def _any_fatal(self, outcomes: Sequence[Partition | Failure]) -> bool:
         return any(self._is_fatal(outcome) for outcome in outcomes)
 
-    def _of_task(self, X: NDArray[np.float64], most: int, recipes: list[Recipe]) -> list[Partition | Failure]:
+    def _of_task(
+        self, as_given: Objects, scaled: Objects, most: int, recipes: list[Recipe]
+    ) -> list[Partition | Failure]:
         """The partitions of a mixture, or all that are cut from one structure."""
         first, *_ = recipes
-        if hasattr(first.estimator, "predict"):
-            return [self._partition(X, first)]
+        clusterer = _last_step(first.estimator)
+        if isinstance(clusterer, GaussianMixture):
+            return [self._partition(as_given.X, first)]
+        objects = as_given if clusterer is first.estimator else scaled
         try:
-            scaled = X if first.estimator is _last_step(first.estimator) else StandardScaler().fit_transform(X)
-            clusterer = _last_step(first.estimator)
             structure: Embedding | Merges = (
-                Embedding.of(clusterer.n_neighbors, most, scaled)
+                Embedding.of(clusterer.n_neighbors, most, objects)
                 if isinstance(clusterer, SpectralClustering)
-                else Tree.of(scaled).merges(GINI_THRESHOLD)
+                else objects.tree.merges(clusterer.gini_threshold)
             )
             return [Partition(recipe, structure.cut(int(recipe.n_clusters or 0))) for recipe in recipes]
         except Exception as error:

@@ -16,17 +16,17 @@ KEPT = "features keep their scales, which are alike: centred, and all divided by
 
 
 class AlikeScaler(StandardScaler):
-    """Mean 0; divided each by its deviation, or, where the all_variances are alike, all by their quadratic mean."""
+    """Mean 0; divided each by its deviation, or, where the deviations are alike, all by their quadratic mean."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         super().fit(X, y, sample_weight)
         all_variances: NDArray[np.float64] = np.asarray(self.var_)
         variances = all_variances[all_variances > 0]
-        order = np.sort(np.sqrt(variances)) if variances.size else np.zeros(1)
-        low, high = order[(len(order) - 1) // 10], order[-1 - (len(order) - 1) // 10]  # of few the least and largest
-        self.keeps_scales_ = bool(high <= ALIKE * low)
+        deviations = np.sort(np.sqrt(variances))
+        cut = (len(deviations) - 1) // 10  # of fewer than eleven the least and the largest count
+        self.keeps_scales_ = deviations.size > 0 and bool(deviations[-1 - cut] <= ALIKE * deviations[cut])
         if self.keeps_scales_:
-            self.scale_ = np.full(len(all_variances), np.sqrt(variances.mean()) if variances.size else 1.0)
+            self.scale_ = np.full(len(all_variances), np.sqrt(variances.mean()))
         return self
 
 

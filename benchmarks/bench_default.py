@@ -2,10 +2,12 @@
 
     python benchmarks/bench_default.py product --suite DIR --data DIR
     python benchmarks/bench_default.py search --suite DIR --data DIR --most 1500
+    python benchmarks/bench_default.py number --suite DIR --data DIR --most 8200
     python benchmarks/bench_default.py words --suite DIR --most 1500
 
 "product" appends one line per data set to docs/default/product.jsonl, "search" the candidates of docs/DEFAULT.md on
-sets of up to so many objects to docs/default/search.jsonl, "words" how often core, border and undecided objects are
+sets of up to so many objects to docs/default/search.jsonl, "number" the rules for the number of clusters to
+docs/default/number.jsonl, "words" how often core, border and undecided objects are
 right; all go on where they were stopped. `python docs/make_default.py` makes the tables. A data set is clustered by one
 thread.
 """
@@ -14,22 +16,24 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bench_certainty import measured
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from ensemblage import ConsensusClustering, Ensemble, Genie, Preprocessor, make_consensus
+from ensemblage import ConsensusClustering, Discotec, Ensemble, Genie, Preprocessor, choose_k, make_consensus
 from ensemblage.benchmark._entries import BASELINES, RULES
 from ensemblage.benchmark._scores import score
 from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
@@ -162,6 +166,110 @@ def combined(combiner: str, members: list[NDArray[np.int64]], k: int) -> Any:
     return estimator.set_params(**settings).fit(Ensemble(np.column_stack(members))).labels_
 
 
+NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
+"""Numbers of clusters that are looked at first."""
+SAMPLE = 2_000
+
+
+class AtNumber(NamedTuple):
+    """What a number of clusters is worth."""
+
+    own: float
+    """Mean ARI of the consensus with the members that have this number."""
+    discotec: float
+    """Of the consensus, over all members; large is good."""
+    agreement: float
+    """Mean ARI over all members."""
+    silhouette: float
+
+
+def by_number(X: NDArray[np.float64], ks: Sequence[int]) -> tuple[dict[int, AtNumber], int]:
+    """The consensus of each number of clusters, scored; and the longest lifetime of all members."""
+    generator = DiversePartitions(ks, random_state=0, n_jobs=1)
+    members = np.asarray(generator.fit_transform(X), dtype=np.int64)
+    of = generator.n_clusters_
+    found: dict[int, NDArray[np.int64]] = {}
+    for i, k in enumerate(ks):
+        near = np.isin(of, ks[max(i - 1, 0) : i + 2])
+        found[k] = combined("eac-average", list(members[:, near].T), k)
+    ranker = Discotec(n_jobs=1).fit(members)
+
+    def worth(k: int) -> AtNumber:
+        labels = found[k]
+        own, every = (
+            np.mean([adjusted_rand_score(labels, m) for m in chosen.T]) for chosen in (members[:, of == k], members)
+        )
+        n_found = len(np.unique(labels))
+        apart = silhouette_score(X, labels) if 1 < n_found < len(X) else -1.0
+        return AtNumber(
+            float(all_ari[of == k].mean()), -ranker.score_labels(labels), float(all_ari.mean()), float(apart)
+        )
+
+    longest = make_consensus("eac-average").fit(Ensemble(members)).n_clusters_
+    return {k: worth(k) for k in ks}, longest
+
+
+def ranks(values: Iterable[float]) -> NDArray[np.float64]:
+    return np.asarray(rankdata(list(values)))
+
+
+def numbers_named(X: NDArray[np.float64]) -> dict[str, Any]:
+    """The number of clusters that each rule finds, and the worth of all."""
+    rows = np.arange(len(X)) if len(X) <= SAMPLE else np.sort(np.random.default_rng(0).permutation(len(X))[:SAMPLE])
+    sample = X[rows]
+    ks = [k for k in NUMBERS if k * k <= max(len(X), 4)]
+    table, lifetime = by_number(sample, ks)
+    chosen: dict[str, Callable[[dict[int, AtNumber]], list[Any]]] = {
+        "own": lambda t: [row.own for row in t.values()],
+        "discotec": lambda t: [row.discotec for row in t.values()],
+        "agreement": lambda t: [row.agreement for row in t.values()],
+        "silhouette": lambda t: [row.silhouette for row in t.values()],
+    }
+    for names in (("own", "discotec"), ("own", "silhouette"), ("own", "discotec", "silhouette")):
+        chosen[" + ".join(names)] = lambda t, names=names: list(sum(ranks(chosen[name](t)) for name in names))
+    named: dict[str, Any] = {"lifetime": lifetime}
+    tables = {tuple(ks): table}
+    for rule, worth in chosen.items():
+        # Of equal ones the one whose own agreement is largest.
+        best = max(zip(worth(table), chosen["own"](table), ks, strict=True))[-1]
+        if best > NUMBERS[8]:
+            place = ks.index(best)
+            low, high = ks[place - 1], ks[min(place + 1, len(ks) - 1)]
+            finer = tuple(sorted({*ks, *range(low, high + 1)}))
+            if finer not in tables:
+                tables[finer] = by_number(sample, finer)[0]
+            t = tables[finer]
+            best = max(zip(worth(t), chosen["own"](t), finer, strict=True))[-1]
+        named[rule] = best
+    for name, k_range in (("choose_k", None), ("choose_k to 30", range(2, max(2, min(math.isqrt(len(X)), 30)) + 1))):
+        choice = choose_k(X, k_range, random_state=0, n_jobs=1)
+        named[name] = choice.best
+        for votes in (4, 3) if k_range is None else ():
+            named[f"{votes} votes, else own + discotec"] = (
+                choice.best if choice.n_votes >= votes else named["own + discotec"]
+            )
+    return named | {"worth": {k: [round(v, 4) for v in row] for t in tables.values() for k, row in t.items()}}
+
+
+def of_number(one: BenchmarkSet) -> dict[str, Any]:
+    """The ARI of the default, told the number of clusters that each rule finds."""
+    X = np.asarray(Preprocessor(standardize="auto").fit_transform(one.X))
+    start = time.process_time()
+    named = numbers_named(X)
+    seconds = round(time.process_time() - start, 1)
+    worth = named.pop("worth")
+    of: dict[int, float] = {}
+    for k in {*named.values(), one.k}:
+        labels, _ = timed(lambda k=k: ConsensusClustering(k, n_jobs=1, random_state=0).fit_predict(one.X))
+        of[k] = 0.0 if labels is None else round(score(one.references, labels)["ari"], 4)
+    return {
+        "k": named,
+        "ari": {rule: of[k] for rule, k in named.items()} | {"told": of[one.k]},
+        "worth": worth,
+        "seconds": seconds,
+    }
+
+
 def of_words(one: BenchmarkSet) -> dict[str, Any]:
     """Objects with each word and how many of them are right, told the number of classes; areas under the curve."""
     model = ConsensusClustering(one.k, n_jobs=1, random_state=0).fit(one.X)
@@ -169,7 +277,7 @@ def of_words(one: BenchmarkSet) -> dict[str, Any]:
     return {name: found[name] for name in ("words", "auc") if name in found}
 
 
-PARTS = {"product": of_product, "search": of_search, "words": of_words}
+PARTS = {"product": of_product, "search": of_search, "number": of_number, "words": of_words}
 
 
 def spread(one: BenchmarkSet) -> float:

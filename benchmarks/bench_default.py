@@ -196,9 +196,7 @@ def by_number(X: NDArray[np.float64], ks: Sequence[int]) -> tuple[dict[int, AtNu
 
     def worth(k: int) -> AtNumber:
         labels = found[k]
-        own, every = (
-            np.mean([adjusted_rand_score(labels, m) for m in chosen.T]) for chosen in (members[:, of == k], members)
-        )
+        all_ari = np.array([adjusted_rand_score(labels, member) for member in members.T])
         n_found = len(np.unique(labels))
         apart = silhouette_score(X, labels) if 1 < n_found < len(X) else -1.0
         return AtNumber(

@@ -48,7 +48,7 @@ centred and scaled as a whole and not column by column: a table of its own. No p
 classes.
 
 Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts; Gaussian mixture with 3 starts (full
-covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours;
+covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours; Genie;
 HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
 clusters; k-means by `choose_k` among up to 10, with 20 partitions and 5 references. *default* is
 `ConsensusClustering()` of the time. This run is older than today's default ([DEFAULT.md](DEFAULT.md) has its

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage.benchmark._scores import numbers_of
 from ensemblage.consensus import METHODS, ConsensusClustering, choose_k, make_consensus
-from ensemblage.generation import MixedPartitions, RandomKPartitions
+from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
 from ensemblage.ranking import SelectMembers, make_ranker
 from ensemblage.reproduce._methods import import_method
 
@@ -219,8 +219,12 @@ def _most_k(X: NDArray[np.float64]) -> int:
     return min(MOST_K, len(X) // 2)
 
 
+def _genie(X: NDArray[np.float64], k: int, seed: int) -> Any:
+    return Genie(k).fit_predict(X)
+
+
 def _default(X: NDArray[np.float64], k: int | None, seed: int) -> Any:
-    # X is standardised already, as what it does first.
+    # X is scaled already, as what it does first.
     return ConsensusClustering(k, n_jobs=1, random_state=seed).fit_predict(X)
 
 
@@ -230,6 +234,7 @@ BASELINES: dict[str, Callable[..., Any]] = {
     "ward": _linkage("ward"),
     "average": _linkage("average"),
     "spectral": _spectral,
+    "genie": _genie,
     "default": _default,
 }
 """Told the number of classes; one setting each, fixed beforehand. "default" is ensemblage's own."""

@@ -1,5 +1,6 @@
 """Slow, readable twins of the fast code. Label matrices are integer arrays with -1 = missing. Sorted by topic."""
 
+import math
 from fractions import Fraction
 from itertools import combinations, permutations
 
@@ -1044,3 +1045,24 @@ def comembership_loss(labels, M, weights):
         known = z >= 0
         total += weight * ((M[known] @ M[known].T - (z[known, None] == z[known])) ** 2).sum()
     return total / weights.sum()
+
+
+# ---- Several modes (Peixoto 2021) ----
+
+
+def mode_description(labels):
+    """S_mode of partitions that are aligned already; -1: missing. Object by object."""
+    labels = labels[(labels >= 0).any(axis=1)]
+    total, n_used = math.log(len(labels)), len(set(labels[labels >= 0].tolist()))
+    for row in labels:
+        known = [r for r in row.tolist() if r >= 0]
+        total += math.lgamma(len(known) + n_used) - math.lgamma(n_used)
+        total -= sum(math.lgamma(known.count(r) + 1) for r in set(known))
+    return total
+
+
+def division_description(sizes):
+    """S_part of the sizes of modes."""
+    p, n_modes = sum(sizes), len(sizes)
+    found = math.log(p) + math.log(math.comb(p - 1, n_modes - 1)) + math.lgamma(p + 1)
+    return found - sum(math.lgamma(size + 1) for size in sizes)

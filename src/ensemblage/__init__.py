@@ -44,6 +44,7 @@ _HOME = {
     "PTGP": "ensemblage.consensus",
     "ComembershipMedian": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
+    "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",

@@ -20,6 +20,7 @@ from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ComembershipMedian as ComembershipMedian
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
+from ensemblage.consensus import ConsensusModes as ConsensusModes
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
 from ensemblage.consensus import EuclideanMedian as EuclideanMedian
 from ensemblage.consensus import EvidenceAccumulation as EvidenceAccumulation

@@ -21,6 +21,7 @@ from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._medians import EuclideanMedian
 from ensemblage.consensus._method import METHODS, Method
+from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._pta import PTA, PTGP
@@ -40,6 +41,7 @@ __all__ = [
     "BisectingKMeansConsensus",
     "ComembershipMedian",
     "ConsensusClustering",
+    "ConsensusModes",
     "CumulativeVoting",
     "EuclideanMedian",
     "EvidenceAccumulation",

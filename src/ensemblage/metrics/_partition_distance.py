@@ -23,14 +23,14 @@ MOST_CELLS = 2**28
 Sums = NDArray[np.int64]
 
 
-def _overlap(table: NDArray[np.int64]) -> int:
+def maximum_overlap(table: NDArray[np.int64]) -> int:
     """t: most objects in the cells of clusters matched one to one."""
     return int(table[linear_sum_assignment(table, maximize=True)].sum())
 
 
 def _left(table: NDArray[np.int64]) -> float:
     """Objects to move from cluster to cluster until the partitions are equal."""
-    return float(table.sum() - _overlap(table))
+    return float(table.sum() - maximum_overlap(table))
 
 
 def _gv1(table: NDArray[np.int64]) -> float:

@@ -145,7 +145,7 @@ def _(record: PairCounts) -> list[str]:
     total = int(record.counts.sum())
     apart = percent(int(record.counts[0]) / total if total else None)
     sentence = f"No partition joins {apart} of the {total:,} pairs of {record.n_objects:,} objects."
-    return [sentence, *(taken or ["No association was taken away."])]
+    return [sentence, *taken]
 
 
 @part_of.register

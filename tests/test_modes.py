@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import ConsensusModes, Ensemble
 from ensemblage.consensus._base import labelled_rows
-from ensemblage.consensus._modes import Division, Partitions
+from ensemblage.consensus._modes import Division, Mode, Partitions
 
 PARTITIONS = """
     000011112222 111122220000 000111112222 222200001110 000011122222 010101010101 101010101011 010101010111
@@ -18,6 +18,10 @@ GOLDEN = np.array([[int(label) for label in partition] for partition in PARTITIO
 def partitions_of(labels):
     rows = labelled_rows(Ensemble(labels), np.ones(labels.shape[1]))
     return Partitions(rows, rows.codes[:])
+
+
+def division_of(data, groups):
+    return Division([Mode.of(data, members) for members in groups])
 
 
 def noisy(random, truth, k, noise):
@@ -46,7 +50,7 @@ def planted(seed, n=200, sizes=(10,)):
     ],
 )
 def test_printed_descriptions(groups, modes, total):
-    division = Division(partitions_of(GOLDEN), groups)
+    division = division_of(partitions_of(GOLDEN), groups)
     assert sum(mode.description for mode in division.modes) == pytest.approx(modes, abs=1e-6)
     assert division.description == pytest.approx(total, abs=1e-6)
 
@@ -70,7 +74,7 @@ def test_descriptions_are_those_of_the_slow_twin(seed):
     labels = np.where(random.random((40, 9)) < 0.2, -1, random.integers(4, size=(40, 9)))
     labels[:3] = -1
     data = partitions_of(labels)
-    division = Division(data, [range(4), range(4, 9)])
+    division = division_of(data, [range(4), range(4, 9)])
     division.improve(range(9))
     for mode in division.modes:
         aligned = np.full((len(labels), len(mode)), -1)
@@ -123,7 +127,7 @@ def test_copies_of_objects_count_like_objects():
     labels = planted(2, n=60, sizes=(3, 3))
     data = partitions_of(np.repeat(labels, 3, axis=0))
     assert len(data.counts) == len(partitions_of(labels).counts)
-    one = Division(data, [range(6)])
+    one = division_of(data, [range(6)])
     aligned = np.column_stack([mapping[labels[:, j]] for j, mapping in enumerate(one.modes[0].label_of)])
     assert one.modes[0].description == pytest.approx(naive.mode_description(np.repeat(aligned, 3, axis=0)), rel=1e-12)
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,11 +10,21 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusClustering, KMeansConsensus, RandomKPartitions, choose_k, report
+from ensemblage import (
+    ConsensusClustering,
+    DiversePartitions,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    RandomKPartitions,
+    choose_k,
+    report,
+)
 from ensemblage.cli import main
 from ensemblage.consensus._choose_k import best_of, peaks_of
 from ensemblage.consensus._k_choice import VOTERS, KChoice
+from ensemblage.consensus._number_agreed import agreement_by_number, most_agreed, numbers_around
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
@@ -187,10 +198,70 @@ def test_sentences():
     torn = saying([2, 4, 7, None, 4])
     assert torn.evidence == "ambiguous"
     assert torn.sentence.startswith("The criteria disagree: 2, 4 and 7 are named. 4 is taken.")
+    asked = replace(torn, best=15, agreement={4: 0.2, 15: 0.9})
+    assert "15 is taken, the number at which several algorithms agree most. Choose by use" in asked.sentence
     nothing = saying([2, 1, 1, 1, 2], p_value=0.31)
     assert nothing.sentence.startswith("No clear structure was found")
     assert (nothing.n_clusters(), nothing.n_clusters(allow_one=True)) == (2, 1)
+    assert nothing.sentence.endswith("If there must be clusters: 2, which 2 of 5 criteria name.")
+    asked = replace(nothing, best=3, agreement={3: 0.2})
+    assert asked.sentence.endswith("If there must be clusters: 3, the number at which several algorithms agree most.")
     assert saying([5, 5, 5, 5, 5]).n_clusters(allow_one=True) == 5
+
+
+# ---- Agreement of several algorithms ----
+
+
+@pytest.fixture(scope="module")
+def many():
+    """Fifteen clusters on a grid: more than the criteria look at."""
+    centres = [(10 * i, 10 * j) for i in range(5) for j in range(3)]
+    return make_blobs(600, centers=centres, cluster_std=1.2, random_state=0)[0]
+
+
+def test_where_the_criteria_disagree_the_algorithms_decide(many):
+    found = choose_k(many, random_state=0, **FAST)
+    assert found.evidence == "ambiguous"
+    assert found.best == 15 == most_agreed(found.agreement)
+    assert "15 is taken, the number at which several algorithms agree most." in found.sentence
+    assert len(np.unique(found.labels[15])) == 15
+    assert {14, 15, 16, 17} <= found.agreement.keys()
+    assert found.agreement.keys().isdisjoint([11, 21, 22, 23])
+    assert max(found.agreement) <= np.sqrt(600)
+    assert [row.k for row in found.table] == list(range(2, 11))
+    assert not any("largest number that was looked at" in note for note in found.notes)
+
+
+def test_a_given_range_is_kept_to(many):
+    found = choose_k(many, [3, 5, 9, 14], random_state=0, **FAST)
+    assert set(found.agreement) == {3, 5, 9, 14}
+    assert found.best in found.agreement
+
+
+def test_where_three_criteria_agree_nobody_else_is_asked(choice):
+    assert choice.n_votes >= 3
+    assert choice.agreement == {}
+
+
+def test_agreement_by_hand():
+    """The consensus of members near a number, and its mean index with those that have that number."""
+    X, ks = make_blobs(90, centers=3, random_state=2)[0], [2, 3, 5]
+    found = agreement_by_number(X, ks, seed=4)
+    generator = DiversePartitions(ks, random_state=4)
+    members = generator.fit_transform(X)
+    of = generator.n_clusters_
+    for k, near in ((2, (2, 3)), (3, (2, 3, 5)), (5, (3, 5))):
+        labels = EvidenceAccumulation(k).fit(members[:, np.isin(of, near)]).labels_
+        assert found[k] == pytest.approx(np.mean([adjusted_rand_score(labels, m) for m in members[:, of == k].T]))
+    assert most_agreed({2: 0.5, 3: 0.9, 7: 0.9, 8: 0.1}) == 7
+    assert numbers_around(14, [10, 12, 14, 17, 20]) == [10, 12, 13, 14, 15, 16, 17, 20]
+
+
+def test_copies_leave_it_to_the_votes(noise):
+    """Where most objects are copies of others, neighbours say nothing."""
+    found = choose_k(np.repeat(noise[:20], 8, axis=0), [2, 3, 4], random_state=0, **FAST)
+    assert found.agreement == {}
+    assert found.best == best_of(found.votes, [2, 3, 4])
 
 
 # ---- Parameters ----

@@ -22,7 +22,8 @@ from ensemblage import (
 )
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes
-from ensemblage.consensus._features import can_be_diverse, can_choose_k, member_weights, method_of, with_members
+from ensemblage.consensus._features import can_choose_k, member_weights, method_of, with_members
+from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._sampled import N_STEPS
 from ensemblage.tables import Features

@@ -1,4 +1,4 @@
-"""How many clusters: first whether there are any, then what five criteria say."""
+"""How many clusters: whether there are any, what five criteria say, and where several algorithms agree."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from ensemblage._validation import (
     shown,
 )
 from ensemblage.consensus._ada_cvote import CumulativeVoting
-from ensemblage.consensus._k_choice import VOTERS, KChoice, KRow
+from ensemblage.consensus._k_choice import LIKELY, VOTERS, KChoice, KRow
+from ensemblage.consensus._number_agreed import NUMBERS, agreement_by_number, agreement_up_to_root, most_agreed
 from ensemblage.files._frames import backend_of
 from ensemblage.generation import RandomKPartitions
+from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._run import run_all
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import first_that_lasts, gaps
@@ -57,12 +59,15 @@ def choose_k(
 ) -> KChoice:
     """Tell how many clusters there are: first whether there are any, then what five criteria name.
 
+    Where fewer than three of them name the same, the number at which several algorithms agree most is taken.
+
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         The features, as they are to be clustered: standardise them before where they have different units.
     k_range : iterable of int, optional
-        Numbers of clusters to choose from. Default: 2 to 10, or to √n where that is less.
+        Numbers of clusters to choose from. Default: for the criteria 2 to 10, or to √n where that is less; for the
+        agreement of several algorithms 2 to √n, 56 at most.
     n_references : int, default 99
         Single clouds that the data are compared with. With 19 the test misses more: its p-value is at least
         1 / (n_references + 1).
@@ -71,7 +76,7 @@ def choose_k(
     n_partitions : int, default 50
         Partitions whose cumulative voting has lifetimes.
     sample : int, default 1,000
-        Of more objects so many are looked at, drawn without replacement.
+        Of more objects so many are looked at, drawn without replacement; for the agreement twice as many.
     {joblib_jobs}
     random_state : int, RandomState or None
         Seed of everything random.
@@ -82,7 +87,8 @@ def choose_k(
     Returns
     -------
     KChoice
-        ``structure``, ``best``, ``votes``, ``evidence``, ``table``, ``sentence``; ``to_frame()``, ``plot()``.
+        ``structure``, ``best``, ``votes``, ``agreement``, ``evidence``, ``table``, ``sentence``; ``to_frame()``,
+        ``plot()``.
 
     Raises
     ------
@@ -108,14 +114,19 @@ def choose_k(
 
     **Criteria**: prediction strength (the largest k with a strength above .8, its standard error added); the longest
     lifetime in cumulative voting; the gap statistic with those clouds (the smallest k that is not worse than the next
-    two by more than an error); 1 + the components that live longer than those of the clouds; k-means' silhouette. The
-    number that most name is ``best``; of equally many votes, the one named by the criterion that is first in this list.
+    two by more than an error); 1 + the components that live longer than those of the clouds; k-means' silhouette. A
+    number that three of them name is ``best``. How often they were right, by how many agree: docs/CERTAINTY.md.
 
-    All five look at compact clusters or at dense ones; curved clusters, and many small ones, they hardly find. How
-    often they were right, by how many agree: docs/CERTAINTY.md.
+    **Agreement.** All five look at compact clusters or at dense ones; curved clusters, and many small ones, they hardly
+    find, and then they disagree. So for every k mixtures, spectral cuts and Genie, those of `DiversePartitions`, make k
+    clusters and the numbers next to it; the adjusted Rand index of their consensus with those of k, on average, is the
+    agreement, and ``best`` the number with the largest. It is asked only where the criteria disagree, for on clear
+    clusters it is worse than they are, and where half of the objects are no copies of others. docs/DEFAULT.md has the
+    rules that were tried. Where there is none, the number with most votes is taken; of equally many, the one named by
+    the criterion that is first in the list above.
 
     Time: O(n² d) per reference for n objects of the sample: on one core 3 s of 200 × 10, 10 s of 1,000 × 10 and 32 s of
-    1,000 × 60 numbers, and no more of larger tables. Memory: 16 n² bytes.
+    1,000 × 60 numbers, and no more of larger tables; the agreement takes as long again. Memory: 16 n² bytes.
 
     References
     ----------
@@ -145,11 +156,12 @@ def choose_k(
     check_whole(sample, f"sample of {name}", 20)
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")
-    seeds = iter(task_seeds(random_state, 5 + n_references).tolist())
-    objects = _sampled(len(data), sample, next(seeds))
+    *others, of_agreement = task_seeds(random_state, 6 + n_references).tolist()
+    seeds = iter(others)
+    everything, objects = data, _sampled(len(data), sample, next(seeds))
     data = data[objects]
     ks = _checked_range(k_range, len(data), n_distinct_rows(data, len(data)))
-    steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions)
+    steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions, len(NUMBERS))
     cloud = UnimodalComponents(data)
     scores = np.ascontiguousarray(cloud.axes.scores)
     halves = _strength(scores, ks, n_splits, n_jobs, next(seeds), steps)
@@ -161,8 +173,18 @@ def choose_k(
         return run_all(function, of, n_jobs, progress=steps.of(next(loops)), what="single cloud")
 
     test = compared(data, cloud, max(ks) + 1, list(seeds), run)
+
+    def agreement() -> dict[int, float]:
+        some = everything[_sampled(len(everything), 2 * sample, of_agreement)]
+        if not can_be_diverse(some):
+            return {}
+        if k_range is None:
+            return agreement_up_to_root(some, len(everything), of_agreement, n_jobs, steps.of(4))
+        return agreement_by_number(some, ks, of_agreement, n_jobs, steps.of(4))
+
+    choice = _choice(Evidence(ks, test, halves, lifetime, scores, labels), agreement, objects, backend_of(X))
     steps.end()
-    return _choice(Evidence(ks, test, halves, lifetime, scores, labels), objects, backend_of(X))
+    return choice
 
 
 class Evidence(NamedTuple):
@@ -178,8 +200,10 @@ class Evidence(NamedTuple):
     labels: dict[int, NDArray[np.int32]]
 
 
-def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> KChoice:
-    """Count the votes and tell what they mean."""
+def _choice(
+    found: Evidence, ask: Callable[[], dict[int, float]], objects: NDArray[np.intp], backend: str | None
+) -> KChoice:
+    """Count the votes and tell what they mean; ``ask`` several algorithms where they disagree."""
     ks, halves = found.ks, {row.k: row for row in found.halves.table}
     structure, data, references = found.test
     every_k = range(1, len(data.log_within) + 1)
@@ -195,7 +219,9 @@ def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> 
         "components": count_components(data.persistences, largest) if len(largest) > 1 else None,
         "silhouette": max(ks, key=lambda k: (silhouettes[k], -k)),
     }
-    best = best_of(votes, ks)
+    best, agreed = best_of(votes, ks), dict[int, float]()
+    if sum(k == best for k in votes.values()) < LIKELY and (agreed := ask()):
+        best = most_agreed(agreed)
     peaks = [k for k in peaks_of({k: halves[k].mean for k in ks}) if halves[k].supported]
     hierarchies = {kind: linkage(found.scores, kind) for kind in ("ward", "average")}
     cuts = {kind: cut_tree(tree, ks) for kind, tree in hierarchies.items()}
@@ -215,8 +241,11 @@ def _choice(found: Evidence, objects: NDArray[np.intp], backend: str | None) -> 
             )
         )  # fmt: skip
     also = [k for k in peaks if k != best and halves[k].mean > 0.8]
-    notes = list(_notes(ks, best, found.labels[best], structure))
-    return KChoice(structure, best, votes, also, table, found.labels, objects, notes, backend)
+    labels = found.labels
+    if best not in labels:
+        labels = labels | _kmeans_labels(found.scores, [best], best)
+    notes = list(_notes(max(agreed, default=max(ks)), best, labels[best], structure))
+    return KChoice(structure, best, votes, also, table, labels, objects, notes, agreed, backend)
 
 
 def best_of(votes: Mapping[str, int | None], ks: Sequence[int]) -> int:
@@ -233,8 +262,8 @@ def peaks_of(by_k: Mapping[int, float]) -> list[int]:
     return [k for k, own, left, right in found if own > max(left, right)]
 
 
-def _notes(ks: Sequence[int], best: int, labels: NDArray[np.int32], structure: Structure) -> Iterator[str]:
-    if best == max(ks) and len(ks) > 1:
+def _notes(most: int, best: int, labels: NDArray[np.int32], structure: Structure) -> Iterator[str]:
+    if best == most > 2:
         yield f"{best} is the largest number that was looked at: look at larger ones, too."
     if np.bincount(labels).min() < SMALL:
         yield f"Of {best} clusters some have fewer than {SMALL} objects: prediction strength cannot see these."

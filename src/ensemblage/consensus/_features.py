@@ -22,13 +22,12 @@ from ensemblage.consensus._choose_k import choose_k
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import DiversePartitions, RandomKPartitions
+from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.tables import Preprocessor
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
 """For `choose_k` to be asked."""
 QUALITIES = ("fast", "default", "best")
-MOST_DIVERSE = 20_000
-"""Objects up to which different algorithms cluster them; k-means alone does more."""
 
 
 def _can_predict(self: ConsensusClustering) -> bool:
@@ -230,14 +229,6 @@ def generator_of(quality: str, features: Any, k: int | None) -> Any:
     if quality == "fast" or not can_be_diverse(features):
         return RandomKPartitions()
     return DiversePartitions(k, standardized_too=quality == "best")
-
-
-def can_be_diverse(features: Any) -> bool:
-    """Whether several algorithms can cluster features: an array, not too long, in which neighbours mean something."""
-    if not isinstance(features, np.ndarray) or features.shape[1] == 0 or len(features) > MOST_DIVERSE:
-        return False
-    half = -(-len(features) // 2)
-    return n_distinct_rows(features, half) >= half
 
 
 def method_of(generator: Any) -> str:

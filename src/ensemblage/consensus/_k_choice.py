@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from ensemblage.stability._structure import Structure
 
 VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
 """The five criteria; of numbers with as many votes the first one that names one of them decides."""
+AGREED = "the number at which several algorithms agree most"
 CLEAR, LIKELY = 4, 3
 """Least votes for a number of clusters to be called clear, and likely."""
 
@@ -63,7 +64,8 @@ class KChoice:
     structure: Structure
     """Whether there are clusters at all: ``p_value``, ``found``, ``sentence``."""
     best: int
-    """The number of clusters that most criteria name, 2 or more; also where no structure was found."""
+    """The number of clusters that three criteria name, else that of the largest agreement; 2 or more, also where no
+    structure was found."""
     votes: dict[str, int | None]
     """What each criterion names; 1 for one cluster, None for no vote."""
     also_stable: list[int]
@@ -76,6 +78,9 @@ class KChoice:
     """The objects that were looked at: all, or a sample."""
     notes: list[str]
     """What limits the answer."""
+    agreement: dict[int, float] = field(default_factory=dict)
+    """For each number the mean adjusted Rand index of several algorithms with their consensus; only where the criteria
+    disagree."""
     backend: str | None = None
     """Library of the data frames: that of X, else the first that is installed."""
 
@@ -101,7 +106,8 @@ class KChoice:
         others = {named: [v for v in self.votes if self.votes[v] == named] for named in set(self.votes.values())}
         if self.evidence == "none":
             yield self.structure.sentence
-            yield f"If there must be clusters: {k}, which {n} of {len(self.votes)} criteria name{'s' * (n == 1)}."
+            because = f"which {n} of {len(self.votes)} criteria name{'s' * (n == 1)}"
+            yield f"If there must be clusters: {k}, {AGREED if self.agreement else because}."
         elif self.evidence == "clear":
             yield f"{k} clusters: {'all five' if n == len(self.votes) else 'four of five'} criteria agree."
         elif self.evidence == "likely":
@@ -109,9 +115,10 @@ class KChoice:
             yield f"Probably {k} clusters, which three of five criteria name{': ' * bool(said)}{'; '.join(said)}."
         else:
             named = sorted({v for v in self.votes.values() if v is not None})
+            because = f", {AGREED}" if self.agreement else ""
             yield (
-                f"The criteria disagree: {listed(named)} are named. {k} is taken. Choose by use, or by the stability "
-                "of the clusters of each."
+                f"The criteria disagree: {listed(named)} are named. {k} is taken{because}. "
+                "Choose by use, or by the stability of the clusters of each."
             )
         if self.also_stable and self.structure.found:
             yield f"Also stable: {listed(self.also_stable)} groups."

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ensemblage._constraints import Constraints, Flag, Several, Whole, Words
 from ensemblage._random import task_seeds
+from ensemblage._validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._genie import Genie, Merges, Tree
@@ -39,6 +40,16 @@ GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20)
 """Numbers of clusters, up to √n, where none is asked for."""
 MOST_DENSE = 200
 """Objects up to which the eigenvectors are those of a dense matrix."""
+MOST_DIVERSE = 20_000
+"""Objects up to which different algorithms cluster them; k-means alone does more."""
+
+
+def can_be_diverse(features: Any) -> bool:
+    """Whether several algorithms can cluster features: an array, not too long, in which neighbours mean something."""
+    if not isinstance(features, np.ndarray) or features.shape[1] == 0 or len(features) > MOST_DIVERSE:
+        return False
+    half = -(-len(features) // 2)
+    return n_distinct_rows(features, half) >= half
 
 
 class Objects:

@@ -5,9 +5,9 @@
     python benchmarks/bench_default.py number --suite DIR --data DIR --most 8200
     python benchmarks/bench_default.py words --suite DIR --most 1500
 
-"product" appends one line per data set to docs/default/product.jsonl (--again NAME measures one of its answers anew), "search" the candidates of docs/DEFAULT.md on
-sets of up to so many objects to docs/default/search.jsonl, "number" the rules for the number of clusters to
-docs/default/number.jsonl, "words" how often core, border and undecided objects are
+"product" appends one line per data set to docs/default/product.jsonl (--again NAME measures one of its answers anew),
+"search" the candidates of docs/DEFAULT.md on sets of up to so many objects to docs/default/search.jsonl, "number" the
+rules for the number of clusters to docs/default/number.jsonl, "words" how often core, border and undecided objects are
 right; all go on where they were stopped. `python docs/make_default.py` makes the tables. A data set is clustered by one
 thread.
 """
@@ -37,6 +37,7 @@ from ensemblage import ConsensusClustering, Discotec, Ensemble, Genie, Preproces
 from ensemblage.benchmark._entries import BASELINES, RULES
 from ensemblage.benchmark._scores import score
 from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
+from ensemblage.consensus._choose_k import best_of
 from ensemblage.generation import DiversePartitions
 
 FOLDER = Path(__file__).parents[1] / "docs" / "default"
@@ -252,11 +253,13 @@ def numbers_named(X: NDArray[np.float64]) -> dict[str, Any]:
         named[rule] = best
     for name, k_range in (("choose_k", None), ("choose_k to 30", range(2, max(2, min(math.isqrt(len(X)), 30)) + 1))):
         choice = choose_k(X, k_range, random_state=0, n_jobs=1)
-        named[name] = choice.best
-        for votes in (4, 3) if k_range is None else ():
-            named[f"{votes} votes, else own + discotec"] = (
-                choice.best if choice.n_votes >= votes else named["own + discotec"]
-            )
+        named[name] = best_of(choice.votes, [row.k for row in choice.table])  # of the votes alone
+        n_votes = sum(k == named[name] for k in choice.votes.values())
+        if k_range is None:
+            named |= {"votes": n_votes}
+            for votes in (4, 3):
+                chosen = named[name] if n_votes >= votes else named["own + discotec"]
+                named[f"{votes} votes, else own + discotec"] = chosen
     return named | {"worth": {k: [round(v, 4) for v in row] for t in tables.values() for k, row in t.items()}}
 
 
@@ -266,7 +269,7 @@ def of_number(one: BenchmarkSet) -> dict[str, Any]:
     start = time.process_time()
     named = numbers_named(X)
     seconds = round(time.process_time() - start, 1)
-    worth = named.pop("worth")
+    worth, n_votes = named.pop("worth"), named.pop("votes")
     of: dict[int, float] = {}
     for k in {*named.values(), one.k}:
         labels, _ = timed(lambda k=k: ConsensusClustering(k, n_jobs=1, random_state=0).fit_predict(one.X))

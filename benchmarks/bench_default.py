@@ -277,6 +277,7 @@ def of_number(one: BenchmarkSet) -> dict[str, Any]:
     return {
         "k": named,
         "ari": {rule: of[k] for rule, k in named.items()} | {"told": of[one.k]},
+        "votes": n_votes,
         "worth": worth,
         "seconds": seconds,
     }

@@ -27,7 +27,7 @@ from ensemblage._validation import (
 )
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._k_choice import LIKELY, VOTERS, KChoice, KRow
-from ensemblage.consensus._number_agreed import NUMBERS, agreement_by_number, agreement_up_to_root, most_agreed
+from ensemblage.consensus._number_agreed import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
 from ensemblage.files._frames import backend_of
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._diverse import can_be_diverse
@@ -59,15 +59,15 @@ def choose_k(
 ) -> KChoice:
     """Tell how many clusters there are: first whether there are any, then what five criteria name.
 
-    Where fewer than three of them name the same, the number at which several algorithms agree most is taken.
+    Where they disagree, several algorithms are asked whether there are more than ten.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         The features, as they are to be clustered: standardise them before where they have different units.
     k_range : iterable of int, optional
-        Numbers of clusters to choose from. Default: for the criteria 2 to 10, or to √n where that is less; for the
-        agreement of several algorithms 2 to √n, 56 at most.
+        Numbers of clusters to choose from. Default: 2 to 10, or to √n where that is less; where the criteria disagree,
+        to √n.
     n_references : int, default 99
         Single clouds that the data are compared with. With 19 the test misses more: its p-value is at least
         1 / (n_references + 1).
@@ -117,16 +117,17 @@ def choose_k(
     two by more than an error); 1 + the components that live longer than those of the clouds; k-means' silhouette. A
     number that three of them name is ``best``. How often they were right, by how many agree: docs/CERTAINTY.md.
 
-    **Agreement.** All five look at compact clusters or at dense ones; curved clusters, and many small ones, they hardly
-    find, and then they disagree. So for every k mixtures, spectral cuts and Genie, those of `DiversePartitions`, make k
-    clusters and the numbers next to it; the adjusted Rand index of their consensus with those of k, on average, is the
-    agreement, and ``best`` the number with the largest. It is asked only where the criteria disagree, for on clear
-    clusters it is worse than they are, and where half of the objects are no copies of others. docs/DEFAULT.md has the
-    rules that were tried. Where there is none, the number with most votes is taken; of equally many, the one named by
-    the criterion that is first in the list above.
+    Of fewer votes the number with most is ``best``; of equally many, the one named by the criterion that is first in
+    the list.
+
+    **More than ten.** Many small clusters are none of the five's strengths, and 2 to 10 is where they look. So where
+    fewer than three of them agree and no range is given, mixtures, spectral cuts and Genie (`DiversePartitions`) make 2
+    to √n clusters, at most 56; the agreement of a number is the adjusted Rand index of their consensus with those that
+    have it, on average. Where it is largest above 10 that number is ``best``. Nobody is asked where most objects are
+    copies of others. docs/DEFAULT.md has the rules that were tried.
 
     Time: O(n² d) per reference for n objects of the sample: on one core 3 s of 200 × 10, 10 s of 1,000 × 10 and 32 s of
-    1,000 × 60 numbers, and no more of larger tables; the agreement takes as long again. Memory: 16 n² bytes.
+    1,000 × 60 numbers, and no more of larger tables; asking the algorithms takes as long again. Memory: 16 n² bytes.
 
     References
     ----------
@@ -176,11 +177,10 @@ def choose_k(
 
     def agreement() -> dict[int, float]:
         some = everything[_sampled(len(everything), 2 * sample, of_agreement)]
-        if not can_be_diverse(some):
+        is_more = k_range is None and numbers_up_to_root(len(everything))[-1] > max(ks)
+        if not is_more or not can_be_diverse(some):
             return {}
-        if k_range is None:
-            return agreement_up_to_root(some, len(everything), of_agreement, n_jobs, steps.of(4))
-        return agreement_by_number(some, ks, of_agreement, n_jobs, steps.of(4))
+        return agreement_up_to_root(some, len(everything), of_agreement, n_jobs, steps.of(4))
 
     choice = _choice(Evidence(ks, test, halves, lifetime, scores, labels), agreement, objects, backend_of(X))
     steps.end()
@@ -219,9 +219,9 @@ def _choice(
         "components": count_components(data.persistences, largest) if len(largest) > 1 else None,
         "silhouette": max(ks, key=lambda k: (silhouettes[k], -k)),
     }
-    best, agreed = best_of(votes, ks), dict[int, float]()
-    if sum(k == best for k in votes.values()) < LIKELY and (agreed := ask()):
-        best = most_agreed(agreed)
+    best, agreement = best_of(votes, ks), dict[int, float]()
+    if sum(k == best for k in votes.values()) < LIKELY and (asked := ask()) and most_agreed(asked) > max(ks):
+        best, agreement = most_agreed(asked), asked
     peaks = [k for k in peaks_of({k: halves[k].mean for k in ks}) if halves[k].supported]
     hierarchies = {kind: linkage(found.scores, kind) for kind in ("ward", "average")}
     cuts = {kind: cut_tree(tree, ks) for kind, tree in hierarchies.items()}
@@ -231,12 +231,12 @@ def _choice(
         low, high = np.quantile(of_references, [0.05, 0.95]).tolist()
         mean = float(of_references.mean())
         named = tuple(voter for voter in VOTERS if votes[voter] == k)
-        agreement = {kind: float(adjusted_rand_score(found.labels[k], cut[:, i])) for kind, cut in cuts.items()}
+        same = {kind: float(adjusted_rand_score(found.labels[k], cut[:, i])) for kind, cut in cuts.items()}
         table.append(
             KRow(
                 k, log_w, low, mean, high, float(gap.gap[k - 1]), float(gap.s[k - 1]),
                 p_value_of(-log_w, -of_references), halves[k].mean, halves[k].standard_error, halves[k].agreement,
-                silhouettes[k], agreement["ward"], agreement["average"], named,
+                silhouettes[k], same["ward"], same["average"], named,
                 "best" if k == best else "supported" if named or k in peaks else "",
             )
         )  # fmt: skip
@@ -244,8 +244,8 @@ def _choice(
     labels = found.labels
     if best not in labels:
         labels = labels | _kmeans_labels(found.scores, [best], best)
-    notes = list(_notes(max(agreed, default=max(ks)), best, labels[best], structure))
-    return KChoice(structure, best, votes, also, table, labels, objects, notes, agreed, backend)
+    notes = list(_notes(max(agreement, default=max(ks)), best, labels[best], structure))
+    return KChoice(structure, best, votes, also, table, labels, objects, notes, agreement, backend)
 
 
 def best_of(votes: Mapping[str, int | None], ks: Sequence[int]) -> int:

@@ -64,8 +64,8 @@ class KChoice:
     structure: Structure
     """Whether there are clusters at all: ``p_value``, ``found``, ``sentence``."""
     best: int
-    """The number of clusters that three criteria name, else that of the largest agreement; 2 or more, also where no
-    structure was found."""
+    """The number of clusters that most criteria name, or more than they looked at, by ``agreement``; 2 or more, also
+    where no structure was found."""
     votes: dict[str, int | None]
     """What each criterion names; 1 for one cluster, None for no vote."""
     also_stable: list[int]
@@ -79,8 +79,8 @@ class KChoice:
     notes: list[str]
     """What limits the answer."""
     agreement: dict[int, float] = field(default_factory=dict)
-    """For each number the mean adjusted Rand index of several algorithms with their consensus; only where the criteria
-    disagree."""
+    """For each number the mean adjusted Rand index of several algorithms with their consensus; only where that speaks
+    for more clusters than the criteria looked at, and these disagree."""
     backend: str | None = None
     """Library of the data frames: that of X, else the first that is installed."""
 

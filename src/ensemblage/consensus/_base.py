@@ -364,6 +364,10 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
 
     def _encode(self, X: Any) -> LabelRows:
         check_is_fitted(self)
+        if not hasattr(self, "_coding"):
+            raise ValueError(
+                f"{type(self).__name__} must be fitted on labels to read others. Got a fit on similarities. Call fit."
+            )
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
 from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from ensemblage._constraints import Bytes, Constraints, Whole, Words
 from ensemblage._ensemble import Ensemble
@@ -110,6 +111,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         "max_bytes": [Bytes()],
     }
 
+    _is_sparse = True
+
     n_clusters: int | None = None
     _: KW_ONLY
     partitioner: str = "metis"
@@ -149,6 +152,20 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         parts[order] = cutter.cut(graph, counts, k, itself)
         return parts
 
+    def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
+        k, cutter, n = self._check_n_clusters(len(rows)), Cutter.of(self, self.n_init), len(rows)
+        itself = S.diagonal()
+        graph = csr_array(S - diags_array(itself))
+        if (threshold := self._given_threshold()) is not None:
+            graph.data[graph.data <= threshold] = 0
+        graph.eliminate_zeros()
+        graph.sort_indices()
+        if most := self._most_neighbors(n):
+            graph = nearest_neighbours(graph, most)
+        self.n_edges_ = graph.nnz // 2
+        self._check_size(rows, k, graph.nnz)
+        return np.unique(cutter.cut(graph, rows.counts, k, itself), return_inverse=True)[1]
+
     def _most_neighbors(self, m: int) -> int:
         """0 for all."""
         if self.n_neighbors is None:
@@ -172,6 +189,16 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."
         what = f"at least {n_entries // 2:,} edges of {m:,} label rows"
         check_fits(int(OVERHEAD + of_rows + max(48 * n_entries, cut)), self.max_bytes, "CSPA", what, advice)
+
+
+def nearest_neighbours(graph: csr_array, most: int) -> csr_array:
+    """The largest entries of each row, the first on ties; an edge is there if either end has it."""
+    kept = np.zeros(graph.nnz, dtype=np.bool_)
+    for start, stop in pairwise(graph.indptr.tolist()):
+        kept[start + np.argsort(-graph.data[start:stop], kind="stable")[:most]] = True
+    graph.data[~kept] = 0
+    graph.eliminate_zeros()
+    return csr_array(graph.maximum(graph.T))
 
 
 def fewest_entries(rows: Rows, n_neighbors: int) -> int:

@@ -7,20 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import squareform
 
 from ensemblage._constraints import Bytes, Constraints, Flag, Seed, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._validation import shown
 from ensemblage._weighted import sample_weight_of
 from ensemblage.consensus._base import Rows, object_rows
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._linkage import (
+    LINKAGES,
     average_linkage,
     average_linkage_of_matrix,
     complete_linkage,
     cut,
     linkage_matrix,
+    merges_of_matrix,
     single_linkage,
     twin_heights,
 )
@@ -28,6 +32,7 @@ from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
+from ensemblage.kernels._condensed import Condensed
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
 
@@ -205,6 +210,25 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
         longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
         return cut(merges, k or longest)
+
+    def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
+        pairs = squareform(S, checks=False)
+        if (threshold := self._given_threshold()) is not None:
+            pairs[pairs <= threshold] = 0
+        merges = merges_of_matrix(Condensed(pairs, np.empty(0), np.ones(len(S))), LINKAGES[self.linkage])
+        self.linkage_matrix_ = linkage_matrix(merges, rows)
+        lives = lifetimes(merges.heights)
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        return cut(merges, int(self.n_clusters or (longest_lifetime(lives) if lives else len(S))))
+
+    def _check_no_labels(self) -> None:
+        super()._check_no_labels()
+        for name, plain in (("similarity", "coassociation"), ("cluster_weights", None)):
+            if (given := getattr(self, name)) is not plain and given != plain:
+                raise ValueError(
+                    f"{name} of EvidenceAccumulation must be {plain!r} where similarities are given. "
+                    f"Got {shown(given)}. Leave it out."
+                )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -23,7 +23,7 @@ from ensemblage.kernels._average import Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._chain import Chain
 from ensemblage.kernels._complete import MOST_LEVELS, TILE, LevelRows, complete_chain
-from ensemblage.kernels._condensed import AVERAGE, COMPLETE, Condensed, condensed_chain
+from ensemblage.kernels._condensed import AVERAGE, COMPLETE, SINGLE, Condensed, condensed_chain
 from ensemblage.kernels._counts import (
     BLOCK,
     JOINED,
@@ -41,6 +41,9 @@ from ensemblage.rows.threads import parallel_map, thread_count
 
 MOST_ROWS = 64
 """Rows of a matrix that a thread fills at a time, if a slice of the kernel allows so many."""
+
+
+LINKAGES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE}
 
 
 class Merges(NamedTuple):

@@ -14,8 +14,9 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_bytes
-from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
+from ensemblage.consensus._base import Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
+from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.kernels._walk import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
@@ -40,7 +41,7 @@ class Candidate(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class NegMM(BaseConsensus):
+class NegMM(SimilarityConsensus):
     """Normalised cut of the co-association graph without its weak associations.
 
     Parameters
@@ -140,7 +141,7 @@ class NegMM(BaseConsensus):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(len(rows))
-        limit, n_threads = check_bytes(self.max_bytes, "max_bytes of NegMM"), thread_count(self.n_jobs)
+        n_threads = thread_count(self.n_jobs)
         thresholds = self._thresholds(rows, ensemble)
         # The co-associations, all labelings found, and what has a number for each row or object.
         per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
@@ -148,6 +149,23 @@ class NegMM(BaseConsensus):
         shared = int(shared + 4 * len(THRESHOLDS) * (m + n) + 64 * (m + n))
         self._check_fits(shared, m)
         similarity = compact_associations(rows.codes[:], rows.n_clusters, rows.weights, self.n_jobs)
+        return self._best_cut(similarity, rows, thresholds, k, shared)
+
+    def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
+        n, k = len(rows), self._check_n_clusters(len(rows))
+        name = "threshold of NegMM"
+        thresholds = [*THRESHOLDS] if self.threshold == "search" else [number_given(self.threshold, name)]
+        # With a number for each pair and threshold.
+        return self._best_cut(
+            Associations(S, np.empty(0)), rows, thresholds, k, 8 * n * n + 8 * n * (len(THRESHOLDS) + 16)
+        )
+
+    def _best_cut(
+        self, similarity: Associations, rows: Rows, thresholds: list[float], k: int, shared: int
+    ) -> NDArray[Any]:
+        """(m,) clusters of the cut with the least index; ``shared`` bytes are taken already."""
+        m, limit = len(rows), check_bytes(self.max_bytes, "max_bytes of NegMM")
+        n_threads = thread_count(self.n_jobs)
         n_weak = similarity.counts_up_to(np.array(thresholds) + ROUNDING)
         # What a threshold leaves shrinks as they grow: equal numbers of weak associations are equal graphs.
         first = np.unique(n_weak, return_index=True)[1] if self.deduplicate else range(len(thresholds))

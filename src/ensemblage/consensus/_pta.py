@@ -14,7 +14,7 @@ from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._random import task_seeds
 from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
-from ensemblage.consensus._linkage import PER_OBJECT, PER_ROW, cut, linkage_matrix, merges_of_matrix
+from ensemblage.consensus._linkage import LINKAGES, PER_OBJECT, PER_ROW, cut, linkage_matrix, merges_of_matrix
 from ensemblage.consensus._partition_graph import GraphConsensus
 from ensemblage.consensus._trajectories import (
     WIDTH,
@@ -29,10 +29,8 @@ from ensemblage.consensus._trajectories import (
 )
 from ensemblage.consensus._transfer_cut import cut_by_matrix
 from ensemblage.consensus.evidence import Cut, Dendrogram, Evidence, Lifetimes
-from ensemblage.kernels._condensed import AVERAGE, COMPLETE, SINGLE, Condensed
+from ensemblage.kernels._condensed import Condensed
 from ensemblage.rows.threads import thread_count
-
-LINKAGES = {"average": AVERAGE, "complete": COMPLETE, "single": SINGLE}
 
 
 class TrajectoryConsensus(BaseConsensus):

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 from ensemblage._constraints import Constraints
 from ensemblage._ensemble import Ensemble
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import Rows
+from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
 
 
-class ThresholdedConsensus(BaseConsensus):
+class ThresholdedConsensus(SimilarityConsensus):
     """A method with ``association_threshold``; a fitted one has ``threshold_`` if that was given."""
 
     _parameter_constraints: ClassVar[Constraints] = {"association_threshold": [*threshold_constraints(), None]}
@@ -26,3 +27,13 @@ class ThresholdedConsensus(BaseConsensus):
             return None
         self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
         return self.threshold_
+
+    def _given_threshold(self) -> float | None:
+        """The same where there are no labels to find it by."""
+        self.__dict__.pop("threshold_", None)
+        if self.association_threshold is not None:
+            self.threshold_ = number_given(
+                self.association_threshold, f"association_threshold of {type(self).__name__}"
+            )
+            return self.threshold_
+        return None

@@ -1,0 +1,165 @@
+"""Methods that compare pairs, from given similarities instead of label rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import check_array
+
+from ensemblage._constraints import Constraints
+from ensemblage._memory import OVERHEAD, check_fits
+from ensemblage._validation import numbers_of_any_size
+from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
+from ensemblage.rows.memory import MemoryRows
+
+ASYMMETRY = 1e-8
+"""By which two entries of a pair may differ."""
+
+
+class SimilarityConsensus(BaseConsensus):
+    """A method that clusters by similarities of pairs, those of label rows or given ones."""
+
+    _parameter_constraints: ClassVar[Constraints] = {}
+    _is_sparse = False
+    """Whether it works on the entries that there are."""
+
+    max_bytes: int | str
+
+    def fit_similarity(self, similarity: ArrayLike | Any) -> Self:
+        """Cluster objects by given similarities, as `fit` does by those of label rows.
+
+        Parameters
+        ----------
+        similarity : array-like or sparse of shape (n_objects, n_objects)
+            From 0 to 1 and symmetric: a co-association of `metrics.coassociation`, of another program, a kernel.
+
+        Returns
+        -------
+        self
+            ``labels_``, ``n_clusters_`` and what the class has of a fit; ``cohesion_`` is the mean similarity with the
+            other members of the cluster, ``confidence_`` own / (own + other) of it and of the largest mean similarity
+            with another cluster. Nothing that needs label rows: `predict`, ``membership``, ``evidence``.
+
+        Raises
+        ------
+        ValueError
+            If it is not square, symmetric, finite, from 0 to 1, if there are fewer objects than ``n_clusters``, the fit
+            would take more than ``max_bytes``, or a parameter is for label rows.
+
+        Notes
+        -----
+        Dense: 8 n² bytes for the similarities beside those that are given, and what the class says of a fit. CSPA works
+        on the entries of a sparse matrix.
+
+        Examples
+        --------
+        >>> from ensemblage import EvidenceAccumulation, metrics
+        >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+        >>> model = EvidenceAccumulation(2).fit_similarity(metrics.coassociation(labels))
+        >>> model.labels_
+        array([0, 0, 0, 1, 1, 1], dtype=int32)
+        """
+        self._check_parameters()
+        self._check_no_labels()
+        S = self._checked(similarity)
+        n = S.shape[0]
+        self._check_n_objects(n)
+        self.__dict__.pop("_coding", None)  # of an earlier fit
+        self.n_features_in_ = n
+        rows = rows_of_objects(n)
+        clusters = self._fit_similarity(S, rows)
+        number = numbers_by_size(clusters, rows.counts)
+        self.labels_, self.n_clusters_ = number[clusters].astype(np.int32), len(number)
+        self.cohesion_, self.confidence_, self.runner_up_ = certainty_by_similarity(S, self.labels_)
+        return self
+
+    def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
+        """(n,) clusters from 0 without gaps. S : (n, n) dense, or sparse where ``_is_sparse``; not to be changed."""
+        raise NotImplementedError
+
+    def _check_no_labels(self) -> None:
+        """What is said of label rows is refused."""
+        if self.weights is not None:
+            raise ValueError(
+                f"weights of {type(self).__name__} must be None where similarities are given: there are no partitions. "
+                "Leave them out."
+            )
+
+    def _check_n_objects(self, n: int) -> None:
+        k = int(self.n_clusters or 0)
+        if k > n:
+            raise ValueError(
+                f"n_clusters of {type(self).__name__} must be ≤ the {n} objects of the similarities. Got {k}. "
+                "Ask for fewer clusters."
+            )
+
+    def _checked(self, similarity: Any) -> Any:
+        """A copy as floats: dense, or of the entries that there are."""
+        name = f"The similarities of {type(self).__name__}"
+        shape = np.shape(similarity) if not issparse(similarity) else similarity.shape
+        if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+            raise ValueError(f"{name} must be a square matrix. Got shape {shape}. Give a row and a column per object.")
+        n = int(shape[0])
+        advice = "Raise max_bytes, or take some of the objects."
+        if not self._is_sparse:
+            check_fits(
+                OVERHEAD + 24 * n * n, self.max_bytes, type(self).__name__, f"{n:,} × {n:,} similarities", advice
+            )
+        with numbers_of_any_size(name):
+            S = check_array(similarity, accept_sparse="csr", dtype=np.float64, copy=True, input_name="similarity")
+        entries = S.data if issparse(S) else S
+        if entries.size and not (entries.min() >= 0 and entries.max() <= 1):
+            worst = float(entries.min() if entries.min() < 0 else entries.max())
+            raise ValueError(
+                f"{name} must be from 0 to 1. Got {worst:.6g}. Divide them by the largest; of distances D give "
+                "1 - D / D.max()."
+            )
+        if abs(S - S.T).max() > ASYMMETRY:
+            raise ValueError(f"{name} must be symmetric. Got {abs(S - S.T).max():.3g} between the entries of a pair. "
+                             "Give (S + S.T) / 2.")  # fmt: skip
+        S = csr_array(S) if issparse(S) or self._is_sparse else S
+        return S if self._is_sparse else (S.toarray() if issparse(S) else S)
+
+
+def number_given(threshold: Any, name: str) -> float:
+    """A threshold that is a number: a rule finds one from labels."""
+    if isinstance(threshold, str):
+        raise ValueError(
+            f"{name} must be a number where similarities are given: the rules find one from labels. Got {threshold!r}. "
+            "Give a number."
+        )
+    return float(threshold)
+
+
+def rows_of_objects(n: int) -> Rows:
+    """A row for each object, of no partition."""
+    codes = MemoryRows(np.empty((n, 0), dtype=np.uint8))
+    return Rows(codes, np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(n), np.empty(0))
+
+
+def certainty_by_similarity(
+    S: Any, labels: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+    """(n,) mean similarity with the other members, 0 if alone; own / (own + other); the best other cluster, or -1."""
+    n, sizes = len(labels), np.bincount(labels)
+    k, everyone = len(sizes), np.arange(n)
+    joined = csr_array((np.ones(n), (everyone, labels)), shape=(n, k))
+    sums = np.asarray((S @ joined).todense()) if issparse(S) else np.asarray(S @ joined)
+    itself = S.diagonal()
+    sums[everyone, labels] -= itself
+    others = np.tile(sizes.astype(np.float64), (n, 1))
+    others[everyone, labels] -= 1
+    means = sums / np.maximum(others, 1)
+    cohesion = means[everyone, labels].copy()
+    if k == 1:
+        return cohesion, np.ones(n), np.full(n, -1, dtype=np.int32)
+    own = np.where(sizes[labels] == 1, itself, cohesion)
+    means[everyone, labels] = -1
+    runner_up = means.argmax(axis=1).astype(np.int32)
+    other = means[everyone, runner_up]
+    total = own + other
+    confidence = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
+    return cohesion, confidence, runner_up

@@ -240,7 +240,7 @@ def main() -> None:
     callback=parse_k_range,
     metavar="LOW:HIGH",
     help="Find the number of clusters in this range: the one that most of five criteria name. Without it, -k and "
-    "--method the range is 2 to 10.",
+    "--method the range is 2 to 10, and more where they disagree and several algorithms agree.",
 )
 @click.option(
     "--annotate",

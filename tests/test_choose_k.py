@@ -22,6 +22,7 @@ from ensemblage import (
     report,
 )
 from ensemblage.cli import main
+from ensemblage.consensus import _choose_k
 from ensemblage.consensus._choose_k import best_of, peaks_of
 from ensemblage.consensus._k_choice import VOTERS, KChoice
 from ensemblage.consensus._number_agreed import agreement_by_number, most_agreed, numbers_around
@@ -239,12 +240,20 @@ def test_a_given_range_is_kept_to(many):
     assert found.best <= 10
 
 
-def test_up_to_ten_the_votes_decide(noise):
+def test_up_to_ten_the_votes_decide(many, monkeypatch):
     """Where the algorithms agree most at a number that the criteria looked at, most votes count."""
-    found = choose_k(noise, random_state=0, **FAST)
+    monkeypatch.setattr(_choose_k, "agreement_up_to_root", lambda *_: {9: 0.9, 15: 0.8})
+    found = choose_k(many, random_state=0, **FAST)
     assert found.n_votes < 3
     assert found.best == best_of(found.votes, range(2, 11)) <= 10
     assert found.agreement == {}
+
+
+def test_without_structure_nobody_is_asked(monkeypatch):
+    monkeypatch.setattr(_choose_k, "agreement_up_to_root", lambda *_: 1 // 0)
+    found = choose_k(np.random.default_rng(1).normal(size=(200, 3)), random_state=0, **FAST)
+    assert not found.structure.found
+    assert found.n_votes < 3
 
 
 def test_where_three_criteria_agree_nobody_else_is_asked(choice):

@@ -121,10 +121,10 @@ def choose_k(
     the list.
 
     **More than ten.** Many small clusters are none of the five's strengths, and 2 to 10 is where they look. So where
-    fewer than three of them agree and no range is given, mixtures, spectral cuts and Genie (`DiversePartitions`) make 2
-    to √n clusters, at most 56; the agreement of a number is the adjusted Rand index of their consensus with those that
-    have it, on average. Where it is largest above 10 that number is ``best``. Nobody is asked where most objects are
-    copies of others. docs/DEFAULT.md has the rules that were tried.
+    there is structure, fewer than three of them agree and no range is given, mixtures, spectral cuts and Genie
+    (`DiversePartitions`) make 2 to √n clusters, at most 56; the agreement of a number is the adjusted Rand index of
+    their consensus with those that have it, on average. Where it is largest above 10 that number is ``best``. Nobody is
+    asked where most objects are copies of others. docs/DEFAULT.md has the rules that were tried.
 
     Time: O(n² d) per reference for n objects of the sample: on one core 3 s of 200 × 10, 10 s of 1,000 × 10 and 32 s of
     1,000 × 60 numbers, and no more of larger tables; asking the algorithms takes as long again. Memory: 16 n² bytes.
@@ -220,7 +220,8 @@ def _choice(
         "silhouette": max(ks, key=lambda k: (silhouettes[k], -k)),
     }
     best, agreement = best_of(votes, ks), dict[int, float]()
-    if sum(k == best for k in votes.values()) < LIKELY and (asked := ask()) and most_agreed(asked) > max(ks):
+    disagree = sum(k == best for k in votes.values()) < LIKELY
+    if structure.found and disagree and (asked := ask()) and most_agreed(asked) > max(ks):
         best, agreement = most_agreed(asked), asked
     peaks = [k for k in peaks_of({k: halves[k].mean for k in ks}) if halves[k].supported]
     hierarchies = {kind: linkage(found.scores, kind) for kind in ("ward", "average")}

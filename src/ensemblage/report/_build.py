@@ -9,10 +9,12 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ensemblage._validation import shown
-from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
+from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import of_first_schema
-from ensemblage.report._sections import facts, headline, sections_of
+from ensemblage.report._objects import data_of_objects
+from ensemblage.report._page import page_of
+from ensemblage.report._sections import sections_of
 from ensemblage.report._summary import FORMAT, SCHEMA, summarize
 from ensemblage.report._svg import figure_style
 
@@ -126,18 +128,10 @@ def render(summary: Mapping[str, Any]) -> str:
         )
     if "evidence" not in summary:
         summary = of_first_schema(summary)
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
     with figure_style():
         sections = sections_of(summary)
-    return environment.get_template("report.html").render(
-        title=summary["title"],
-        headline=headline(summary),
-        facts=facts(summary),
-        sections=sections,
-        version=__version__,
-    )
+    data = data_of_objects(summary, sections)
+    return page_of(summary["title"], headline(summary), facts(summary), sections, data)
 
 
 def to_json(summary: Mapping[str, Any]) -> str:

@@ -17,7 +17,16 @@ class ClusterCell:
     color: str
 
 
-Cell = str | ClusterCell
+@dataclass(frozen=True)
+class BarCell:
+    """A table cell with a number, and a bar as long as its share."""
+
+    text: str
+    color: str
+    share: float
+
+
+Cell = str | ClusterCell | BarCell
 
 
 @dataclass
@@ -29,6 +38,12 @@ class Picture:
     sentences: Sequence[str]
     wide: bool = False
     """Whether it takes the whole width of the page."""
+    more: Sequence[str] = ()
+    """How it is read, and what else is to say: folded away."""
+    name: str = ""
+    """What its file is called, and the script knows it by."""
+    figure: Any = None
+    """What was drawn, to be saved in other formats."""
 
 
 @dataclass
@@ -44,6 +59,8 @@ class Table:
     """The columns that are text; the others are numbers."""
     wide: bool = False
     """Whether it takes the whole width of the page."""
+    name: str = ""
+    """What the script knows it by, if it is to put a table of all objects in its place."""
 
 
 @dataclass
@@ -54,6 +71,16 @@ class Section:
     sentences: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
+    parts: Sequence["Section"] = ()
+    """Sections of a section, below what it says itself."""
+    terms: Sequence[tuple[str, str]] = ()
+    """Words of the field with what they mean: folded away."""
+    more: Sequence[str] = ()
+    """Sentences that are folded away."""
+    code: Sequence[tuple[str, str]] = ()
+    """What is to be copied as it is, with its title."""
+    name: str = ""
+    """The anchor of the section; one that has it is in the table of contents."""
 
 
 def cluster_cell(cluster: int) -> ClusterCell:

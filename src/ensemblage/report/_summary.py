@@ -24,6 +24,7 @@ from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._number import found_again, number_shown
+from ensemblage.report._objects import objects_shown
 from ensemblage.report._ranking import plain, ranking_shown, short
 from ensemblage.report._shares import Placed, between
 from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
@@ -31,7 +32,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 4
+SCHEMA = 5
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -103,7 +104,8 @@ def summarize(
     -------
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
-        ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``least_certain``,
+        ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
+        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``,
         ``columns``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do
         not exist are None.
 
@@ -154,8 +156,13 @@ def summarize(
     shown, points = rows_shown(ensemble, labels, seed), None
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
     records, entropy = _records(ensemble, method, shown, drawn_points)
+    objects, rows = objects_shown(names, placed, points_chosen(labels, seed))
     if coordinates is not None:
-        points = {**points_shown(coordinates, labels, placed.confidence, drawn_points), "entropy": entropy}
+        points = {
+            **points_shown(coordinates, labels, placed.confidence, drawn_points),
+            "entropy": entropy,
+            "rows": rows,
+        }
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
         "schema": SCHEMA,
@@ -172,6 +179,8 @@ def summarize(
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
         "evidence": [record.to_dict() for record in map(drawable, records) if record is not None],
+        "objects_shown": True,
+        "objects": objects,
         "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},

@@ -19,15 +19,17 @@ from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
+from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, NO_OBJECTS, REPORT, Folder, output_folder
 from ensemblage.cli._generation import DIVERSE, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
+from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.consensus._features import weighted
 from ensemblage.report._layout import counted
+from ensemblage.report._objects import without_objects
 from ensemblage.tables import Features, Members
 
 CHOSEN = "km"
@@ -95,7 +97,7 @@ class Consensus:
 
 def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
-    k, k_range = settings.pop("k"), settings.pop("k_range")
+    k, k_range, no_objects = settings.pop("k"), settings.pop("k_range"), settings.pop("no_objects")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
     most = _largest(k, k_range)
     named = settings["method"]
@@ -115,6 +117,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
+    asked |= _page_of(no_objects)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
@@ -159,6 +162,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
+    of_page = _page_of(settings.pop("no_objects"))
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
@@ -167,7 +171,13 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
         tell_notes(path.name, members.notes)
         return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
 
-    return _analysed("combine", source, output, overwrite, wanted, {"seed": wanted.seed, "k": wanted.k}, make)
+    asked = {"seed": wanted.seed, "k": wanted.k, **of_page}
+    return _analysed("combine", source, output, overwrite, wanted, asked, make)
+
+
+def _page_of(no_objects: bool) -> dict[str, Any]:
+    """What the page and the summary depend on alone."""
+    return {NO_OBJECTS: True} if no_objects else {}
 
 
 def _analysed(
@@ -281,7 +291,7 @@ def _finish(
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
     with timed(seconds, "report"):
-        folder.summary = report.summarize(
+        summary = report.summarize(
             ensemble,
             consensus,
             features=X if X is not None and X.shape[1] else None,
@@ -294,7 +304,9 @@ def _finish(
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
             cluster_stability=again_found,
+            command=repeated_command({"data": source.path, "ensemble": source.path}),
         )
+        folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds
     folder.put_summary()

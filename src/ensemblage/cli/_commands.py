@@ -19,6 +19,7 @@ from ensemblage.cli._values import (
     NonEmptyText,
     check_size,
     parse_delimiter,
+    parse_figures,
     parse_fit_on,
     parse_jobs,
     parse_k_range,
@@ -211,6 +212,22 @@ disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
 )
+page_options = options(
+    click.option(
+        "--figures",
+        callback=parse_figures,
+        metavar="FORMATS",
+        help="Save each figure of the page as a file, too, in a folder named figures beside it: svg, png, pdf, with "
+        "commas.",
+    ),
+    click.option(
+        "--no-objects",
+        is_flag=True,
+        help="Leave ids and values of single objects out of the page, so that it can be passed on; and out of "
+        "summary.json, where that is written.",
+    ),
+    click.option("--open", "open_page", is_flag=True, help="Show the page in the browser when it is done."),
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
     "-o", "--output", type=INPUT, required=True, metavar="FOLDER", help="Folder for the results."
@@ -269,6 +286,7 @@ def main() -> None:
 @feature_options
 @memory_option
 @repeat_options
+@page_options
 @folder_option
 @overwrite_option
 def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
@@ -283,9 +301,13 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
     from ensemblage.cli._analysis import run_analysis
+    from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._show import show_analysis
 
-    show_analysis(run_analysis(data, output, annotate=annotate, **settings), output)
+    wishes = PageWishes.of(settings)
+    summary = run_analysis(data, output, annotate=annotate, **settings)
+    show_analysis(summary, output)
+    wishes.fulfil(summary, output)
 
 
 @main.command()
@@ -324,6 +346,7 @@ def generate(**settings: Any) -> None:
 @missing_option
 @disk_options
 @repeat_options
+@page_options
 @folder_option
 @overwrite_option
 def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
@@ -335,15 +358,20 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
+    from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._stored import combine_stored, is_on_disk
 
     if is_on_disk(ensemble, settings["memory"], scratch):
+        PageWishes.of(settings).refuse(settings.pop("no_objects"))
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._show import show_analysis
 
-    show_analysis(combine_analysis(ensemble, **settings), settings["output"])
+    wishes = PageWishes.of(settings)
+    summary = combine_analysis(ensemble, **settings)
+    show_analysis(summary, settings["output"])
+    wishes.fulfil(summary, settings["output"])
 
 
 @main.command()
@@ -391,6 +419,7 @@ def rank(ensemble: Path, **settings: Any) -> None:
 )
 @table_options
 @missing_option
+@page_options
 @click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")
 @overwrite_option
 def report(**settings: Any) -> None:

@@ -23,12 +23,22 @@ TRACEBACK = "ENSEMBLAGE_TRACEBACK"
 INTERRUPTED = "Interrupted. Nothing was written."
 
 
+ARGUMENTS = "ensemblage.arguments"
+"""Where a context keeps what was typed after the name of its command."""
+
+
 class Interrupted(Exception):
     """Ctrl-C: the message says what is kept."""
 
 
 class OneSentenceGroup(click.Group):
     """A group of commands whose errors are one sentence and exit code 2, Ctrl-C too; no arguments show the help."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        ctx.meta[ARGUMENTS] = args[1:]
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

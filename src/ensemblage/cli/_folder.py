@@ -27,7 +27,8 @@ from ensemblage.report._summary import SCHEMA
 ENSEMBLE, LABELS, REPORT, SUMMARY = "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (ENSEMBLE, LABELS, REPORT, SUMMARY)
 NEW = ".new-"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability"})
+NO_OBJECTS = "no_objects"
+AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability", NO_OBJECTS})
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from ensemblage import Ensemble, report
 from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
 from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._pages import PageWishes
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
 from ensemblage.metrics._certainty import certainty_of
+from ensemblage.report._objects import without_objects
 from ensemblage.tables import Members, Table, as_labels, read_table
 
 
@@ -27,12 +30,15 @@ class GivenLabels(NamedTuple):
     cohesion_: NDArray[np.float64]
 
 
-def make_report(source: Path, labels: Path | None, output: Path | None, *, overwrite: bool, **settings: Any) -> None:
+def make_report(source: Path, labels: Path | None, output: Path | None, **settings: Any) -> None:
     """Do what ``ensemblage report`` does."""
+    wishes, objects, overwrite = PageWishes.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
     if source.is_dir():
         if labels is not None:
             raise ValueError(f"--labels must go with the file of an ensemble. Got the folder {source}. Leave it out.")
-        click.echo(_of_folder(source, output, overwrite))
+        page, summary = _of_folder(source, output, overwrite, objects)
+        click.echo(page)
+        wishes.fulfil(summary if objects else without_objects(summary), page.parent, page.name)
         return
     if labels is None or output is None:
         raise ValueError(
@@ -40,18 +46,22 @@ def make_report(source: Path, labels: Path | None, output: Path | None, *, overw
             f"Got {source}. Add what is missing."
         )
     _check_page(output, overwrite)
-    click.echo(_of_labels(Source.of(source, settings, "missing"), labels, output))
+    summary = _of_labels(Source.of(source, settings, "missing"), labels)
+    summary = summary if objects else without_objects(summary)
+    click.echo(report.build(summary, path=output))
+    wishes.fulfil(summary, output.parent, output.name)
 
 
-def _of_folder(path: Path, output: Path | None, overwrite: bool) -> Path:
+def _of_folder(path: Path, output: Path | None, overwrite: bool, objects: bool) -> tuple[Path, Mapping[str, Any]]:
+    """The page, and the summary it was made of."""
     if output is not None:
         _check_page(output, overwrite)
         summary = finished_summary(path)
         with unchanged_summary(path):
-            return report.build(summary, path=output)
+            return report.build(summary, path=output, objects=objects), summary
     with finished_folder(path, overwrite) as folder, unchanged_summary(path):
-        folder.put(REPORT, lambda page: report.build(folder.summary, path=page))
-    return path / REPORT
+        folder.put(REPORT, lambda page: report.build(folder.summary, path=page, objects=objects))
+        return path / REPORT, folder.summary
 
 
 def _check_page(path: Path, overwrite: bool) -> None:
@@ -59,19 +69,18 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _of_labels(source: Source, labels: Path, output: Path) -> Path:
+def _of_labels(source: Source, labels: Path) -> dict[str, Any]:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
-    return report.build(
+    return report.summarize(
         members.ensemble,
         GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion),
         ids=members.ids,
         truth=members.truth,
         settings={"ensemble": source.path.name, "labels": labels.name},
         title=f"Consensus clustering of {source.path.name}",
-        path=output,
     )
 
 

@@ -213,9 +213,7 @@ def is_finer(summary: Summary) -> bool:
 
 
 def clusters_section(summary: Summary) -> Section:
-    return Section(
-        "The clusters", [_largest_and_smallest(summary)], [_confidence(summary)], [_clusters(summary)], name="clusters"
-    )
+    return Section("The clusters", [_largest_and_smallest(summary)], tables=[_clusters(summary)], name="clusters")
 
 
 def _largest_and_smallest(summary: Summary) -> str:
@@ -232,7 +230,7 @@ def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
     return [f"The first {_MOST_DRAWN:,} of the {len(clusters):,} clusters are drawn."] * (len(clusters) > _MOST_DRAWN)
 
 
-def _confidence(summary: Summary) -> Picture:
+def confidence_picture(summary: Summary) -> Picture:
     quantiles = [cluster["confidence"] for cluster in summary["clusters"][:_MOST_DRAWN]]
     sentences, boxes = [], [q for q in quantiles if q["values"] is None]
     if verdicts_of(summary) is None:
@@ -263,7 +261,7 @@ def _confidence(summary: Summary) -> Picture:
 
 def _clusters(summary: Summary) -> Table:
     words = () if verdicts_of(summary) is None else tuple(word.capitalize() for word in VERDICTS)
-    columns = ["Cluster", "Objects", "Share", *words, "Mean certainty", "Closest"]
+    columns = ["Cluster", "Objects", "Share", *words, "Mean certainty", "90% of objects", "Closest cluster"]
     clusters = summary["clusters"]
     notes = [f"The first {_MOST_TABLED:,} of {len(clusters):,}."] if len(clusters) > _MOST_TABLED else []
     if any(c["nearest"] for c in clusters):
@@ -272,11 +270,12 @@ def _clusters(summary: Summary) -> Table:
         notes.append(f"{left:,} unlabelled.")
     largest = max(c["size"] for c in clusters)
     rows = [_cluster_row(c, largest) for c in clusters[:_MOST_TABLED]]
-    return Table("Sizes and certainty", columns, rows, " ".join(notes))
+    return Table("Sizes and certainty", columns, rows, " ".join(notes), wide=True)
 
 
 def _cluster_row(cluster: Mapping[str, Any], largest: int) -> list[Cell]:
     confidence, nearest = cluster["confidence"], cluster["nearest"]
+    spread = "–" if confidence["q5"] is None else f"{number(confidence['q5'], 2)} to {number(confidence['q95'], 2)}"
     color = PALETTE[cluster["cluster"] % len(PALETTE)]
     return [
         cluster_cell(cluster["cluster"]),
@@ -284,5 +283,6 @@ def _cluster_row(cluster: Mapping[str, Any], largest: int) -> list[Cell]:
         percent(cluster["share"]),
         *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
         number(confidence["mean"], 2),
+        spread,
         "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
     ]

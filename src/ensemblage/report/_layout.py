@@ -1,6 +1,6 @@
 """What a page is made of: sections of sentences, figures and tables, free of HTML."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +81,13 @@ class Section:
     """What is to be copied as it is, with its title."""
     name: str = ""
     """The anchor of the section; one that has it is in the table of contents."""
+
+
+def pictures_of(section: Section) -> Iterator[Picture]:
+    """The pictures of a section and of its parts."""
+    yield from section.pictures
+    for part in section.parts:
+        yield from pictures_of(part)
 
 
 def cluster_cell(cluster: int) -> ClusterCell:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.metrics._certainty import VERDICTS, verdicts
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, pictures_of
 from ensemblage.report._shares import Placed
 from ensemblage.report._shown import with_nan
 from ensemblage.report._svg import picture, places_in_figure
@@ -127,7 +127,7 @@ def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, 
 def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | None:
     """In which row of the table each point is, and where in its picture: in ten thousandths of width and height."""
     points = summary["figures"]["points"]
-    drawn = [p for section in sections for p in section.pictures if p.name == "points"]
+    drawn = [p for section in sections for p in pictures_of(section) if p.name == "points"]
     if not points or "rows" not in points or not drawn:
         return None
     x, y = places_in_figure(drawn[0].figure, np.array(points["xy"], dtype=np.float64))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ensemblage import plotting
-from ensemblage.report._answer import answer_section, clusters_section, is_finer
+from ensemblage.report._answer import answer_section, clusters_section, confidence_picture, is_finer
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent, quoted
 from ensemblage.report._made import holds_section, made_section
@@ -73,7 +73,7 @@ def trust_section(summary: Summary) -> Section:
         ["Certain means that the clusterings agree, not that they are right", *_what_is_not_seen(summary)]
     )
     known = [part for part in parts if part is not None]
-    return Section("Can I trust it?", [sentence], parts=known, terms=terms, name="trust")
+    return Section("Can I trust it?", [sentence], [confidence_picture(summary)], parts=known, terms=terms, name="trust")
 
 
 def _what_is_not_seen(summary: Summary) -> Iterator[str]:

@@ -56,6 +56,7 @@ def summarize(
     settings: Mapping[str, Any] | None = None,
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
+    command: str | None = None,
     stability: Any = None,
     cluster_stability: Any = None,
     columns: Sequence[Sequence[str]] = (),
@@ -87,6 +88,8 @@ def summarize(
         By default those of Python, ensemblage and the packages it computes with.
     title : str, default "Consensus clustering"
         First line of the page.
+    command : str, optional
+        What repeats the analysis, in a shell or in Python.
     stability : KChoice or MontiChoice, optional
         What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
     cluster_stability : ClusterStability, optional
@@ -168,6 +171,7 @@ def summarize(
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
+        "command": None if command is None else str(command),
         "data": _data(ensemble, coordinates),
         "consensus": _consensus(ensemble, consensus, placed, weights),
         "clusters": _clusters(ensemble, placed, weights),

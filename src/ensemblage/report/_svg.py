@@ -30,6 +30,8 @@ _STYLE = {
     "axes.facecolor": "none",
 }
 _NO_METADATA: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_NO_DATES: dict[str, Any] = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+FORMATS = ("svg", "png", "pdf")
 _PAGE_STYLE = re.compile(r"<style type=.*?</style>", re.DOTALL)
 _TAG = re.compile(r"<[a-zA-Z][^>]*>")
 _ID = re.compile(r'\bid="([^"]*)"')
@@ -70,6 +72,14 @@ def to_svg(ax: "Axes", name: str) -> Markup:
     used = {a or b for a, b in _REFERENCE.findall(text)}
     # Matplotlib has escaped every text in it.
     return Markup(_TAG.sub(lambda tag: _own_ids(tag.group(), name, used), text))
+
+
+def figure_bytes(figure: "Figure", name: str) -> bytes:
+    """The content of a file of a figure, on white; the same for the same numbers."""
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {"svg": _NO_METADATA, "png": {"Software": None}, "pdf": _NO_DATES}[name]
+    figure.savefig(buffer, format=name, dpi=200, facecolor="white", metadata=metadata)
+    return buffer.getvalue()
 
 
 def _lay_out(figure: "Figure") -> None:

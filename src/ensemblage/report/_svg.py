@@ -87,7 +87,7 @@ def _lay_out(figure: "Figure") -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)
 
 
 def _own_ids(tag: str, name: str, used: set[str]) -> str:

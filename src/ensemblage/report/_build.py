@@ -39,7 +39,7 @@ def build(
         Where to write the numbers of the page as JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``stability``, ``columns``, ``n_refits``, ``random_state``.
+        ``versions``, ``title``, ``stability``, ``columns``, ``profile``, ``n_refits``, ``random_state``.
 
     Returns
     -------

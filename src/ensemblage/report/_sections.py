@@ -19,6 +19,7 @@ from ensemblage.report._layout import (
     quoted,
 )
 from ensemblage.report._number import again_section, number_section
+from ensemblage.report._profile import profile_section
 from ensemblage.report._ranking import ranking_section
 from ensemblage.report._shown import square, with_nan
 from ensemblage.report._stability import stability_section
@@ -158,6 +159,7 @@ def sections_of(summary: Summary) -> list[Section]:
     """The sections in the order of the page."""
     sections = [
         answer_section(summary),
+        profile_section(summary),
         number_section(summary),
         again_section(summary),
         stability_section(summary),

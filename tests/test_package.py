@@ -32,6 +32,7 @@ ROOMS = [
     {"metrics"},
     {"generation"},
     {"_figures"},
+    {"profiles"},
     {"stability"},
     {"consensus"},
     {"ranking"},

@@ -268,7 +268,7 @@ def test_answer_comes_first_then_pictures_ranking_and_method(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
         "The answer",
-        "The clusters",
+        "The clusters and what describes them",
         "The objects",
         "Can I trust it?",
         "The partitions",
@@ -279,7 +279,7 @@ def test_answer_comes_first_then_pictures_ranking_and_method(page):
     assert [text for _, text in links] == headings
     assert all(f'<section id="{name}">' in page for name, _ in links)
     assert "3 clusters in 120 objects" in page[: page.index("<h2>")]
-    assert page.count("<svg xmlns") == page.count("<figcaption") == 7
+    assert page.count("<svg xmlns") == page.count("<figcaption") == 9
 
 
 EVIL = "<script>alert('x')</script>&\"'$\\frac{$"

@@ -163,7 +163,7 @@ def test_points_are_named_and_selected_and_the_table_goes_along(opened, analysis
     for kind in ("mousePressed", "mouseReleased"):
         opened.mouse(kind, x, y)
     assert opened.run(IDS) == [ids[named]]
-    assert opened.run("document.querySelector('.picture').closest('section').querySelector('.faded') !== null")
+    assert opened.run("document.querySelector('[data-figure=points]').classList.contains('faded')")
     left, top, right, bottom = opened.run(
         f"(() => {{ const b = {CANVAS}.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }})()"
     )
@@ -190,8 +190,8 @@ def test_all_of_it_by_keyboard(opened):
     assert opened.run(STATUS).startswith("240 of 240")
     assert (
         opened.run(
-            "[...document.querySelectorAll('.interactive button, .interactive input, .interactive select, canvas, .chips"
-            " button')].filter(e => e.tabIndex < 0).length"
+            "[...document.querySelectorAll('.interactive button, .interactive input, .interactive select, canvas,"
+            " .chips button')].filter(e => e.tabIndex < 0).length"
         )
         == 0
     )

@@ -51,10 +51,11 @@ _HOME = {
     "Discotec": "ensemblage.ranking",
     "InternalIndex": "ensemblage.ranking",
     "SelectMembers": "ensemblage.ranking",
+    "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
 }
-_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report", "stability")
+_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
 
 __all__ = sorted([*_HOME, *_PACKAGES, "__version__"])  # noqa: PLE0605
 

@@ -28,6 +28,7 @@ from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.consensus._features import weighted
+from ensemblage.profiles import Profile, profile
 from ensemblage.report._layout import counted
 from ensemblage.report._objects import without_objects
 from ensemblage.tables import Features, Members
@@ -262,6 +263,22 @@ def _ensemble(folder: Folder, features: Features, generation: Generation, second
     return ensemble
 
 
+def profile_of(features: Features, consensus: Any) -> Profile | None:
+    """What describes each cluster, from the values as they stand in the table; not from its known classes."""
+    table = features.table
+    if table is None:
+        return None
+    classes = {use.column for use in features.columns if use.use.startswith("known classes")}
+    kept = replace(table, columns=[column for column in table.columns if column.name not in classes])
+    return profile(
+        consensus,
+        kept,
+        ids=features.ids,
+        features=features.X if features.X.shape[1] else None,
+        clustered=[use.column for use in features.columns if use.use.startswith("used")],
+    )
+
+
 def _finish(
     folder: Folder,
     ensemble: Ensemble,
@@ -287,6 +304,10 @@ def _finish(
         folder.put(ENSEMBLE, ensemble.save)
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(consensus.labels_)
+    found = None
+    if isinstance(objects, Features):
+        with timed(seconds, "profile"):
+            found = profile_of(objects, consensus)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
@@ -305,6 +326,7 @@ def _finish(
             stability=stability,
             cluster_stability=again_found,
             command=repeated_command({"data": source.path, "ensemble": source.path}),
+            profile=found,
         )
         folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))

@@ -15,6 +15,7 @@ from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._matrices import agreement, consensus_matrix, thresholded_matrices
 from ._memberships import item_consensus_bars, membership
 from ._numbers import clustree, criteria_by_number, evidence_by_number
+from ._profiles import profile_heat_map, variable_panel, variable_panels
 from ._ranking import ranking_scores
 from ._records import evidence
 from ._scatter import entropy_scatter, scatter
@@ -47,12 +48,15 @@ __all__ = [
     "membership",
     "prediction_strengths",
     "printable",
+    "profile_heat_map",
     "ranking_scores",
     "scatter",
     "split_losses",
     "stability_curves",
     "threshold_search",
     "thresholded_matrices",
+    "variable_panel",
+    "variable_panels",
     "voting_dendrogram",
 ]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._validation import check_whole, shown
+from ensemblage.files._text import one_line
 
 from ._colors import PALETTE
 
@@ -82,9 +83,7 @@ def printable(name: object, width: int = 24) -> str:
     'a very l…rtition'
     """
     check_whole(width, "width of printable", 3)
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
-    half = (width - 1) // 2
-    return text if len(text) <= width else f"{text[: width - 1 - half]}…{text[-half:]}"
+    return one_line(name, width)
 
 
 def label_ticks(

@@ -1,6 +1,7 @@
 """The answer in two sentences, its certainty in words; and the clusters: how large, and how sure each is."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ensemblage import plotting
@@ -8,6 +9,7 @@ from ensemblage.files._text import listed
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.report._layout import BarCell, Cell, Picture, Section, Table, cluster_cell, counted, number, percent
+from ensemblage.report._profile import profile_section
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -96,12 +98,12 @@ def _without_structure(summary: Summary) -> Iterator[str]:
 
 def _what_was_found(summary: Summary) -> str:
     n, clusters, left = summary["data"]["n_objects"], summary["clusters"], summary["consensus"]["n_unlabelled"]
-    placed = f"The {n - left:,} objects fall" if n - left > 1 else "The object falls"
+    placed = f"The {n - left:,} objects" if n - left > 1 else "The object"
     if len(clusters) == 1:
-        found = f"{placed} into a single cluster{_asked(summary)}."
+        found = f"{placed} {'form' if n - left > 1 else 'forms'} a single cluster."
     else:
         sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
-        found = f"{placed} into {len(clusters):,} clusters of {sizes}{_asked(summary)}."
+        found = f"{placed} fall into {len(clusters):,} clusters of {sizes}{_asked(summary)}."
     if not left:
         return found
     verb = "is" if left == 1 else "are"
@@ -213,7 +215,12 @@ def is_finer(summary: Summary) -> bool:
 
 
 def clusters_section(summary: Summary) -> Section:
-    return Section("The clusters", [_largest_and_smallest(summary)], tables=[_clusters(summary)], name="clusters")
+    """What describes each cluster, if that is known; how large and how sure each is."""
+    sizes = Section("How large and how sure they are", [_largest_and_smallest(summary)], tables=[_clusters(summary)])
+    described = profile_section(summary)
+    if described is None:
+        return replace(sizes, title="The clusters", name="clusters")
+    return replace(described, parts=[sizes], name="clusters")
 
 
 def _largest_and_smallest(summary: Summary) -> str:

@@ -45,7 +45,8 @@ def build(
         Whether ids and values of single objects may be in the page, and in the JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``command``, ``stability``, ``columns``, ``n_refits``, ``random_state``.
+        ``versions``, ``title``, ``command``, ``stability``, ``cluster_stability``, ``columns``, ``profile``,
+        ``n_refits``, ``random_state``.
 
     Returns
     -------

@@ -63,6 +63,15 @@ class Table:
     """What the script knows it by, if it is to put a table of all objects in its place."""
 
 
+@dataclass(frozen=True)
+class Copied:
+    """A text that readers take with them."""
+
+    title: str
+    text: str
+    is_code: bool = True
+
+
 @dataclass
 class Section:
     """One part of the page."""
@@ -77,8 +86,8 @@ class Section:
     """Words of the field with what they mean: folded away."""
     more: Sequence[str] = ()
     """Sentences that are folded away."""
-    code: Sequence[tuple[str, str]] = ()
-    """What is to be copied as it is, with its title."""
+    copied: Sequence[Copied] = ()
+    """Texts that are to be taken along as they are."""
     name: str = ""
     """The anchor of the section; one that has it is in the table of contents."""
 

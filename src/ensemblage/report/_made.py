@@ -6,7 +6,7 @@ from typing import Any
 from ensemblage import plotting
 from ensemblage._version import __version__
 from ensemblage.consensus import METHODS
-from ensemblage.report._layout import Section, Table, counted, percent
+from ensemblage.report._layout import Copied, Section, Table, counted, percent
 from ensemblage.report._objects import are_shown
 
 Summary = Mapping[str, Any]
@@ -29,11 +29,11 @@ def columns_section(summary: Summary) -> Section | None:
 
 def made_section(summary: Summary) -> Section:
     """How the page was made, to be written down and to be done again."""
-    code = [("A paragraph for your methods section", " ".join(_paragraph(summary)))]
+    copied = [Copied("A paragraph for your methods section", " ".join(_paragraph(summary)), is_code=False)]
     if command := summary.get("command"):
-        code.append(("The command that repeats it", command))
+        copied.append(Copied("The command that repeats it", command))
     parts = [part for part in (columns_section(summary), _settings_section(summary)) if part is not None]
-    return Section("How it was made", code=code, parts=parts, name="made")
+    return Section("How it was made", copied=copied, parts=parts, name="made")
 
 
 _GENERATED = {
@@ -158,6 +158,6 @@ def _values_held(summary: Summary) -> str:
     points, m = summary["figures"]["points"], summary["data"]["n_features"] or 0
     if not points:
         return "None."
-    what = "the values of the features" if m <= 2 else "sums of all features, from which no single value follows"
+    what = "the values of the features" if m <= 2 else "weighted sums of all features"
     linked = " with the ids" if "rows" in points and are_shown(summary) else ""
     return f"The places of {counted(len(points['xy']), 'point')} in a picture{linked}: {what}."

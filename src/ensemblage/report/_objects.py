@@ -20,6 +20,8 @@ MOST_OBJECTS = 20_000
 _MOST_UNDECIDED = 5_000
 _WIDEST_ID = 120
 _AT_ONCE = 10
+_FEW = 5
+"""Objects: the median of fewer is near to the value of one."""
 
 
 def objects_shown(names: Sequence[Any], placed: Placed, drawn: NDArray[Any]) -> tuple[dict[str, Any], list[int]]:
@@ -61,8 +63,39 @@ def without_objects(summary: Summary) -> dict[str, Any]:
         "objects_shown": False,
         "objects": None,
         "least_certain": [],
+        "profile": _without_objects_of(summary.get("profile")),
         "settings": settings,
         "figures": {**figures, "points": points},
+    }
+
+
+def _without_objects_of(profile: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The profile without typical objects, and without the numbers of clusters so small that they are single values."""
+    if profile is None:
+        return None
+    few = {c["cluster"] for c in profile["clusters"] if c["size"] < _FEW}
+    of_few: dict[str, Any] = {"rows": [], "markers": [], "drivers": ""}
+    heat, place = profile["heat_map"], profile["heat_map"]["clusters"]
+    return {
+        **profile,
+        "clusters": [
+            {**c, "typical": None, "border": [], **(of_few if c["cluster"] in few else {})} for c in profile["clusters"]
+        ],
+        "heat_map": {
+            **heat,
+            "z": [[None if c in few else z for c, z in zip(place, row, strict=True)] for row in heat["z"]],
+        },
+        "panels": [
+            {
+                **panel,
+                "quantiles": panel["quantiles"]
+                and [
+                    [None] * len(values) if c in few else values
+                    for c, values in zip(panel["clusters"], panel["quantiles"], strict=True)
+                ],
+            }
+            for panel in profile["panels"]
+        ],
     }
 
 

@@ -53,7 +53,6 @@ def sections_of(summary: Summary) -> list[Section]:
     """The sections in the order of the page."""
     sections = [
         answer_section(summary),
-        # what describes each cluster stands here
         clusters_section(summary),
         objects_section(summary),
         trust_section(summary),

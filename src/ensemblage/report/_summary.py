@@ -25,6 +25,7 @@ from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._number import found_again, number_shown
 from ensemblage.report._objects import objects_shown
+from ensemblage.report._profile import profile_of
 from ensemblage.report._ranking import plain, ranking_shown, short
 from ensemblage.report._shares import Placed, between
 from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
@@ -60,6 +61,7 @@ def summarize(
     stability: Any = None,
     cluster_stability: Any = None,
     columns: Sequence[Sequence[str]] = (),
+    profile: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -96,6 +98,9 @@ def summarize(
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
     columns : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
+    profile : Profile, optional
+        What `ensemblage.profile` returned for the same objects: what describes each cluster. Default: that of the
+        features, where there are some.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -108,7 +113,7 @@ def summarize(
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
-        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``,
+        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
         ``columns``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do
         not exist are None.
 
@@ -179,6 +184,7 @@ def summarize(
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         **number_shown(stability, labels),
         "found_again": found_again(cluster_stability),
+        "profile": profile_of(profile, consensus, features, names),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],

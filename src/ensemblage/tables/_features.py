@@ -44,6 +44,8 @@ class Features:
     """Gower's, in all columns that are no id and no known classes."""
     rows: NDArray[np.intp] | None = None
     """(n,) rows of the table; None: all."""
+    table: Table | None = None
+    """What the features were made from, those rows alone."""
 
 
 def features_of(
@@ -100,6 +102,7 @@ def features_of(
         n_columns,
         partial(gower_distances, table, columns, dates=chosen.dates),
         rows,
+        table,
     )
 
 

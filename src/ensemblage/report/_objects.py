@@ -1,5 +1,6 @@
 """The single objects on the page: a table of all of them, or of a sample, and a picture; or none of that."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ MOST_OBJECTS = 20_000
 _MOST_UNDECIDED = 5_000
 _WIDEST_ID = 120
 _AT_ONCE = 10
+_NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
 _FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
@@ -57,7 +59,7 @@ def without_objects(summary: Summary) -> dict[str, Any]:
         points = None if few else {key: value for key, value in points.items() if key != "rows"}
     settings = dict(summary["settings"])
     if "notes" in settings:
-        settings["notes"] = "; ".join(note for note in settings["notes"].split("; ") if "ids such as" not in note)
+        settings["notes"] = _NOTE_WITH_ID.sub("", settings["notes"]).removeprefix("; ")
     return {
         **summary,
         "objects_shown": False,

@@ -170,7 +170,7 @@ def test_figures_as_files(tmp_path):
     assert [path.read_bytes() for path in files] == [path.read_bytes() for path in again]
     report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
     files[0].write_text("mine")
-    with pytest.raises(ValueError, match="must not exist, or be of these figures"):
+    with pytest.raises(FileExistsError, match="another file"):
         report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
     with pytest.raises(ValueError, match=r"formats must be among svg, png, pdf\. Got 'gif'"):
         report.save_figures(summary, tmp_path, ["gif"])

@@ -307,7 +307,8 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     wishes = PageWishes.of(settings)
     summary = run_analysis(data, output, annotate=annotate, **settings)
     show_analysis(summary, output)
-    wishes.fulfil(summary, output)
+    wishes.save(summary, output)
+    wishes.show(output / "report.html")
 
 
 @main.command()
@@ -371,7 +372,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     wishes = PageWishes.of(settings)
     summary = combine_analysis(ensemble, **settings)
     show_analysis(summary, settings["output"])
-    wishes.fulfil(summary, settings["output"])
+    wishes.save(summary, settings["output"])
+    wishes.show(settings["output"] / "report.html")
 
 
 @main.command()

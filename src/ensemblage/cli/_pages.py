@@ -13,7 +13,6 @@ import click
 
 from ensemblage import report
 from ensemblage.cli._errors import ARGUMENTS
-from ensemblage.cli._folder import REPORT, unchanged_summary
 from ensemblage.cli._tell import tell
 
 FIGURES = "figures"
@@ -43,15 +42,16 @@ class PageWishes:
                 f"{wished[0]} must go with a page. Labels on disk get none. Leave it out, or combine them in memory."
             )
 
-    def fulfil(self, summary: Mapping[str, Any], folder: Path, page: str = REPORT) -> None:
-        """Save the figures of the page in the folder, and show it."""
+    def save(self, summary: Mapping[str, Any], folder: Path) -> None:
+        """Save the figures of the page beside it."""
         if self.figures:
-            with unchanged_summary(folder):
-                readable = {key: value for key, value in summary.items() if key != "run"}
-            files = report.save_figures(readable, folder / FIGURES, self.figures, overwrite=self.overwrite)
+            files = report.save_figures(summary, folder / FIGURES, self.figures, overwrite=self.overwrite)
             tell(f"{folder / FIGURES}: {len(files)} files")
-        if self.opens and not webbrowser.open((folder / page).resolve().as_uri()):
-            tell(f"no browser was found: open {folder / page}")
+
+    def show(self, page: Path) -> None:
+        """Open the page in the browser."""
+        if self.opens and not webbrowser.open(page.resolve().as_uri()):
+            tell(f"no browser was found: open {page}")
 
 
 def repeated_command(inputs: Mapping[str, Path]) -> str | None:

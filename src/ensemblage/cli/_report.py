@@ -36,9 +36,9 @@ def make_report(source: Path, labels: Path | None, output: Path | None, **settin
     if source.is_dir():
         if labels is not None:
             raise ValueError(f"--labels must go with the file of an ensemble. Got the folder {source}. Leave it out.")
-        page, summary = _of_folder(source, output, overwrite, objects)
+        page = _of_folder(source, output, objects, wishes)
         click.echo(page)
-        wishes.fulfil(summary if objects else without_objects(summary), page.parent, page.name)
+        wishes.show(page)
         return
     if labels is None or output is None:
         raise ValueError(
@@ -48,20 +48,25 @@ def make_report(source: Path, labels: Path | None, output: Path | None, **settin
     _check_page(output, overwrite)
     summary = _of_labels(Source.of(source, settings, "missing"), labels)
     summary = summary if objects else without_objects(summary)
+    wishes.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
-    wishes.fulfil(summary, output.parent, output.name)
+    wishes.show(output)
 
 
-def _of_folder(path: Path, output: Path | None, overwrite: bool, objects: bool) -> tuple[Path, Mapping[str, Any]]:
-    """The page, and the summary it was made of."""
+def _of_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishes) -> Path:
+    def drawn(summary: Mapping[str, Any], page: Path, beside: Path) -> Path:
+        shown = summary if objects else without_objects(summary)
+        wishes.save(shown, beside)
+        return report.build(shown, path=page)
+
     if output is not None:
-        _check_page(output, overwrite)
+        _check_page(output, wishes.overwrite)
         summary = finished_summary(path)
         with unchanged_summary(path):
-            return report.build(summary, path=output, objects=objects), summary
-    with finished_folder(path, overwrite) as folder, unchanged_summary(path):
-        folder.put(REPORT, lambda page: report.build(folder.summary, path=page, objects=objects))
-        return path / REPORT, folder.summary
+            return drawn(summary, output, output.parent)
+    with finished_folder(path, wishes.overwrite) as folder, unchanged_summary(path):
+        folder.put(REPORT, lambda page: drawn(folder.summary, page, path))
+    return path / REPORT
 
 
 def _check_page(path: Path, overwrite: bool) -> None:

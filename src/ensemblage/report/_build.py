@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from errno import EEXIST
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -156,7 +157,9 @@ def save_figures(
     Raises
     ------
     ValueError
-        If it is not a summary, or a format is none of these; or if there is another file and ``overwrite`` is False.
+        If it is not a summary, or a format is none of these.
+    FileExistsError
+        If there is a file of other content, and ``overwrite`` is False.
 
     Examples
     --------
@@ -181,7 +184,7 @@ def save_figures(
         }
     for path, content in files.items():
         if not overwrite and path.exists() and path.read_bytes() != content:
-            raise ValueError(f"{path} must not exist, or be of these figures. It is another file. Move it away.")
+            raise FileExistsError(EEXIST, "It is another file. Move it away, or add --overwrite", str(path))
     Path(folder).mkdir(parents=True, exist_ok=True)
     for path, content in files.items():
         with atomic_write(path, "wb") as file:

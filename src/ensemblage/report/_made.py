@@ -97,7 +97,8 @@ def _settings_section(summary: Summary) -> Section:
         f"{counted(data['n_distinct_rows'], 'different row')} of labels{missing}."
     )
     sentences = [sentence, *_weights(summary["members"]), *_refits(summary.get("choice"))]
-    seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items()}
+    # The page cannot know how long it takes itself; drawn again, it is to be the same.
+    seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items() if stage != "report"}
     tables = [
         _two_columns(f"Parameters of {consensus['method']}", consensus["parameters"]),
         _two_columns("Settings", summary["settings"]),

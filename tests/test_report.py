@@ -217,6 +217,7 @@ def test_answer_comes_first_then_pictures_ranking_and_method(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
         "The answer",
+        "The clusters and what describes them",
         "Do the partitions agree?",
         "The objects",
         "Compared with the known classes",

@@ -78,7 +78,7 @@ def profile(
     rest in which the first has the larger value, minus the share in which it has the smaller one. Categories, and what
     is true or false: Cramér's V of being in the cluster and the category, without correction for bias. A variable
     describes a cluster if \\|delta\\| ≥ .33 (medium, Romano et al. 2006) or V ≥ .2; sentences name the strongest first,
-    by their effects in these units.
+    that by which part of the way from there to 1 they are.
 
     The clusters were made from these variables, as a rule: that they differ is no discovery, and p-values of the
     rank-sum test are too small by construction. They order the variables, and test nothing, but for those that were not

@@ -334,7 +334,9 @@ def test_a_model_tells_what_it_clustered_and_how_sure_it_is():
     assert not any("since" in rule.condition for rule in found.rules.rules)
     with pytest.raises(TypeError, match=r"^model_or_labels of profile must be fitted, or labels\. Got Consensus"):
         profile(ConsensusClustering(), frame)
-    assert profile(KMeans(2, random_state=0, n_init=1).fit(WINE.data), WINE.data).border_by.startswith("least nearer")
+    assert profile(KMeans(2, random_state=0, n_init=1).fit(WINE.data), WINE.data).border_by.startswith(
+        "the objects that are"
+    )
 
 
 def test_parameters_do_what_they_say():

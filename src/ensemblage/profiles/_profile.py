@@ -218,5 +218,7 @@ def _confidence(
     of_model = getattr(model, "confidence_", None) if confidence is None else confidence
     if of_model is not None:
         sure = check_numbers(of_model, "confidence of profile", (len(clusters),))
-        return sure, "least confidence: the partitions agree least on their place"
-    return nearness(X, clusters, k), "least nearer to the mean of their cluster than to that of the nearest other"
+        return sure, "the objects on whose cluster the partitions agree least"
+    return nearness(
+        X, clusters, k
+    ), "the objects that are hardly nearer to the mean of their cluster than to that of another"

@@ -165,7 +165,7 @@ class Profile:
 
     def _rows(self, c: int, most: int | None = None) -> list[VariableRow]:
         """The variables of cluster c, the strongest effects first."""
-        order = np.argsort(-np.abs(self._compared.strengths[:, c]), kind="stable")
+        order = np.argsort(-self._compared.strengths[:, c], kind="stable")
         return [self._row(j, c) for j in order[:most].tolist()]
 
     def to_frame(self) -> Any:

@@ -9,7 +9,7 @@ from ensemblage.profiles._drawn import heat_map_of, panels_of
 from ensemblage.profiles._record import Profile, VariableRow
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
 
-MOST_ROWS, MOST_MARKERS, MOST_CLUSTERS_TABLED = 10, 10, 200
+MOST_ROWS, MOST_MARKERS, MOST_CLUSTERS_TABLED = 8, 10, 200
 """Variables and markers of each cluster in tables; clusters there."""
 ROW = (
     *("variable", "kind", "n", "n_missing", "value", "rest", "q25", "q75", "effect", "measure", "cohens_d"),

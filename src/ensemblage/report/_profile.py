@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from ensemblage import plotting
 from ensemblage.files._text import listed
@@ -19,7 +20,12 @@ from ensemblage.report._svg import to_svg
 Summary = Mapping[str, Any]
 
 _NAMED = 60
-_MOST_RULES, _MOST_SENTENCES = 40, 12
+_MOST_RULES, _MOST_SENTENCES, _LEAST_ROWS = 40, 12, 3
+_PANELS = Markup(
+    '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 250px), 1fr)); gap: 8px">'
+    "{}</div>"
+)
+"""As many figures side by side as there is room for."""
 
 
 def profile_of(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
@@ -46,8 +52,8 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         yield "There is one cluster, and no other to compare it with."
         return
     yield (
-        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Named is "
-        "what differs clearly, the strongest first."
+        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Only "
+        "clear differences are named, the strongest first."
     )
     if len(found["clusters"]) <= _MOST_SENTENCES:
         yield from (c["sentence"] for c in found["clusters"])
@@ -102,25 +108,31 @@ def _numbers(found: Mapping[str, Any]) -> Table:
             plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             _with_quartiles(row),
             plotting.printable(row["rest"], _NAMED),
-            number(row["effect"], 2).replace("-", "−"),
-            "Cliff’s delta" if row["measure"] == "Cliff's delta" else "Cramér’s V",
+            _effect(row),
             f"{row['n_missing']:,}",
         ]
         for c in found["clusters"]
-        for row in c["rows"]
-        if row["effect"] is not None
+        for i, row in enumerate(c["rows"])
+        if row["effect"] is not None and (row["describes"] or i < _LEAST_ROWS)
     ]
     least = found["least"]
     note = (
-        "In a cluster and in the rest: the median, or how many have the category. Cliff’s delta: how much more often "
-        "an object of the cluster has the larger value than one of the rest, from −1 to 1; named from "
-        f"{least['delta']:.2f}. Cramér’s V: how closely cluster and category go together, from 0 to 1, not "
+        "In the cluster (with its middle half) and in the rest: the median, or how many have the category. δ, Cliff’s "
+        "delta: how much more often an object of the cluster has the larger value than one of the rest, from −1 to 1; "
+        "named from "
+        f"{least['delta']:.2f}. V, Cramér’s: how closely cluster and category go together, from 0 to 1, not "
         f"corrected for bias; named from {least['v']:.1f}. Missing values are left out."
     )
     if any(not row["clustered"] for c in found["clusters"] for row in c["rows"]):
         note += " * was not used to find the clusters."
-    columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Measure", "Missing"]
-    return Table("The numbers behind the words", columns, rows, note, shown=12, text=(0, 1, 2, 3, 5), wide=True)
+    columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Missing"]
+    return Table("The numbers behind the words", columns, rows, note, shown=24, text=(0, 1, 2, 3), wide=True)
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """The symbol of the measure, and the number."""
+    symbol = "V" if row["kind"] == "category" else "δ"
+    return f"{symbol} {number(row['effect'], 2).replace('-', '−')}"
 
 
 def _with_quartiles(row: Mapping[str, Any]) -> str:
@@ -183,7 +195,7 @@ def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
 def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     heat, panels = found["heat_map"], found["panels"]
     if panels:
-        axes = plotting.variable_panels(panels)
+        drawn = [to_svg(plotting.variable_panels([p])[0], f"variable-{i}") for i, p in enumerate(panels)]
         sentence = (
             "A box holds the middle half of a cluster’s objects, its black line is the median, the thin line reaches "
             "from the 5% to the 95% point."
@@ -191,7 +203,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
         bars = " Bars are shares of the objects of a cluster." if any(p["shares"] for p in panels) else ""
         boxes = sentence if any(p["quantiles"] for p in panels) else ""
         title = "The variables that describe the clusters best"
-        yield Picture(title, to_svg(axes[0], "variables"), [f"{boxes}{bars}".strip()], wide=True)
+        yield Picture(title, _PANELS.format(Markup("").join(drawn)), [f"{boxes}{bars}".strip()], wide=True)
     if found["n_clusters"] > 1 and heat["z"]:
         z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=np.float64)
         ax = plotting.profile_heat_map(z, heat["variables"], clusters=heat["clusters"])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from scipy.sparse import csr_array
 from scipy.stats import chi2_contingency, false_discovery_control, mannwhitneyu
 from sklearn.cluster import KMeans
@@ -14,6 +15,7 @@ from sklearn.datasets import load_wine
 
 import ensemblage
 from ensemblage import ConsensusClustering, plotting, profile, read_table, report
+from ensemblage.cli import main
 from ensemblage.profiles._effects import QUANTILES, benjamini_hochberg, compare_categories, compare_numbers
 from ensemblage.profiles._shown import profile_shown
 from ensemblage.profiles._typical import least_sure, nearness, typical_objects
@@ -606,3 +608,50 @@ def test_words():
 def test_lazily_exported():
     assert ensemblage.profile is profile
     assert "profile" in ensemblage.__all__
+
+
+def shell(*arguments):
+    """What a command says on stdout, and its status."""
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    return result.output, result.exit_code
+
+
+def test_the_shell_names_what_describes_each_cluster(tmp_path):
+    frame, _ = mixed()
+    frame.assign(species=np.where(frame.age > 47, "old", "young")).to_csv(tmp_path / "data.csv", index=False)
+    run = ("run", tmp_path / "data.csv", "-k", 2, "--stability", 0, "--truth-column", "species", "-o", tmp_path / "out")
+    said, status = shell(*run)
+    assert status == 0
+    lines = [line for line in said.splitlines() if re.match(r"cluster \d ", line)]
+    assert len(lines) == 2
+    assert all("age" in line for line in lines)
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    rows = {row["variable"]: row["clustered"] for row in summary["profile"]["clusters"][0]["rows"]}
+    assert rows == {"age": True, "card": True, "city": True, "grade": True, "noise": True, "since": False}
+    assert summary["profile"]["clusters"][0]["typical"].startswith("c")
+    page = tmp_path / "out" / "report.html"
+    section = re.compile(r"<h2>The clusters and what describes them</h2>.*?</section>", re.DOTALL)
+    found = section.search(page.read_text())[0]
+    assert shell("report", tmp_path / "out")[1] == 0
+    assert section.search(page.read_text())[0] == found
+
+
+def test_a_report_of_given_labels_takes_features(tmp_path):
+    frame, clusters = mixed()
+    order = np.random.default_rng(0).permutation(len(frame))
+    frame.iloc[order].to_csv(tmp_path / "data.csv", index=False)
+    members = pd.DataFrame({"id": frame.customer, "a": clusters, "b": clusters, "c": 1 - clusters})
+    members.to_csv(tmp_path / "members.csv", index=False)
+    pd.DataFrame({"id": frame.customer, "cluster": clusters}).to_csv(tmp_path / "labels.csv", index=False)
+    report_of = ("report", tmp_path / "members.csv", "--labels", tmp_path / "labels.csv", "-o", tmp_path / "page.html")
+    said, status = shell(*report_of, "--features", tmp_path / "data.csv", "--id-column", "id")
+    assert status == 0, said
+    page = (tmp_path / "page.html").read_text()
+    older = 1 if (clusters == 0).sum() >= (clusters == 1).sum() else 0
+    assert re.search(rf"Cluster {older} \(100 objects, 50%\): [^<]*higher age", page)
+    frame.iloc[5:].to_csv(tmp_path / "data.csv", index=False)
+    said, status = shell(*report_of, "--features", tmp_path / "data.csv", "--id-column", "id", "--overwrite")
+    assert status == 2
+    assert "data.csv must have a row for every object of members.csv. It has none for 'c000'. Add it." in said
+    said, status = shell("report", tmp_path, "--features", tmp_path / "data.csv")
+    assert "--features must go with the file of an ensemble." in said

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ensemblage import Ensemble, report
 from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
 from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
 from ensemblage.metrics._certainty import certainty_of
@@ -27,11 +28,20 @@ class GivenLabels(NamedTuple):
     cohesion_: NDArray[np.float64]
 
 
-def make_report(source: Path, labels: Path | None, output: Path | None, *, overwrite: bool, **settings: Any) -> None:
+def make_report(
+    source: Path,
+    labels: Path | None,
+    output: Path | None,
+    *,
+    features: Path | None = None,
+    overwrite: bool,
+    **settings: Any,
+) -> None:
     """Do what ``ensemblage report`` does."""
     if source.is_dir():
-        if labels is not None:
-            raise ValueError(f"--labels must go with the file of an ensemble. Got the folder {source}. Leave it out.")
+        for name, given in (("--labels", labels), ("--features", features)):
+            if given is not None:
+                raise ValueError(f"{name} must go with the file of an ensemble. Got the folder {source}. Leave it out.")
         click.echo(_of_folder(source, output, overwrite))
         return
     if labels is None or output is None:
@@ -40,7 +50,7 @@ def make_report(source: Path, labels: Path | None, output: Path | None, *, overw
             f"Got {source}. Add what is missing."
         )
     _check_page(output, overwrite)
-    click.echo(_of_labels(Source.of(source, settings, "missing"), labels, output))
+    click.echo(_of_labels(Source.of(source, settings, "missing"), labels, features, output))
 
 
 def _of_folder(path: Path, output: Path | None, overwrite: bool) -> Path:
@@ -59,14 +69,16 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _of_labels(source: Source, labels: Path, output: Path) -> Path:
+def _of_labels(source: Source, labels: Path, features: Path | None, output: Path) -> Path:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
+    given = GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion)
     return report.build(
         members.ensemble,
-        GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion),
+        given,
+        profile=None if features is None else profile_of_table(features, members, source, given),
         ids=members.ids,
         truth=members.truth,
         settings={"ensemble": source.path.name, "labels": labels.name},

@@ -22,7 +22,7 @@ Summary = Mapping[str, Any]
 _NAMED = 60
 _MOST_RULES, _MOST_SENTENCES, _LEAST_ROWS = 40, 12, 3
 _PANELS = Markup(
-    '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 250px), 1fr)); gap: 8px">'
+    '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
     "{}</div>"
 )
 """As many figures side by side as there is room for."""

@@ -43,7 +43,7 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
         if rules is None
         else {
             **{name: plain(value) for name, value in vars(rules).items() if name != "rules"},
-            "rules": [{**rule._asdict(), "cluster": labels[rule.cluster]} for rule in rules.rules],
+            "rules": [{**rule._asdict(), "cluster": label_of(rule.cluster)} for rule in rules.rules],
         },
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,28 +46,22 @@ class Described:
     left_out: dict[str, str]
     """By name of the columns that describe nothing, why."""
 
+    def with_clustered(self, names: Collection[str] | None) -> Described:
+        """The same, if the variables of these names were clustered; None: as it is."""
+        if names is None:
+            return self
+        return replace(self, variables=[replace(v, clustered=v.name in names) for v in self.variables])
+
 
 YES = {"yes", "y", "true", "t", "ja", "wahr", "oui", "si", "sí", "on", "1"}
 
 
-def described(X: Any, clustered: Collection[str] | None) -> Described:
-    """The variables of what the user gave; ``clustered`` are the names of those that were clustered, if known."""
+def described(X: Any) -> Described:
+    """The variables of what the user gave."""
     frame = None if isinstance(X, Table) or sparse.issparse(X) else as_frame(X)
     if isinstance(X, Table):
-        found = _of_table(X, 1)
-    elif frame is not None:
-        found = _of_table(read_table(X, keep_empty=True), 0)
-    else:
-        found = _of_array(X)
-    if clustered is None:
-        return found
-    names = set(clustered)
-    variables = [_with(v, v.name in names) for v in found.variables]
-    return Described(variables, found.ids, found.left_out)
-
-
-def _with(v: Variable, clustered: bool) -> Variable:
-    return Variable(v.name, v.kind, v.values, v.levels, v.is_yes_no, clustered)
+        return _of_table(X, 1)
+    return _of_array(X) if frame is None else _of_table(read_table(X, keep_empty=True), 0)
 
 
 def _of_table(table: Table, first_row: int) -> Described:

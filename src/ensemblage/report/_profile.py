@@ -10,17 +10,17 @@ from markupsafe import Markup
 
 from ensemblage import plotting
 from ensemblage.files._text import listed
-from ensemblage.profiles import Profile, profile
+from ensemblage.profiles import Profile, Rule, Rules, profile
 from ensemblage.profiles._shown import profile_shown
 from ensemblage.profiles._words import NOTHING, value_text
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, percent
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number
 from ensemblage.report._ranking import short
 from ensemblage.report._svg import to_svg
 
 Summary = Mapping[str, Any]
 
 _NAMED = 60
-_MOST_RULES, _MOST_SENTENCES, _LEAST_ROWS = 40, 12, 3
+_MOST_SENTENCES, _LEAST_ROWS = 12, 3
 _PANELS = Markup(
     '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
     "{}</div>"
@@ -168,27 +168,19 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
 
 def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
     """A shallow decision tree in words."""
-    rules = found["rules"]
-    if not rules:
+    if not found["rules"]:
         return
+    rules = Rules(**{**found["rules"], "rules": [Rule(**rule) for rule in found["rules"]["rules"]]})
     rows: list[list[Cell]] = [
-        [_cell(rule["cluster"]), plotting.printable(rule["condition"], 240), f"{rule['n_right']:,} of {rule['n']:,}"]
-        for rule in rules["rules"][:_MOST_RULES]
+        [_cell(rule.cluster), plotting.printable(rule.condition, 240), f"{rule.n_right:,} of {rule.n:,}"]
+        for rule in rules.rules
     ]
-    drawn = (
-        ""
-        if rules["n_objects"] + found["n_unlabelled"] == found["n_objects"]
-        else (f" Made of {rules['n_objects']:,} objects, drawn at random.")
-    )
-    named = {rule["cluster"] for rule in rules["rules"]}
+    of_all = rules.n_objects + found["n_unlabelled"] == found["n_objects"]
+    drawn = "" if of_all else f" Made of {rules.n_objects:,} objects, drawn at random."
+    named = {rule.cluster for rule in rules.rules}
     without = [str(c["cluster"]) for c in found["clusters"] if c["cluster"] not in named]
     unnamed = f" No rule names cluster {listed(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
-    note = (
-        f"Leaves of a decision tree of depth {rules['depth']}. On objects that they were not made from, rules made so "
-        f"put {percent(rules['accuracy'])} into the right cluster ({percent(rules['constant_accuracy'])} if all were "
-        f"put into the largest); as a mean over the clusters {percent(rules['balanced_accuracy'])} "
-        f"({percent(rules['constant_balanced'])}).{drawn}{unnamed}"
-    )
+    note = f"{rules.sentence}{drawn}{unnamed}"
     yield Table("Rules that tell the clusters apart", ["Cluster", "If", "Right"], rows, note, text=(0, 1), wide=True)
 
 

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 
 import ensemblage
-from ensemblage import ConsensusClustering, plotting, profile, read_table, report
+from ensemblage import ConsensusClustering, KMeansConsensus, plotting, profile, read_table, report
 from ensemblage.cli import main
 from ensemblage.profiles._effects import QUANTILES, benjamini_hochberg, compare_categories, compare_numbers
 from ensemblage.profiles._shown import profile_shown
@@ -225,6 +225,28 @@ def test_pandas_polars_tables_and_arrays_alike():
     of_array, of_sparse = profile(WINE.target, numbers), profile(WINE.target, csr_array(numbers))
     assert of_array.sentences == of_sparse.sentences
     assert of_array.sentences[0].startswith("Cluster 0 (59 objects, 33%): higher x12, x6, x0 ")
+
+
+def test_zeros_and_ones_are_no_and_yes():
+    clusters = np.repeat([0, 1], 20)
+    frame = pd.DataFrame({"smoker": 1 - clusters, "old": clusters == 1, "x": np.arange(40) % 7 + 0.5})
+    frame.loc[0, "x"] = np.nan
+    frame.loc[3, "smoker"] = 0
+    found = profile(clusters, frame)
+    assert found.clusters[1].drivers == "always old, never smoker"
+    assert found.clusters[0].drivers == "never old, nearly always smoker"
+    assert {row.value for row in found._rows(0)} >= {"1: 95%", "True: 0%"}
+    of_array = profile(clusters, np.column_stack([clusters, np.arange(40) % 7]))
+    assert of_array.clusters[1].drivers == "always x0"
+
+
+def test_features_of_the_page_describe_the_clusters():
+    labels = np.repeat([0, 1], 10)
+    model = KMeansConsensus(2, random_state=0).fit(np.column_stack([labels] * 3))
+    for features in (labels + 0.5, csr_array(np.column_stack([labels + 0.5] * 2)), [[x, 3] for x in range(20)]):
+        found = report.summarize(model.labels_[:, None], model, features=features)["profile"]
+        assert found["n_clusters"] == 2
+        assert found["clusters"][0]["drivers"]
 
 
 def test_frames_are_of_the_library_of_x():

@@ -20,9 +20,12 @@ def profile_of_features(features: Features, consensus: Any) -> Profile | None:
     if features.table is None:
         return None
     classes = {use.column for use in features.columns if use.use.startswith("known classes")}
+    table = _without(features.table, {*classes, features.id_column})
+    if not table.columns:
+        return None
     return profile(
         consensus,
-        _without(features.table, classes),
+        table,
         ids=features.ids,
         features=features.X if features.X.shape[1] else None,
         clustered=[use.column for use in features.columns if use.use.startswith("used")],
@@ -36,9 +39,16 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
     roles = assign_roles(table, id_column, None, (), guess_id=True)
     rows = rows_of_members(roles.ids, roles.id_column, path.name, members, source.path.name)
     table = table if np.array_equal(rows, np.arange(len(table))) else table.take(rows)
-    return profile(consensus, _without(table, {source.truth_column}), ids=members.ids)
+    kept = _without(table, {source.truth_column, roles.id_column})
+    if not kept.columns:
+        raise ValueError(
+            f"{path.name} must have a column beside ids and known classes. It has none. Name another file."
+        )
+    return profile(consensus, kept, ids=members.ids)
 
 
-def _without(table: Table, classes: Collection[str | None]) -> Table:
-    """The table without its known classes, which clusters are compared with elsewhere."""
-    return replace(table, columns=[column for column in table.columns if column.name not in classes])
+def _without(table: Table, names: Collection[str | None]) -> Table:
+    """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
+    kept = replace(table, columns=[column for column in table.columns if column.name not in names])
+    kept.__dict__["found_roles"] = {column.name: table.found_roles[column.name] for column in kept.columns}
+    return kept

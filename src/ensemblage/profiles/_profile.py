@@ -88,7 +88,7 @@ def profile(
 
     Time: O(m n log n) for m variables, one sort for each whatever the number of clusters, and O(n_c² d) for the typical
     object of a cluster of n_c objects, O(n_c d) where that is more than 10⁹: then it is the object nearest to the
-    cluster's mean.
+    cluster's mean. Memory: 8 bytes per cell, of sparse matrices too, and some 100 MB.
 
     References
     ----------

@@ -21,6 +21,7 @@ Summary = Mapping[str, Any]
 
 _NAMED = 60
 _MOST_SENTENCES, _LEAST_ROWS = 12, 3
+_MOST_CELLS = 5e7
 _PANELS = Markup(
     '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
     "{}</div>"
@@ -29,12 +30,18 @@ _PANELS = Markup(
 
 
 def profile_of(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
-    """What the page shows of a profile that was given, or made from the features; None without either."""
+    """What the page shows of a profile that was given, or made from the features; None without either.
+
+    Features of more than `_MOST_CELLS` cells are left to `ensemblage.profile`.
+    """
     if not isinstance(given, Profile | None):
         raise TypeError(f"profile of report must be what ensemblage.profile returned. Got {short(given)}. Give that.")
-    if given is None and features is None:
+    if given is not None:
+        return profile_shown(given)
+    if features is None or np.prod(np.shape(features), dtype=np.float64) > _MOST_CELLS:
         return None
-    return profile_shown(profile(consensus, features, ids=ids) if given is None else given)
+    values = np.reshape(features, (-1, 1)) if np.ndim(features) == 1 else features
+    return profile_shown(profile(consensus, values, ids=ids))
 
 
 def profile_section(summary: Summary) -> Section | None:

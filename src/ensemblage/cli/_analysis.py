@@ -24,11 +24,11 @@ from ensemblage.cli._generation import DIVERSE, INDEPENDENT, RANDOM_K, Generatio
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
+from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
 from ensemblage.consensus._features import weighted
-from ensemblage.profiles import Profile, profile
 from ensemblage.report._layout import counted
 from ensemblage.report._objects import without_objects
 from ensemblage.tables import Features, Members
@@ -263,22 +263,6 @@ def _ensemble(folder: Folder, features: Features, generation: Generation, second
     return ensemble
 
 
-def profile_of(features: Features, consensus: Any) -> Profile | None:
-    """What describes each cluster, from the values as they stand in the table; not from its known classes."""
-    table = features.table
-    if table is None:
-        return None
-    classes = {use.column for use in features.columns if use.use.startswith("known classes")}
-    kept = replace(table, columns=[column for column in table.columns if column.name not in classes])
-    return profile(
-        consensus,
-        kept,
-        ids=features.ids,
-        features=features.X if features.X.shape[1] else None,
-        clustered=[use.column for use in features.columns if use.use.startswith("used")],
-    )
-
-
 def _finish(
     folder: Folder,
     ensemble: Ensemble,
@@ -307,7 +291,7 @@ def _finish(
     found = None
     if isinstance(objects, Features):
         with timed(seconds, "profile"):
-            found = profile_of(objects, consensus)
+            found = profile_of_features(objects, consensus)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}

@@ -419,6 +419,9 @@ def rank(ensemble: Path, **settings: Any) -> None:
 @click.option(
     "--labels", type=INPUT, metavar="FILE", help="Table with a column named cluster, if SOURCE is an ensemble."
 )
+@click.option(
+    "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble: what describes each cluster."
+)
 @table_options
 @missing_option
 @page_options

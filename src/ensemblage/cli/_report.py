@@ -14,6 +14,7 @@ from ensemblage import Ensemble, report
 from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._pages import PageWishes
+from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
 from ensemblage.metrics._certainty import certainty_of
@@ -30,12 +31,15 @@ class GivenLabels(NamedTuple):
     cohesion_: NDArray[np.float64]
 
 
-def make_report(source: Path, labels: Path | None, output: Path | None, **settings: Any) -> None:
+def make_report(
+    source: Path, labels: Path | None, output: Path | None, *, features: Path | None = None, **settings: Any
+) -> None:
     """Do what ``ensemblage report`` does."""
     wishes, objects, overwrite = PageWishes.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
     if source.is_dir():
-        if labels is not None:
-            raise ValueError(f"--labels must go with the file of an ensemble. Got the folder {source}. Leave it out.")
+        for name, given in (("--labels", labels), ("--features", features)):
+            if given is not None:
+                raise ValueError(f"{name} must go with the file of an ensemble. Got the folder {source}. Leave it out.")
         page = _of_folder(source, output, objects, wishes)
         click.echo(page)
         wishes.show(page)
@@ -46,7 +50,7 @@ def make_report(source: Path, labels: Path | None, output: Path | None, **settin
             f"Got {source}. Add what is missing."
         )
     _check_page(output, overwrite)
-    summary = _of_labels(Source.of(source, settings, "missing"), labels)
+    summary = _of_labels(Source.of(source, settings, "missing"), labels, features)
     summary = summary if objects else without_objects(summary)
     wishes.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
@@ -74,14 +78,16 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _of_labels(source: Source, labels: Path) -> dict[str, Any]:
+def _of_labels(source: Source, labels: Path, features: Path | None) -> dict[str, Any]:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
+    given = GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion)
     return report.summarize(
         members.ensemble,
-        GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion),
+        given,
+        profile=None if features is None else profile_of_table(features, members, source, given),
         ids=members.ids,
         truth=members.truth,
         settings={"ensemble": source.path.name, "labels": labels.name},

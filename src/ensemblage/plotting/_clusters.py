@@ -135,7 +135,9 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
         raise TypeError(
             f"quantiles of confidence_boxes must be what confidence_quantiles returns. Got {shown(quantiles)}. Call it."
         )
-    _draw_boxes(ax, [q for q in quantiles if q["values"] is None])
+    boxes = [q for q in quantiles if q["values"] is None]
+    x = np.array([q["cluster"] for q in boxes], dtype=np.int64)
+    draw_boxes(ax, x, np.array([[q[f"q{p}"] for q in boxes] for p in _QUANTILES]), cluster_colors(x))
     _draw_points(ax, [q for q in quantiles if q["values"]])
     clusters = [q["cluster"] for q in quantiles]
     label_ticks(ax, "x", clusters, clusters, most=20)
@@ -144,10 +146,9 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     return without_frame(ax, xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
 
 
-def _draw_boxes(ax: Axes, boxes: Sequence[dict[str, Any]]) -> None:
-    x = np.array([q["cluster"] for q in boxes])
-    q5, q25, q50, q75, q95 = (np.array([q[f"q{p}"] for q in boxes]) for p in _QUANTILES)
-    colors = cluster_colors(x)
+def draw_boxes(ax: Axes, x: NDArray[Any], quantiles: NDArray[np.float64], colors: NDArray[np.float64]) -> None:
+    """Boxes at k places from their (5, k) quantiles."""
+    q5, q25, q50, q75, q95 = quantiles
     ax.vlines(x, q5, q95, color=colors, linewidth=1.5)
     ax.bar(x, q75 - q25, bottom=q25, width=0.6, color=0.55 + 0.45 * colors, edgecolor=colors, linewidth=1.2)
     ax.hlines(q50, x - 0.3, x + 0.3, color="black", linewidth=1.8)

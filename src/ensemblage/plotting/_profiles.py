@@ -12,6 +12,7 @@ from ensemblage._validation import check_numbers, shown
 
 from ._arrays import check_length
 from ._axes import Axes, axes_or_new, label_ticks, printable, without_frame
+from ._clusters import draw_boxes
 from ._colors import cluster_colors
 
 _STRONG = 2.0
@@ -51,12 +52,13 @@ def profile_heat_map(
     m, k = means.shape
     check_length(variables, m, "variables of profile_heat_map")
     check_length(clusters, k, "clusters of profile_heat_map")
-    ax = axes_or_new(ax, min(10.0, 3.6 + 0.5 * k), max(1.8, 1.3 + 0.24 * m))
+    ax = axes_or_new(ax, min(10.0, 3.2 + 0.5 * k), 1.6 + (0.24 if m <= 20 else 0.19) * m)
     from matplotlib import colormaps
 
     colors = colormaps.get_cmap("PuOr_r").with_extremes(bad="0.8")
     image = ax.imshow(means, cmap=colors, vmin=-_STRONG, vmax=_STRONG, aspect="auto", interpolation="none")
-    bar = ax.figure.colorbar(image, ax=ax, label="standard deviations from the mean of all", extend="both", pad=0.03)
+    bar = ax.figure.colorbar(image, ax=ax, location="bottom", extend="both", fraction=0.03, aspect=25)
+    bar.set_label("standard deviations from the mean of all", fontsize=8)
     bar.ax.tick_params(labelsize=8)
     for i, c in np.argwhere(np.isfinite(means)).tolist() if k <= 2 * _MOST_NUMBERS else ():
         value = float(means[i, c])
@@ -68,7 +70,7 @@ def profile_heat_map(
     label_ticks(ax, "y", range(m), variables, most=60)
     ax.tick_params(length=0, labelsize=8)
     ax.spines[:].set_visible(False)
-    ax.set(xlabel="cluster")
+    ax.set_xlabel("cluster", fontsize=8)
     return ax
 
 
@@ -119,7 +121,8 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
             "quantiles of variable_panel",
             (k, 5),
         )
-        _draw_quantiles(ax, x, of, colors)
+        draw_boxes(ax, x, of.T, colors)
+        ax.margins(y=0.06)
         _name_values(ax, panel)
     ax.set_title(title, fontsize=9, loc="left", parse_math=False)
     label_ticks(ax, "x", x.tolist(), clusters, most=16)
@@ -134,14 +137,6 @@ def _draw_shares(ax: Axes, shares: NDArray[np.float64], colors: NDArray[np.float
         ax.bar_label(bars, labels=["–" if np.isnan(s) else f"{100 * s:.0f}%" for s in shares], padding=1, fontsize=8)
     ax.set_ylim(0, 1.12)
     ax.set_yticks([0, 0.5, 1], labels=["0%", "50%", "100%"])
-
-
-def _draw_quantiles(ax: Axes, x: NDArray[np.int64], of: NDArray[np.float64], colors: NDArray[np.float64]) -> None:
-    q5, q25, q50, q75, q95 = of.T
-    ax.vlines(x, q5, q95, color=colors, linewidth=1.5)
-    ax.bar(x, q75 - q25, bottom=q25, width=0.6, color=0.55 + 0.45 * colors, edgecolor=colors, linewidth=1.2)
-    ax.hlines(q50, x - 0.3, x + 0.3, color="black", linewidth=1.8)
-    ax.margins(y=0.06)
 
 
 def _name_values(ax: Axes, panel: Mapping[str, Any]) -> None:

@@ -44,20 +44,21 @@ class Compared:
 
     @cached_property
     def strengths(self) -> NDArray[np.float64]:
-        """(m, k) effects in units of the least that describes a cluster; 0 where there is none."""
-        of_categories = [of.cramers_v / LEAST_V for of in self.categories]
-        found: NDArray[np.float64] = np.nan_to_num(np.vstack([self.numbers.delta / LEAST_DELTA, *of_categories]))
-        return np.abs(found)
+        """(m, k) effects on one scale: 0 is just large enough to describe a cluster, 1 the largest there is."""
+        of_numbers = (np.abs(self.numbers.delta) - LEAST_DELTA) / (1 - LEAST_DELTA)
+        of_categories = [(of.cramers_v - LEAST_V) / (1 - LEAST_V) for of in self.categories]
+        found = np.vstack([of_numbers, *of_categories])
+        return np.where(np.isnan(found), -1.0, found)
 
     def order(self) -> list[int]:
         """The variables by decreasing strength in the cluster that each describes best."""
-        order: list[int] = np.argsort(-self.strengths.max(axis=1, initial=0.0), kind="stable").tolist()
+        order: list[int] = np.argsort(-self.strengths.max(axis=1, initial=-1.0), kind="stable").tolist()
         return order
 
     def drivers(self, c: int, most: int) -> str:
         """What describes cluster c: the strongest effects in words; nothing if none is large enough."""
         order = np.argsort(-self.strengths[:, c], kind="stable")
-        found = [j for j in order.tolist() if self.strengths[j, c] >= 1]
+        found = [j for j in order.tolist() if self.strengths[j, c] >= 0]
         return phrase([self._driver(j, c) for j in found[:most]], max(0, len(found) - most))
 
     def _driver(self, j: int, c: int) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def panels_of(compared: Compared, clusters: Sequence[Any]) -> list[dict[str, Any
     strengths, chosen = compared.strengths, dict[int, None]()
     for ranked in np.argsort(-strengths, axis=0, kind="stable")[:MOST_PANELS]:
         chosen |= dict.fromkeys(ranked.tolist())
-    best = sorted(list(chosen)[:MOST_PANELS], key=lambda j: -strengths[j].max(initial=0.0))
+    best = sorted(list(chosen)[:MOST_PANELS], key=lambda j: -strengths[j].max(initial=-1.0))
     names = list(map(label_of, clusters[:MOST_CLUSTERS]))
     return [_panel(compared, j, names) for j in best]
 

@@ -122,7 +122,7 @@ def _quantiles(
     high = np.minimum(low + 1, counts[..., None] - 1)
     below, above = (_values(ordered, place_of(np.maximum(r, 0))) for r in (low, high))
     with np.errstate(invalid="ignore", over="ignore"):
-        found = np.where(below == above, below, below + (above - below) * fraction)
+        found = np.where((below == above) | (fraction == 0), below, below + (above - below) * fraction)
     return np.where(counts[..., None] > 0, found, np.nan)
 
 

@@ -16,7 +16,6 @@ from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
 from ensemblage.profiles._tree import rules_of
 from ensemblage.profiles._typical import coordinates_of, least_sure, nearness, typical_objects
 from ensemblage.profiles._variables import Described, Variable, described
-from ensemblage.tables import Table
 
 
 def profile(
@@ -78,7 +77,7 @@ def profile(
     rest in which the first has the larger value, minus the share in which it has the smaller one. Categories, and what
     is true or false: Cramér's V of being in the cluster and the category, without correction for bias. A variable
     describes a cluster if \\|delta\\| ≥ .33 (medium, Romano et al. 2006) or V ≥ .2; sentences name the strongest first,
-    by their effects in these units.
+    that by which part of the way from there to 1 they are.
 
     The clusters were made from these variables, as a rule: that they differ is no discovery, and p-values of the
     rank-sum test are too small by construction. They order the variables, and test nothing, but for those that were not
@@ -89,7 +88,7 @@ def profile(
 
     Time: O(m n log n) for m variables, one sort for each whatever the number of clusters, and O(n_c² d) for the typical
     object of a cluster of n_c objects, O(n_c d) where that is more than 10⁹: then it is the object nearest to the
-    cluster's mean.
+    cluster's mean. Memory: 8 bytes per cell, of sparse matrices too, and some 100 MB.
 
     References
     ----------
@@ -108,14 +107,15 @@ def profile(
     Cluster 0 (59 objects, 33%): higher proline, flavanoids and alcohol (and 8 more).
     Cluster 1 (71 objects, 40%): lower color_intensity, alcohol and proline (and 4 more).
     Cluster 2 (48 objects, 27%): lower flavanoids, od280/od315_of_diluted_wines and hue (and 6 more).
-    >>> found.rules.rules[0]
-    Rule(cluster=0, condition='proline > 755 and flavanoids > 2.18', n=59, n_right=57)
+    >>> print(found.rules.rules[0])
+    proline > 755 and flavanoids > 2.18 → cluster 0 (57 of 59)
     """
     labels = _labels_of(model_or_labels)
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
     check_whole(random_state, "random_state of profile", 0, 2**32 - 1)
-    given = described(X, _clustered_by(model_or_labels) if clustered is None else clustered)
+    given = described(X)
+    given = given.with_clustered(_clustered_by(model_or_labels, given) if clustered is None else set(clustered))
     names, clusters = _coded(labels, len(given.ids))
     k, n = len(names), len(clusters)
     members = np.split(np.argsort(clusters, kind="stable"), np.cumsum(np.bincount(clusters, minlength=k + 1)))[:k]
@@ -143,9 +143,10 @@ def profile(
         )
     missing = [np.bincount(clusters[np.isnan(v.values)], minlength=k + 1)[:k] for v in variables]
     of_tree = [v for v in variables if v.clustered] or variables
+    rules = rules_of(of_tree, clusters, names, max_depth, random_state)
     return Profile(
         found,
-        rules_of(of_tree, clusters, k, max_depth, random_state),
+        rules,
         given.left_out,
         n,
         n - sum(map(len, members)),
@@ -187,10 +188,13 @@ def _names(ids: Sequence[Any], n: int) -> list[str]:
     return names
 
 
-def _clustered_by(model: Any) -> set[str] | None:
-    """Names of the columns that a model clustered, if it says so."""
+def _clustered_by(model: Any, given: Described) -> set[str] | None:
+    """Names of the columns that a model clustered, if it says so, and knows those of X."""
     uses = getattr(getattr(model, "preprocessor_", None), "columns_", None)
-    return None if uses is None else {use.column for use in uses if use.use.startswith("used")}
+    names = {v.name for v in given.variables}
+    if uses is None or names.isdisjoint(use.column for use in uses):
+        return None
+    return {use.column for use in uses if use.use.startswith("used")}
 
 
 def _coordinates(model: Any, X: Any, features: Any, given: Described, n: int) -> NDArray[np.float64]:
@@ -200,7 +204,7 @@ def _coordinates(model: Any, X: Any, features: Any, given: Described, n: int) ->
             features, "features of profile", (n, np.shape(features)[-1] if np.ndim(features) > 1 else 1)
         )
     variables: list[Variable] = [v for v in given.variables if v.clustered]
-    if hasattr(model, "preprocessor_") and not isinstance(X, Table | None):
+    if hasattr(model, "preprocessor_"):
         try:
             made = model.preprocessor_.transform(X)
         except (TypeError, ValueError):  # X is not what was fitted
@@ -218,5 +222,7 @@ def _confidence(
     of_model = getattr(model, "confidence_", None) if confidence is None else confidence
     if of_model is not None:
         sure = check_numbers(of_model, "confidence of profile", (len(clusters),))
-        return sure, "least confidence: the partitions agree least on their place"
-    return nearness(X, clusters, k), "least nearer to the mean of their cluster than to that of the nearest other"
+        return sure, "the objects on whose cluster the partitions agree least"
+    return nearness(
+        X, clusters, k
+    ), "the objects that are hardly nearer to the mean of their cluster than to that of another"

@@ -151,7 +151,7 @@ class Profile:
             )  # fmt: skip
         level = top_level(v, of, c)
         share, share_rest, effect = float(of.shares[c, level]), float(of.rest[c, level]), float(of.cramers_v[c])
-        value, of_rest = (f"{percent_text(s)} {v.levels[level]}" for s in (share, share_rest))
+        value, of_rest = (f"{v.levels[level]}: {percent_text(s)}" for s in (share, share_rest))
         return VariableRow(
             cluster.cluster, v.name, v.kind, int(of.table[c].sum()), missing, value, of_rest, np.nan, np.nan, np.nan,
             np.nan, v.levels[level], share, share_rest, effect, "Cramér's V", np.nan, np.nan, np.nan, v.clustered,
@@ -165,7 +165,7 @@ class Profile:
 
     def _rows(self, c: int, most: int | None = None) -> list[VariableRow]:
         """The variables of cluster c, the strongest effects first."""
-        order = np.argsort(-np.abs(self._compared.strengths[:, c]), kind="stable")
+        order = np.argsort(-self._compared.strengths[:, c], kind="stable")
         return [self._row(j, c) for j in order[:most].tolist()]
 
     def to_frame(self) -> Any:

@@ -9,7 +9,7 @@ from ensemblage.profiles._drawn import heat_map_of, panels_of
 from ensemblage.profiles._record import Profile, VariableRow
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
 
-MOST_ROWS, MOST_MARKERS, MOST_CLUSTERS_TABLED = 10, 10, 200
+MOST_ROWS, MOST_MARKERS, MOST_CLUSTERS_TABLED = 8, 10, 200
 """Variables and markers of each cluster in tables; clusters there."""
 ROW = (
     *("variable", "kind", "n", "n_missing", "value", "rest", "q25", "q75", "effect", "measure", "cohens_d"),
@@ -43,7 +43,7 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
         if rules is None
         else {
             **{name: plain(value) for name, value in vars(rules).items() if name != "rules"},
-            "rules": [{**rule._asdict(), "cluster": labels[rule.cluster]} for rule in rules.rules],
+            "rules": [{**rule._asdict(), "cluster": label_of(rule.cluster)} for rule in rules.rules],
         },
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.profiles._variables import Variable
-from ensemblage.profiles._words import date_text, exact_text
+from ensemblage.profiles._words import date_text, exact_text, percent_text
 
 MOST_OBJECTS = 5_000
 """Of more, so many are drawn at random to make and to test the rules."""
@@ -22,15 +22,19 @@ N_FOLDS = 5
 class Rule(NamedTuple):
     """A leaf of the tree."""
 
-    cluster: int
+    cluster: Any
+    """Its label."""
     condition: str
     n: int
     """Objects for which it holds."""
     n_right: int
     """Those of them that are in the cluster."""
 
+    def __str__(self) -> str:
+        return f"{self.condition} → cluster {self.cluster} ({self.n_right:,} of {self.n:,})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Rules:
     """The leaves of a shallow decision tree, and how well it does on objects that it was not made from."""
 
@@ -48,6 +52,21 @@ class Rules:
     """From which the tree was made."""
     depth: int
 
+    @property
+    def sentence(self) -> str:
+        """How well rules made so do, in a sentence."""
+        right, constant, balanced, one = map(
+            percent_text, (self.accuracy, self.constant_accuracy, self.balanced_accuracy, self.constant_balanced)
+        )
+        return (
+            f"Leaves of a decision tree of depth {self.depth}. On objects that they were not made from, rules made so "
+            f"put {right} into the right cluster ({constant} if all were put into the largest); as a mean over the "
+            f"clusters {balanced} ({one})."
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([*map(str, self.rules), self.sentence])
+
 
 class _Column(NamedTuple):
     """One column that the tree sees."""
@@ -60,13 +79,16 @@ class _Column(NamedTuple):
 
 
 def rules_of(
-    variables: Sequence[Variable], clusters: NDArray[np.intp], k: int, max_depth: int, seed: int
+    variables: Sequence[Variable], clusters: NDArray[np.intp], names: Sequence[Any], max_depth: int, seed: int
 ) -> Rules | None:
-    """Rules for k clusters; None where there is nothing to tell apart. Objects in no cluster (k) are left out.
+    """Rules for the clusters of these k names; None where there is nothing to tell apart.
+
+    Objects in no cluster (k) are left out.
 
     The tree sees the places of the values among the different ones, so that a transformation that keeps their order
     changes nothing but the numbers in the rules.
     """
+    k = len(names)
     rows = np.flatnonzero(clusters < k)
     if k < 2 or not variables or max_depth < 1:
         return None
@@ -90,7 +112,7 @@ def rules_of(
     present = sizes > 0
     recalls = np.bincount(y, right, k)[present] / sizes[present]
     return Rules(
-        rules,
+        [rule._replace(cluster=names[rule.cluster]) for rule in rules],
         float(right.mean()),
         float(sizes.max() / len(y)),
         float(recalls.mean()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,28 +46,22 @@ class Described:
     left_out: dict[str, str]
     """By name of the columns that describe nothing, why."""
 
+    def with_clustered(self, names: Collection[str] | None) -> Described:
+        """The same, if the variables of these names were clustered; None: as it is."""
+        if names is None:
+            return self
+        return replace(self, variables=[replace(v, clustered=v.name in names) for v in self.variables])
+
 
 YES = {"yes", "y", "true", "t", "ja", "wahr", "oui", "si", "sí", "on", "1"}
 
 
-def described(X: Any, clustered: Collection[str] | None) -> Described:
-    """The variables of what the user gave; ``clustered`` are the names of those that were clustered, if known."""
+def described(X: Any) -> Described:
+    """The variables of what the user gave."""
     frame = None if isinstance(X, Table) or sparse.issparse(X) else as_frame(X)
     if isinstance(X, Table):
-        found = _of_table(X, 1)
-    elif frame is not None:
-        found = _of_table(read_table(X, keep_empty=True), 0)
-    else:
-        found = _of_array(X)
-    if clustered is None:
-        return found
-    names = set(clustered)
-    variables = [_with(v, v.name in names) for v in found.variables]
-    return Described(variables, found.ids, found.left_out)
-
-
-def _with(v: Variable, clustered: bool) -> Variable:
-    return Variable(v.name, v.kind, v.values, v.levels, v.is_yes_no, clustered)
+        return _of_table(X, 1)
+    return _of_array(X) if frame is None else _of_table(read_table(X, keep_empty=True), 0)
 
 
 def _of_table(table: Table, first_row: int) -> Described:
@@ -90,15 +84,25 @@ def _of_table(table: Table, first_row: int) -> Described:
     return Described(variables, ids, left_out)
 
 
+def _numeric(name: str, values: NDArray[np.float64], clustered: bool = True) -> Variable:
+    """Numbers; those that are 0 and 1 alone say whether something is so."""
+    is_one = values == 1
+    if np.all(is_one | (values == 0) | np.isnan(values)):
+        return Variable(name, "category", values, ("0", "1"), True, clustered)
+    return Variable(name, "number", values, clustered=clustered)
+
+
 def _variable(column: Column, role: str, table: Table, clustered: bool) -> Variable | str:
     """The column as a variable, or why it is none."""
+    if role == "drop":  # from the clustering
+        role = role_of(column).name
     if role == "date" or (role == "number" and column.numbers is None and role_of(column).name == "date"):
         try:
             return Variable(column.name, "date", table.dates(column.name).days, clustered=clustered)
         except ValueError:
             return "dates that are none of the calendar"
     if role == "number" or (role == "mostly empty" and column.is_numeric):
-        return Variable(column.name, "number", column.parsed.values, clustered=clustered)
+        return _numeric(column.name, column.parsed.values, clustered)
     if role not in ("category", "ordered", "yes/no", "code", "mostly empty"):
         return role
     levels = levels_of(column)
@@ -131,7 +135,7 @@ def _of_array(X: Any) -> Described:
     low, high = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
     names = [f"x{j}" for j in range(numbers.shape[1])]
     varies = (low < high).tolist()
-    variables = [Variable(name, "number", numbers[:, j]) for j, name in enumerate(names) if varies[j]]
+    variables = [_numeric(name, numbers[:, j]) for j, name in enumerate(names) if varies[j]]
     left_out = {name: "constant" for name, is_varying in zip(names, varies, strict=True) if not is_varying}
     return Described(variables, [str(i) for i in range(len(numbers))], left_out)
 

@@ -82,4 +82,4 @@ def phrase(drivers: Sequence[tuple[str, str]], n_more: int = 0) -> str:
         by_word.setdefault(word, []).append(what)
     parts = [f"{word} {listed(names)}" for word, names in by_word.items()]
     more = f" (and {n_more:,} more)" if n_more else ""
-    return "; ".join(parts) + more if any(" and " in part for part in parts) else ", ".join(parts) + more
+    return ("; " if any(len(names) > 2 for names in by_word.values()) else ", ").join(parts) + more

@@ -176,12 +176,10 @@ def save_figures(
         raise ValueError(f"formats must be among {', '.join(FORMATS)}. Got {shown(unknown[0])}. Choose of these.")
     summary = _readable(summary)
     with figure_style():
-        drawn = [p for section in sections_of(summary) for p in pictures_of(section) if p.figure is not None]
-        files = {
-            Path(folder) / f"{p.name}.{name}": figure_bytes(p.figure, name)
-            for p in drawn
-            for name in dict.fromkeys(formats)
-        }
+        pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
+        drawn = {name: figure for picture in pictures for name, figure in picture.figures.items()}
+        wanted = list(dict.fromkeys(formats))
+        files = {Path(folder) / f"{name}.{of}": figure_bytes(drawn[name], of) for name in drawn for of in wanted}
     for path, content in files.items():
         if not overwrite and path.exists() and path.read_bytes() != content:
             raise FileExistsError(EEXIST, "It is another file. Move it away, or add --overwrite", str(path))

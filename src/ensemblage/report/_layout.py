@@ -1,7 +1,7 @@
 """What a page is made of: sections of sentences, figures and tables, free of HTML."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from markupsafe import Markup
@@ -41,9 +41,9 @@ class Picture:
     more: Sequence[str] = ()
     """How it is read, and what else is to say: folded away."""
     name: str = ""
-    """What its file is called, and the script knows it by."""
-    figure: Any = None
-    """What was drawn, to be saved in other formats."""
+    """What the script knows it by."""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """What was drawn, by the names of their files in other formats."""
 
 
 @dataclass

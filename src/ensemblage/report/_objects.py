@@ -165,7 +165,7 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     drawn = [p for section in sections for p in pictures_of(section) if p.name == "points"]
     if not points or "rows" not in points or not drawn:
         return None
-    x, y = places_in_figure(drawn[0].figure, np.array(points["xy"], dtype=np.float64))
+    x, y = places_in_figure(drawn[0].figures["points"], np.array(points["xy"], dtype=np.float64))
     return {"row": points["rows"], "x": x, "y": y}
 
 

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
 from ensemblage import plotting
 from ensemblage.files._text import listed
-from ensemblage.profiles import Profile, profile
+from ensemblage.profiles import Profile, Rule, Rules, profile
 from ensemblage.profiles._shown import profile_shown
 from ensemblage.profiles._words import NOTHING, value_text
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, percent
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number
 from ensemblage.report._ranking import short
-from ensemblage.report._svg import picture
+from ensemblage.report._svg import picture, to_svg
 
 Summary = Mapping[str, Any]
 
 _NAMED = 60
-_MOST_RULES, _MOST_SENTENCES = 40, 12
+_MOST_SENTENCES, _LEAST_ROWS = 12, 3
+_MOST_CELLS = 5e7
+_PANELS = Markup(
+    '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
+    "{}</div>"
+)
+"""As many figures side by side as there is room for."""
 
 
 def profile_of(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
-    """What the page shows of a profile that was given, or made from the features; None without either."""
+    """What the page shows of a profile that was given, or made from the features; None without either.
+
+    Features of more than `_MOST_CELLS` cells are left to `ensemblage.profile`.
+    """
     if not isinstance(given, Profile | None):
         raise TypeError(f"profile of report must be what ensemblage.profile returned. Got {short(given)}. Give that.")
-    if given is None and features is None:
+    if given is not None:
+        return profile_shown(given)
+    if features is None or np.prod(np.shape(features), dtype=np.float64) > _MOST_CELLS:
         return None
-    return profile_shown(profile(consensus, features, ids=ids) if given is None else given)
+    values = np.reshape(features, (-1, 1)) if np.ndim(features) == 1 else features
+    return profile_shown(profile(consensus, values, ids=ids))
 
 
 def profile_section(summary: Summary) -> Section | None:
@@ -47,8 +59,8 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         yield "There is one cluster, and no other to compare it with."
         return
     yield (
-        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Named is "
-        "what differs clearly, the strongest first."
+        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Only "
+        "clear differences are named, the strongest first."
     )
     if len(found["clusters"]) <= _MOST_SENTENCES:
         yield from (c["sentence"] for c in found["clusters"])
@@ -103,25 +115,31 @@ def _numbers(found: Mapping[str, Any]) -> Table:
             plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
             _with_quartiles(row),
             plotting.printable(row["rest"], _NAMED),
-            number(row["effect"], 2).replace("-", "−"),
-            "Cliff’s delta" if row["measure"] == "Cliff's delta" else "Cramér’s V",
+            _effect(row),
             f"{row['n_missing']:,}",
         ]
         for c in found["clusters"]
-        for row in c["rows"]
-        if row["effect"] is not None
+        for i, row in enumerate(c["rows"])
+        if row["effect"] is not None and (row["describes"] or i < _LEAST_ROWS)
     ]
     least = found["least"]
     note = (
-        "In a cluster and in the rest: the median, or how many have the category. Cliff’s delta: how much more often "
-        "an object of the cluster has the larger value than one of the rest, from −1 to 1; named from "
-        f"{least['delta']:.2f}. Cramér’s V: how closely cluster and category go together, from 0 to 1, not "
+        "In the cluster (with its middle half) and in the rest: the median, or how many have the category. δ, Cliff’s "
+        "delta: how much more often an object of the cluster has the larger value than one of the rest, from −1 to 1; "
+        "named from "
+        f"{least['delta']:.2f}. V, Cramér’s: how closely cluster and category go together, from 0 to 1, not "
         f"corrected for bias; named from {least['v']:.1f}. Missing values are left out."
     )
     if any(not row["clustered"] for c in found["clusters"] for row in c["rows"]):
         note += " * was not used to find the clusters."
-    columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Measure", "Missing"]
-    return Table("The numbers behind the words", columns, rows, note, shown=12, text=(0, 1, 2, 3, 5), wide=True)
+    columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Missing"]
+    return Table("The numbers behind the words", columns, rows, note, shown=24, text=(0, 1, 2, 3), wide=True)
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """The symbol of the measure, and the number."""
+    symbol = "V" if row["kind"] == "category" else "δ"
+    return f"{symbol} {number(row['effect'], 2).replace('-', '−')}"
 
 
 def _with_quartiles(row: Mapping[str, Any]) -> str:
@@ -157,34 +175,26 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
 
 def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
     """A shallow decision tree in words."""
-    rules = found["rules"]
-    if not rules:
+    if not found["rules"]:
         return
+    rules = Rules(**{**found["rules"], "rules": [Rule(**rule) for rule in found["rules"]["rules"]]})
     rows: list[list[Cell]] = [
-        [_cell(rule["cluster"]), plotting.printable(rule["condition"], 240), f"{rule['n_right']:,} of {rule['n']:,}"]
-        for rule in rules["rules"][:_MOST_RULES]
+        [_cell(rule.cluster), plotting.printable(rule.condition, 240), f"{rule.n_right:,} of {rule.n:,}"]
+        for rule in rules.rules
     ]
-    drawn = (
-        ""
-        if rules["n_objects"] + found["n_unlabelled"] == found["n_objects"]
-        else (f" Made of {rules['n_objects']:,} objects, drawn at random.")
-    )
-    named = {rule["cluster"] for rule in rules["rules"]}
+    of_all = rules.n_objects + found["n_unlabelled"] == found["n_objects"]
+    drawn = "" if of_all else f" Made of {rules.n_objects:,} objects, drawn at random."
+    named = {rule.cluster for rule in rules.rules}
     without = [str(c["cluster"]) for c in found["clusters"] if c["cluster"] not in named]
     unnamed = f" No rule names cluster {listed(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
-    note = (
-        f"Leaves of a decision tree of depth {rules['depth']}. On objects that they were not made from, rules made so "
-        f"put {percent(rules['accuracy'])} into the right cluster ({percent(rules['constant_accuracy'])} if all were "
-        f"put into the largest); as a mean over the clusters {percent(rules['balanced_accuracy'])} "
-        f"({percent(rules['constant_balanced'])}).{drawn}{unnamed}"
-    )
+    note = f"{rules.sentence}{drawn}{unnamed}"
     yield Table("Rules that tell the clusters apart", ["Cluster", "If", "Right"], rows, note, text=(0, 1), wide=True)
 
 
 def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     heat, panels = found["heat_map"], found["panels"]
     if panels:
-        axes = plotting.variable_panels(panels)
+        drawn = {f"variable-{i}": plotting.variable_panels([p])[0] for i, p in enumerate(panels)}
         sentence = (
             "A box holds the middle half of a cluster’s objects, its black line is the median, the thin line reaches "
             "from the 5% to the 95% point."
@@ -192,7 +202,9 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
         bars = " Bars are shares of the objects of a cluster." if any(p["shares"] for p in panels) else ""
         boxes = sentence if any(p["quantiles"] for p in panels) else ""
         title = "The variables that describe the clusters best"
-        yield replace(picture(title, axes[0], "variables", f"{boxes}{bars}".strip()), wide=True)
+        svg = _PANELS.format(Markup("").join(to_svg(ax, name) for name, ax in drawn.items()))
+        files = {name: ax.figure for name, ax in drawn.items()}
+        yield Picture(title, svg, [f"{boxes}{bars}".strip()], wide=True, figures=files)
     if found["n_clusters"] > 1 and heat["z"]:
         z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=np.float64)
         ax = plotting.profile_heat_map(z, heat["variables"], clusters=heat["clusters"])

@@ -100,7 +100,7 @@ def summarize(
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
     profile : Profile, optional
         What `ensemblage.profile` returned for the same objects: what describes each cluster. Default: that of the
-        features, where there are some.
+        features, where there are some, of at most 50 million cells.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,

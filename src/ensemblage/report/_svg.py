@@ -51,7 +51,7 @@ def figure_style() -> Iterator[None]:
 
 def picture(title: str, ax: "Axes", name: str, *sentences: str, more: Sequence[str] = ()) -> Picture:
     """The ax's figure, with ids that start with ``name``, and what it says of these data."""
-    return Picture(title, to_svg(ax, name), sentences, more=more, name=name, figure=ax.figure)
+    return Picture(title, to_svg(ax, name), sentences, more=more, name=name, figures={name: ax.figure})
 
 
 def places_in_figure(figure: "Figure", xy: NDArray[np.float64]) -> tuple[list[int], list[int]]:

@@ -137,7 +137,8 @@ def _how_certain(summary: Summary) -> Iterator[str]:
         return
     total = sum(words.values())
     core, border, undecided = (percent(words[word] / total) for word in VERDICTS)
-    shares = f"{core} of the objects sit firmly in their cluster, {border} clearly, and {undecided} are undecided"
+    unsure = f"{undecided} are undecided" if words["undecided"] else "none is undecided"
+    shares = f"{core} of the objects sit firmly in their cluster, {border} clearly, and {unsure}"
     yield f"This is {_LEVELS[_level(summary, words)]}: {shares}{''.join(_came_back(summary))}."
 
 

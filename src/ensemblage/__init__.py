@@ -46,6 +46,7 @@ _HOME = {
     "ConsensusClustering": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
+    "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
     "AverageAgreement": "ensemblage.ranking",
     "Discotec": "ensemblage.ranking",

@@ -16,14 +16,16 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
+from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._method import check_finds_k
+from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._agreement_weights import weights_by_agreement
-from ensemblage.metrics._certainty import Association, certainty_of_rows
+from ensemblage.metrics._certainty import Association, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows, map_rows
 
@@ -128,7 +130,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
-class BaseConsensus(ClusterMixin, BaseEstimator):
+class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     """A clusterer whose input is a label matrix.
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
@@ -309,9 +311,51 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             codes.take(chosen).map(self._association.memberships, reads=[counted], n_jobs=self.n_jobs)
         )
 
-    def _most_associated(self, X: Any) -> NDArray[np.int32]:
-        """(n,) cluster with which the partitions join each new label row most often; -1 if none labels it."""
+    def assign(self, X: Any) -> Assignment:
+        """Put new label rows into the clusters that were found, and tell how sure that is.
+
+        By ``predict``, where the method has a rule for new rows; else each gets the cluster with whose objects the
+        partitions join it most often, the first one on ties. `Assignment.by` says which.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        Assignment
+            Its ``labels``, ``confidence``, ``runner_up`` and ``verdict``.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If ``X`` has another number of partitions.
+
+        Examples
+        --------
+        >>> from ensemblage import EvidenceAccumulation
+        >>> model = EvidenceAccumulation(2).fit([[0, 0], [0, 0], [0, 0], [1, 1], [1, 0]])
+        >>> found = model.assign([[0, 0], [1, 1]])
+        >>> found.labels, found.by
+        (array([0, 1], dtype=int32), 'association')
+        """
+        return self._assigned(X)
+
+    def _assigned(self, X: Any, given: NDArray[np.int32] | None = None) -> Assignment:
+        """`assign`, with the clusters that are given, if they are."""
         codes = self._encode(X)
+        by = BY_RULE if isinstance(self, InductiveConsensus) else BY_ASSOCIATION
+        labels = given
+        if labels is None:
+            labels = self._predicted(codes) if by == BY_RULE else self._most_associated(codes)
+        parts = codes.map(certainty_of_new, self._association, reads=[labels], n_jobs=self.n_jobs)
+        confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Assignment(labels, confidence, runner_up, by)
+
+    def _most_associated(self, codes: LabelRows) -> NDArray[np.int32]:
+        """(n,) cluster with which the partitions join each new row most often; -1 if none labels it."""
         outside = np.full(len(codes), -1)
         found = np.concatenate(codes.map(self._association.memberships, reads=[outside], n_jobs=self.n_jobs))
         return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)

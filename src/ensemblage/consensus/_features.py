@@ -18,10 +18,14 @@ from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_parameters, n_distinct_rows
+from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._choose_k import choose_k
 from ensemblage.consensus._method import METHODS
+from ensemblage.consensus._model import Model
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import DiversePartitions, RandomKPartitions
+from ensemblage.labels._coding import Coding
+from ensemblage.labels._matrices import code_labels
 from ensemblage.tables import Preprocessor
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
@@ -36,7 +40,7 @@ def _can_predict(self: ConsensusClustering) -> bool:
 
 
 @dataclass(eq=False, repr=False)
-class ConsensusClustering(ClusterMixin, BaseEstimator):
+class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     """Cluster features by the consensus of many clusterings.
 
     Parameters
@@ -213,12 +217,55 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         {predicted_of_features}
         """
+        found: Assignment = self.assign(X)
+        return found.labels
+
+    @available_if(_can_predict)  # type: ignore[untyped-decorator]
+    def assign(self, X: Any) -> Assignment:
+        """Put new objects into the clusters that were found, and tell how sure that is.
+
+        Each base clusterer labels them: as it predicts or, where it cannot (spectral clustering, Genie), as the nearest
+        of the objects that were fitted. From these labels the consensus tells the cluster: by ``predict``, or without
+        one the cluster of the objects that have the same labels, else the one with whose objects the partitions join it
+        most often; `Assignment.by` says which.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_new, n_features)
+            As it was fitted.
+
+        Returns
+        -------
+        Assignment
+            Its ``labels``, ``confidence``, ``runner_up`` and ``verdict``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from ensemblage import ConsensusClustering
+        >>> X = load_iris().data
+        >>> model = ConsensusClustering(3, random_state=0).fit(X[::2])
+        >>> model.assign(X[1::2]).verdict[:3].tolist()
+        ['core', 'core', 'core']
+        """
         check_is_fitted(self)
         features = self.preprocessor_.transform(X)
         made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
         labels = np.column_stack([*made, *self._members(X).values()])
-        place = self.consensus_.predict if hasattr(self.consensus_, "predict") else self.consensus_._most_associated
-        return np.asarray(place(labels))
+        found: Assignment = self.consensus_.assign(labels)
+        return found if found.by == BY_RULE else self._with_known_rows(labels, found)
+
+    def _with_known_rows(self, labels: NDArray[np.int32], found: Assignment) -> Assignment:
+        """The same, with the clusters of fitted objects for new ones that have their labels."""
+        ensemble = self.ensemble_
+        new = Coding(ensemble.categories, ensemble.missing).encode(code_labels(labels, ensemble.missing), warn=False)
+        codes, _, inverse = ensemble.distinct
+        clusters = np.full(len(codes), -1, dtype=np.int32)
+        clusters[inverse[::-1]] = self.labels_[::-1]  # that of the first object
+        cluster_of = dict(zip(map(bytes, codes[:]), clusters.tolist(), strict=True))
+        known = [cluster_of.get(bytes(row), cluster) for row, cluster in zip(new[:], found.labels, strict=True)]
+        again: Assignment = self.consensus_._assigned(labels, np.array(known, dtype=np.int32))
+        return again
 
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
         """The categories of X that are members of the ensemble."""

@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._validation import numbers_of_any_size
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
+from ensemblage.consensus._model import Model
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._greedy import GreedyParameters, check_greedy
 
 
 @dataclass(eq=False, repr=False)
-class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, BaseEstimator):
+class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterMixin, BaseEstimator):
     """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
 
     `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting

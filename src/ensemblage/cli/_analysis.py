@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,23 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, make_consensus, report
+from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, load, make_consensus, report
 from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import DIVERSE, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, Folder, output_folder
+from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
-from ensemblage.consensus._features import weighted
+from ensemblage.consensus._features import ConsensusClustering, weighted
+from ensemblage.consensus._saved import save_model
 from ensemblage.report._layout import counted
-from ensemblage.tables import Features, Members
+from ensemblage.tables import Features, Members, Preprocessor
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -129,21 +131,24 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
         is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
-        ensemble = None if generation.generator == DIVERSE else _ensemble(folder, features, generation, seconds)
+        preprocessor = Preprocessor._of(features, source.given_roles)
+        make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
+        made = None if generation.generator == DIVERSE else make_ensemble(generation)
         choice = _choice(features.X, k_range, generation, seconds) if is_found else None
         if choice is not None:
             chosen = replace(chosen, k=choice.n_clusters(allow_one))
         elif k is None and named is None:
             chosen = replace(chosen, method="acv")
-        if ensemble is None:  # its members have about as many clusters
+        if made is None:  # its members have about as many clusters
             generation = replace(generation, k=chosen.k)
-            ensemble = _ensemble(folder, features, generation, seconds)
+            made = make_ensemble(generation)
+        ensemble, model = made
         weights = generation.weights(features, ensemble.shape[1])
         asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
         used = {**left, **generation.identity(), **chosen.identity()}
         return _finish(
-            folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again, used
+            folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again, used, model
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -241,15 +246,32 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         raise
 
 
-def _ensemble(folder: Folder, features: Features, generation: Generation, seconds: dict[str, float]) -> Ensemble:
-    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done."""
-    if folder.has(ENSEMBLE):
+def _generated(
+    folder: Folder, features: Features, preprocessor: Preprocessor, seconds: dict[str, float], generation: Generation
+) -> tuple[Ensemble, ConsensusClustering | None]:
+    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
+    new objects into it, None where the base clusterings are of distances."""
+    of_distances = generation.generator == GOWER
+    if folder.has(ENSEMBLE) and (of_distances or folder.has(MODEL)):
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
-        return Ensemble.load(folder.path / ENSEMBLE)
+        ensemble = Ensemble.load(folder.path / ENSEMBLE)
+        return ensemble, None if of_distances else load(folder.path / MODEL)
     with timed(seconds, "base clusterings"):
-        ensemble = generation.ensemble(features)
+        ensemble, generator = generation.fitted(features)
+    model = None if of_distances else ConsensusClustering._generated(preprocessor, generator, generation.seed)
+    if model is not None:
+        folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(ENSEMBLE, ensemble.save)
-    return ensemble
+    return ensemble, model
+
+
+def _without_threads(model: Any) -> Any:
+    """The model as it is whatever --jobs was: threads change no result, and so no file."""
+    for part in (model, *(getattr(model, name, None) for name in ("generator_", "consensus_"))):
+        known = {} if part is None else part.get_params()
+        if part is not None:
+            part.set_params(**{name: None for name in known if name.rpartition("__")[2] == "n_jobs"})
+    return model
 
 
 def _finish(
@@ -264,8 +286,9 @@ def _finish(
     weights: list[float] | None = None,
     again: Again | None = None,
     used: Mapping[str, Any] = EMPTY,
+    generated: ConsensusClustering | None = None,
 ) -> dict[str, Any]:
-    """The summary; ``used`` are settings that the data decided."""
+    """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
         consensus = estimator.fit(ensemble)
@@ -275,6 +298,8 @@ def _finish(
         ranking = [ranker.fit(ensemble) for ranker in rankers]
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
+    model = consensus if generated is None else generated._combined(ensemble, consensus, stability)
+    folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(consensus.labels_)
     settings = {**folder.identity, **used}

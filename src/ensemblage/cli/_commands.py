@@ -41,10 +41,10 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 INPUT, TEXT = NonEmptyPath(path_type=Path), NonEmptyText()
-table_options = options(
-    click.option("--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."),
-    click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
-    click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
+id_option = click.option(
+    "--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."
+)
+reading_options = options(
     click.option(
         "--encoding", type=TEXT, metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."
     ),
@@ -66,6 +66,12 @@ table_options = options(
         help="The decimal mark of the numbers of a text file. [default: found out from all of them]",
     ),
     click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
+)
+table_options = options(
+    id_option,
+    click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
+    click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
+    reading_options,
     click.option(
         "--role",
         "given_roles",
@@ -344,6 +350,27 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     from ensemblage.cli._show import show_analysis
 
     show_analysis(combine_analysis(ensemble, **settings), settings["output"])
+
+
+@main.command()
+@click.argument("folder", type=INPUT)
+@click.argument("new", type=INPUT)
+@id_option
+@reading_options
+@jobs_option
+@click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .csv file for the clusters.")
+@overwrite_option
+def assign(folder: Path, **settings: Any) -> None:
+    """Put new objects into the clusters that were found.
+
+    FOLDER is what "run" has written, NEW a table with the same columns, found by their names: they are prepared as in
+    the run, each base clustering labels the new objects, and the consensus tells their cluster. FILE has the columns of
+    labels.csv. The objects of the run itself get the clusters that they have. Of a folder of "combine", NEW has a
+    column of labels for each of its partitions.
+    """
+    from ensemblage.cli._assign import assign_objects
+
+    assign_objects(folder, **settings)
 
 
 @main.command()

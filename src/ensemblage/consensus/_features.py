@@ -20,6 +20,7 @@ from ensemblage._random import task_seeds
 from ensemblage._validation import check_parameters, n_distinct_rows
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._choose_k import choose_k
+from ensemblage.consensus._k_choice import KChoice
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._model import Model
 from ensemblage.consensus._registry import make_consensus
@@ -180,10 +181,29 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             raise ValueError("The features must have a column at least. They have none. Give others.")
         else:
             ensemble = made
-        self.ensemble_ = ensemble
-        self.consensus_ = consensus.fit(ensemble)
+        self._found(ensemble, consensus.fit(ensemble))
+        return self
+
+    def _found(self, ensemble: Ensemble, consensus: Any) -> None:
+        """Take what a fitted consensus has found."""
+        self.ensemble_, self.consensus_ = ensemble, consensus
         for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_"):
-            setattr(self, name, getattr(self.consensus_, name))
+            setattr(self, name, getattr(consensus, name))
+
+    @classmethod
+    def _generated(cls, preprocessor: Preprocessor, generator: Any, seed: int) -> Self:
+        """What was made of features before they were combined."""
+        unfitted = None if generator is None else clone(generator)
+        made = cls(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)
+        made.preprocessor_, made.generator_ = preprocessor, generator
+        made.n_features_in_, made.feature_names_in_ = preprocessor.n_features_in_, preprocessor.feature_names_in_
+        return made
+
+    def _combined(self, ensemble: Ensemble, consensus: Any, choice: KChoice | None) -> Self:
+        """The fitted model of what was generated and a fitted consensus of it."""
+        self.choice_ = choice
+        self._found(ensemble, consensus)
+        self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self
 
     def _consensus(self, seed: int, k: int | None) -> Any:

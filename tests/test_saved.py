@@ -84,6 +84,19 @@ def test_every_method(name, k, tmp_path):
         assert_array_equal(model.assign(frame).labels, model.labels_)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_on_features(name):
+    """The objects that were fitted get the clusters that they have, whether the method predicts or not."""
+    generator = generation.RandomKPartitions(6, k_min=2, k_max=5)
+    model = ConsensusClustering(3, generator=generator, consensus=name, random_state=0).fit(X)
+    found = model.assign(X)
+    if name == "hgpa" or (name == "cspa" and not model.consensus_.distinct):
+        return  # balanced cuts may part objects with the same labels
+    assert_array_equal(found.labels, model.labels_)
+    near = X + 1e-6
+    assert (model.predict(near) == model.labels_).mean() > 0.95
+
+
 GENERATORS = [
     None,
     generation.RandomKPartitions(4),

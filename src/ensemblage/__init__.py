@@ -48,6 +48,7 @@ _HOME = {
     "choose_k": "ensemblage.consensus",
     "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
+    "align_labels": "ensemblage.metrics",
     "AverageAgreement": "ensemblage.ranking",
     "Discotec": "ensemblage.ranking",
     "InternalIndex": "ensemblage.ranking",

@@ -44,6 +44,7 @@ from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
+from ensemblage.metrics import align_labels as align_labels
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex

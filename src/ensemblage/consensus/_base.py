@@ -156,11 +156,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
     n_features_in_: int
-    labels_: NDArray[np.int32]
-    confidence_: NDArray[np.float64]
-    runner_up_: NDArray[np.int32]
-    cohesion_: NDArray[np.float64]
-    n_clusters_: int
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the consensus of a label matrix.
@@ -379,7 +374,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         number = self._numbers(rows, clusters)
         clusters = np.append(number, -1).astype(np.int32)[clusters]
-        self.n_clusters_ = len(number)
+        self.n_clusters_, self._cluster_numbers = len(number), None
         self._number = number
         self._association = Association.of(
             rows.codes, rows.counts, clusters, self.n_clusters_, rows.offsets, rows.weights, self.n_jobs
@@ -389,6 +384,10 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self.confidence_ = rows.of_objects(found.confidence, np.nan)
         self.runner_up_ = rows.of_objects(found.runner_up, -1)
         self.cohesion_ = rows.of_objects(found.cohesion, np.nan)
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        renumbered(self, places)
+        self._number, self._association = places[self._number], self._association.reordered(np.argsort(places))
 
     def _check_parameters(self) -> None:
         """What can be said before there are data."""
@@ -437,6 +436,12 @@ class InductiveConsensus(BaseConsensus):
         {predicted}
         """
         return self._predicted(self._encode(X))
+
+
+def renumbered(model: Model, places: NDArray[np.int64]) -> None:
+    """Give cluster c the number ``places[c]`` in what is told of the objects."""
+    number = np.append(places, -1).astype(np.int32)
+    model.labels_, model.runner_up_ = number[model.labels_], number[model.runner_up_]
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

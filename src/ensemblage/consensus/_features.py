@@ -186,7 +186,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _found(self, ensemble: Ensemble, consensus: Any) -> None:
         """Take what a fitted consensus has found."""
-        self.ensemble_, self.consensus_ = ensemble, consensus
+        self.ensemble_, self.consensus_, self._cluster_numbers = ensemble, consensus, None
         for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_"):
             setattr(self, name, getattr(consensus, name))
 
@@ -214,6 +214,10 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             if k is not None:
                 consensus.set_params(n_clusters=k)
         return self._with_defaults(consensus, seed)
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        self.consensus_._renumber(places)
+        self.labels_, self.runner_up_ = self.consensus_.labels_, self.consensus_.runner_up_
 
     def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
         """The estimator with threads and every seed of its own and of its parts set that it was not given."""

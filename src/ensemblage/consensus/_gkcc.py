@@ -120,7 +120,12 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
         self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
         for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_", "objective_", "n_iter_"):
             setattr(self, name, getattr(self.consensus_, name))
+        self._cluster_numbers = None
         return self
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        self.consensus_._renumber(places)
+        self.labels_, self.runner_up_ = self.consensus_.labels_, self.consensus_.runner_up_
 
     def _with_own_parameters(self, estimator: Callable[..., Any]) -> Any:
         names = self.get_params().keys() & signature(estimator).parameters

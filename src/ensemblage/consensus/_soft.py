@@ -46,6 +46,11 @@ class SoftConsensus(InductiveConsensus):
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         return np.arange(int(clusters.max()) + 1)  # numbered already
 
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        super()._renumber(places)
+        self._cluster_of = places.astype(np.int32)[self._cluster_of]
+        self._memberships = self._memberships.merged(places)
+
     def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
         """Column of each row, -1 = none."""
         column, votes = np.empty(len(codes), dtype=np.int32), self._votes

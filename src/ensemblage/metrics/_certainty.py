@@ -176,6 +176,11 @@ class Association(NamedTuple):
             profile[:, : offsets[1]].sum(axis=1),  # the first partition gives every member a label, or lacks one
         )
 
+    def reordered(self, order: NDArray[np.int64]) -> Association:
+        """With cluster ``order[c]`` as cluster c."""
+        profile, labelled = (np.ascontiguousarray(table[:, order]) for table in (self.profile, self.labelled))
+        return self._replace(profile=profile, labelled=labelled, sizes=self.sizes[order])
+
     def with_clusters(
         self, codes: NDArray[Any], clusters: NDArray[Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

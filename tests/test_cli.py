@@ -392,6 +392,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr(Ensemble, "save", fill)
+    monkeypatch.setattr(_analysis, "save_model", fill)
     assert "No space left on device" in fail(*run(tmp_path / "out"))
     assert list(tmp_path.iterdir()) == []
 

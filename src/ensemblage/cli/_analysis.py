@@ -19,6 +19,7 @@ from ensemblage._validation import check_parameters, check_weights, n_distinct_r
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
+from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, Folder, output_folder
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
@@ -99,6 +100,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range = settings.pop("k"), settings.pop("k_range")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
+    old = _old_labels(settings)
     most = _largest(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
@@ -117,6 +119,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
+    asked |= identity_of(old)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
@@ -126,6 +129,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         chosen = replace(wanted, method=generation.method) if by_quality else wanted
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
+        check_align(old, features.ids)
         n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
@@ -148,7 +152,19 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
         used = {**left, **generation.identity(), **chosen.identity()}
         return _finish(
-            folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again, used, model
+            folder,
+            ensemble,
+            features,
+            features.X,
+            chosen,
+            source,
+            seconds,
+            choice,
+            weights,
+            asked_again,
+            used,
+            model,
+            old,
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -164,15 +180,24 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
+    old = _old_labels(settings)
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
+        check_align(old, members.ids)
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, old=old)
 
-    return _analysed("combine", source, output, overwrite, wanted, {"seed": wanted.seed, "k": wanted.k}, make)
+    asked = {"seed": wanted.seed, "k": wanted.k, **identity_of(old)}
+    return _analysed("combine", source, output, overwrite, wanted, asked, make)
+
+
+def _old_labels(settings: dict[str, Any]) -> LabelTable | None:
+    """The clusters whose numbers are to be kept."""
+    path = settings.pop("align")
+    return None if path is None else read_labels(path)
 
 
 def _analysed(
@@ -287,11 +312,14 @@ def _finish(
     again: Again | None = None,
     used: Mapping[str, Any] = EMPTY,
     generated: ConsensusClustering | None = None,
+    old: LabelTable | None = None,
 ) -> dict[str, Any]:
-    """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features."""
+    """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
+    are clusters whose numbers are kept."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
         consensus = estimator.fit(ensemble)
+    numbered = align(consensus, old, objects.ids)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
@@ -314,7 +342,7 @@ def _finish(
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)},
+            settings={"file": source.path.name, **chosen, **numbered, "notes": "; ".join(objects.notes)},
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,

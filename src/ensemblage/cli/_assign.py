@@ -39,6 +39,7 @@ class Placed(NamedTuple):
     labels_: NDArray[np.int32]
     confidence_: NDArray[np.float64]
     runner_up_: NDArray[np.int32]
+    cluster_numbers_: NDArray[np.int64]
 
 
 def assign_objects(
@@ -61,8 +62,8 @@ def assign_objects(
     known = _id_of(model) if is_run else record.get("id-column")
     ids = _ids(table, id_column, known)
     found = _of_features(model, table, n_jobs) if is_run else _of_labels(model, table, folder, new.name)
-    write_labels(output, ids, Placed(found.labels, found.confidence, found.runner_up))
-    show_lines(_lines(found, model.n_clusters_, output))
+    write_labels(output, ids, Placed(found.labels, found.confidence, found.runner_up, model.cluster_numbers_))
+    show_lines(_lines(found, model.cluster_numbers_, output))
 
 
 def _reading(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,8 +144,10 @@ def _of_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:
     return found
 
 
-def _lines(found: Assignment, n_clusters: int, output: Path) -> Sequence[tuple[str, str]]:
+def _lines(found: Assignment, numbers: NDArray[np.int64], output: Path) -> Sequence[tuple[str, str]]:
+    n_clusters = len(numbers)
     sizes = np.bincount(found.labels[found.labels >= 0], minlength=n_clusters).tolist()
+    given = "" if numbers.tolist() == list(range(n_clusters)) else f" {', '.join(map(str, numbers.tolist()))}"
     n_none = int((found.labels < 0).sum())
     none = f"; {n_none:,} in none" if n_none else ""
     words = found.verdict
@@ -152,7 +155,10 @@ def _lines(found: Assignment, n_clusters: int, output: Path) -> Sequence[tuple[s
     association = "the cluster that the base clusterings join them with most often: the method has no rule of its own"
     return [
         ("objects", f"{len(found.labels):,}"),
-        ("assigned", f"{', '.join(f'{size:,}' for size in sizes)} to the {counted(n_clusters, 'cluster')}{none}"),
+        (
+            "assigned",
+            f"{', '.join(f'{size:,}' for size in sizes)} to the {counted(n_clusters, 'cluster')}{given}{none}",
+        ),
         ("certainty", certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])),
         ("decided", rule if found.by == BY_RULE else association),
         ("written", str(output)),

@@ -217,6 +217,12 @@ disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
 )
+align_option = click.option(
+    "--align",
+    type=INPUT,
+    metavar="FILE",
+    help="labels.csv of an earlier run: clusters with the same objects, by their ids, keep its numbers.",
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
     "-o", "--output", type=INPUT, required=True, metavar="FOLDER", help="Folder for the results."
@@ -254,6 +260,7 @@ def main() -> None:
     help="Write the whole table, too, with the columns of labels.csv beside, in its own format: annotated.csv, .xlsx, "
     ".parquet, ...",
 )
+@align_option
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
     "--quality",
@@ -328,6 +335,7 @@ def generate(**settings: Any) -> None:
 @consensus_options
 @table_options
 @missing_option
+@align_option
 @disk_options
 @repeat_options
 @folder_option
@@ -344,12 +352,34 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     from ensemblage.cli._stored import combine_stored, is_on_disk
 
     if is_on_disk(ensemble, settings["memory"], scratch):
+        if settings.pop("align") is not None:
+            raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._show import show_analysis
 
     show_analysis(combine_analysis(ensemble, **settings), settings["output"])
+
+
+@main.command()
+@click.argument("first", type=INPUT)
+@click.argument("second", type=INPUT)
+@click.option("--column", type=TEXT, metavar="NAME", help="Column of the clusters in both tables. [default: cluster]")
+@id_option
+@click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the objects that moved.")
+@overwrite_option
+def compare(**settings: Any) -> None:
+    """Compare two clusterings.
+
+    FIRST and SECOND are labels.csv of two runs, or any tables with one row per object and a column of clusters. Objects
+    are matched by their ids; of tables without ids they are the rows. Told are how far the two agree (1: the same, 0 of
+    ARI and AMI: no more than by chance), which clusters match, so that as many objects as possible stay, their sizes,
+    and which objects moved.
+    """
+    from ensemblage.cli._compare import compare_tables
+
+    compare_tables(**settings)
 
 
 @main.command()

@@ -29,7 +29,7 @@ FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
 GENERATED = frozenset({MODEL, ENSEMBLE})
 """What is there before the clusterings are combined: the model has no consensus then."""
 NEW = ".new-"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability"})
+AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability", "align"})
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 

@@ -186,7 +186,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _found(self, ensemble: Ensemble, consensus: Any) -> None:
         """Take what a fitted consensus has found."""
-        self.ensemble_, self.consensus_, self._cluster_numbers = ensemble, consensus, None
+        self.ensemble_, self.consensus_, self._cluster_numbers = ensemble, consensus, consensus._cluster_numbers
         for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_"):
             setattr(self, name, getattr(consensus, name))
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from ensemblage.tables import Preprocessor
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
 """For `choose_k` to be asked."""
+Method = TypeVar("Method", bound=Callable[..., Any])
 QUALITIES = ("fast", "default", "best")
 MOST_DIVERSE = 20_000
 """Objects up to which different algorithms cluster them; k-means alone does more."""
@@ -38,6 +39,15 @@ MOST_DIVERSE = 20_000
 
 def _can_predict(self: ConsensusClustering) -> bool:
     return not takes_distances(self.generator)
+
+
+def _can_predict_proba(self: ConsensusClustering) -> bool:
+    return _can_predict(self) and hasattr(getattr(self, "consensus_", None), "predict_proba")
+
+
+def available_where(can: Callable[[ConsensusClustering], bool]) -> Callable[[Method], Method]:
+    """`available_if`, with the types of what it decorates."""
+    return cast(Callable[[Method], Method], available_if(can))
 
 
 @dataclass(eq=False, repr=False)
@@ -233,7 +243,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         tags.input_tags.allow_nan = get_tags(self.preprocessor).input_tags.allow_nan if self.preprocessor else False
         return tags
 
-    @available_if(_can_predict)  # type: ignore[untyped-decorator]
+    @available_where(_can_predict)
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
@@ -244,7 +254,31 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         found: Assignment = self.assign(X)
         return found.labels
 
-    @available_if(_can_predict)  # type: ignore[untyped-decorator]
+    @available_where(_can_predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects in the clusters, of a consensus that has them: see its ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_new, n_features)
+            As it was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            Rows sum to 1.
+        """
+        found: NDArray[np.float64] = self.consensus_.predict_proba(self._labels_of(X))
+        return found
+
+    def _labels_of(self, X: Any) -> NDArray[np.int32]:
+        """(n_new, p) labels of new objects in the partitions."""
+        check_is_fitted(self)
+        features = self.preprocessor_.transform(X)
+        made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
+        return np.column_stack([*made, *self._members(X).values()])
+
+    @available_where(_can_predict)
     def assign(self, X: Any) -> Assignment:
         """Put new objects into the clusters that were found, and tell how sure that is.
 
@@ -272,10 +306,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         >>> model.assign(X[1::2]).verdict[:3].tolist()
         ['core', 'core', 'core']
         """
-        check_is_fitted(self)
-        features = self.preprocessor_.transform(X)
-        made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
-        labels = np.column_stack([*made, *self._members(X).values()])
+        labels = self._labels_of(X)
         found: Assignment = self.consensus_.assign(labels)
         return found if found.by == BY_RULE else self._with_known_rows(labels, found)
 

@@ -88,6 +88,20 @@ class SoftConsensus(InductiveConsensus):
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new label rows in the clusters: `predict_membership`, by scikit-learn's name.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        ndarray of shape (n_new, k)
+            Rows sum to 1; NaN where no partition votes. Shares of votes, no probabilities of being right.
+        """
+        return self.predict_membership(X)
+
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new label rows in the clusters.
 

@@ -35,6 +35,7 @@ ROOMS = [
     {"stability"},
     {"consensus"},
     {"ranking"},
+    {"_cite"},
     {"datasets"},
     {"plotting"},
     {"report"},

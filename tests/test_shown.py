@@ -237,6 +237,7 @@ model.save("model.npz")
 """
 
 
+@pytest.mark.slow
 def test_types_of_a_users_script(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "script.py").write_text(SCRIPT)

@@ -46,6 +46,7 @@ _HOME = {
     "ConsensusClustering": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
+    "cite": "ensemblage._cite",
     "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
     "align_labels": "ensemblage.metrics",

@@ -476,6 +476,20 @@ def methods(name: str | None) -> None:
 
 
 @main.command()
+@click.argument("name", type=TEXT)
+@click.option("--bibtex", is_flag=True, help="The entries of BibTeX alone.")
+def cite(name: str, bibtex: bool) -> None:
+    """Tell the papers behind a method, a ranker or a generator.
+
+    NAME is one of "methods" (km, eac-average, ...), of "rank --by" (discotec, aari, ...), or a generator's class.
+    """
+    from ensemblage import cite as citation_of
+
+    found = citation_of(name)
+    click.echo(found.bibtex if bibtex else found)
+
+
+@main.command()
 @click.argument("paper", metavar="PAPER")
 @click.option("--table", metavar="T", help="Only this table of the paper.")
 @click.option("--figure", metavar="F", help="Only this figure of the paper.")

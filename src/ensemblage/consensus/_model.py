@@ -113,11 +113,11 @@ class Model:
         >>> from ensemblage import KMeansConsensus
         >>> model = KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
         >>> model.to_frame(ids=["a", "b", "c", "d"]).round(2)
-          id  cluster  confidence verdict  runner_up  runner_up_share
-        0  a        0        0.92    core          1             0.08
-        1  b        0        0.92    core          1             0.08
-        2  c        1        1.00    core          0             0.00
-        3  d        1        0.67  border          0             0.33
+          id  cluster  confidence    verdict  runner_up  runner_up_share
+        0  a        0        0.83     border          1             0.17
+        1  b        0        0.83     border          1             0.17
+        2  c        1        1.00       core          0             0.00
+        3  d        1        0.60  undecided          0             0.40
         """
         check_is_fitted(self)
         n, numbers = len(self.labels_), np.append(self.cluster_numbers_, -1)

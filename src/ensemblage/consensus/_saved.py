@@ -6,6 +6,7 @@ import importlib
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from scipy import sparse
 from ensemblage._ensemble import Ensemble
 from ensemblage._validation import check_path
 from ensemblage._version import __version__
+from ensemblage.consensus._method import METHODS
 from ensemblage.files._archive import Archive, is_damage, write_archive
 from ensemblage.files._npz import check_coded
 from ensemblage.labels._coding import CodedColumns
@@ -26,30 +28,6 @@ from ensemblage.rows.protocol import LabelRows
 
 FORMAT = 1
 KIND = "ensemblage model"
-MODELS = (
-    ("_ada_cvote", "CumulativeVoting"),
-    ("_bisecting", "BisectingKMeansConsensus"),
-    ("_bvote", "BipartiteVoting"),
-    ("_cspa", "CSPA"),
-    ("_eac", "EvidenceAccumulation"),
-    ("_features", "ConsensusClustering"),
-    ("_gkcc", "GreedyKMeansConsensus"),
-    ("_gv3", "ComembershipMedian"),
-    ("_hbgf", "HBGF"),
-    ("_hgpa", "HGPA"),
-    ("_k_modes", "KModesConsensus"),
-    ("_kcc", "KMeansConsensus"),
-    ("_lca", "LatentClassConsensus"),
-    ("_lce", "LCE"),
-    ("_majority", "MajorityVoting"),
-    ("_mcla", "MCLA"),
-    ("_medians", "EuclideanMedian"),
-    ("_negmm", "NegMM"),
-    ("_pta", "PTA"),
-    ("_pta", "PTGP"),
-    ("_sec", "SpectralEnsembleClustering"),
-)
-"""What a file may be of."""
 PARTS = {
     "ensemblage.consensus": (
         ("_aggregation", "AggregatedPartition"),
@@ -57,6 +35,8 @@ PARTS = {
         ("_base", "Rows"),
         ("_bisecting", "Split"),
         ("_ecc", "EntropyUtility"),
+        ("_features", "ConsensusClustering"),
+        ("_gkcc", "GreedyKMeansConsensus"),
         ("_k_choice", "KChoice"),
         ("_k_choice", "KRow"),
         ("_k_modes", "ModeUtility"),
@@ -139,9 +119,10 @@ PARTS = {
 }
 """What a model may be made of, by package; a file names a class, and this table alone says where it is."""
 MODULE_OF: Mapping[str, str] = MappingProxyType(
-    {name: f"ensemblage.consensus.{module}" for module, name in MODELS}
-    | {name: f"{package}.{module}" for package, names in PARTS.items() for module, name in names}
+    {name: f"{package}.{module}" for package, names in PARTS.items() for module, name in names}
 )
+OF_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
+"""Models that are no method of the registry."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
 """Attributes that are not kept where no file can hold them: who is told of progress; the tree that `Birch` grows."""
 SPARSE: Mapping[str, Any] = MappingProxyType({"csr_array": sparse.csr_array, "csr_matrix": sparse.csr_matrix})
@@ -152,11 +133,24 @@ ATOMS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
-def class_named(name: str) -> Any:
+@cache
+def models() -> dict[str, Any]:
+    """What a file may be of, by name: the classes of the registry, and those of features."""
+    return {m.estimator.__name__: m.estimator for m in METHODS.values()} | {name: part(name) for name in OF_FEATURES}
+
+
+def part(name: str) -> Any:
     """A class of the table."""
+    return getattr(importlib.import_module(MODULE_OF[name]), name)
+
+
+def class_named(name: str) -> Any:
+    """A class of the registry or of the table; ValueError if there is none."""
+    if name in (known := models()):
+        return known[name]
     if name not in MODULE_OF:
         raise ValueError(f"there is no class {name[:60]!r} that this version knows")
-    return getattr(importlib.import_module(MODULE_OF[name]), name)
+    return part(name)
 
 
 class Writer:
@@ -213,7 +207,7 @@ class Writer:
             return self._object("Ensemble", {**of, "missing": value.missing}, path)
         if isinstance(value, LabelRows):
             return self._object("rows", {"codes": np.asarray(value[:])}, path)
-        if MODULE_OF.get(kind.__name__) and class_named(kind.__name__) is kind:
+        if (kind.__name__ in MODULE_OF or kind.__name__ in models()) and class_named(kind.__name__) is kind:
             state = cast(Any, value)._asdict() if isinstance(value, tuple) else vars(value)
             return self._object(kind.__name__, state, path)
         raise ValueError(
@@ -294,7 +288,7 @@ class Reader:
             coded = CodedColumns(MemoryRows(np.ascontiguousarray(state["codes"])), categories, state["names"])
             return Ensemble._of(coded, state["missing"])
         cls = class_named(name)
-        self.of_sklearn |= MODULE_OF[name].startswith("sklearn.")
+        self.of_sklearn |= cls.__module__.startswith("sklearn.")
         if issubclass(cls, tuple):
             return cls(**state)
         made = cls.__new__(cls)
@@ -368,7 +362,7 @@ def _model(reader: Reader, head: Mapping[str, Any]) -> Any:
     import sklearn
 
     name = head["model"]["class"]
-    if name not in [name for _, name in MODELS]:
+    if name not in models():
         raise ValueError(f"there is no class {str(name)[:60]!r} of models that this version knows")
     model = reader.value(head["model"])
     if reader.of_sklearn and head["sklearn"] != sklearn.__version__:

@@ -353,7 +353,12 @@ def test_summaries_that_are_none(here, content):
     refused(["report", "out", "-o", "page.html"], "must be the folder of a finished run")
     refused(RUN, "--overwrite")
     assert (here / "out" / "summary.json").read_bytes() == content
-    assert sorted(path.name for path in (here / "out").iterdir()) == ["ensemble.npz", "labels.csv", "summary.json"]
+    assert sorted(path.name for path in (here / "out").iterdir()) == [
+        "ensemble.npz",
+        "labels.csv",
+        "model.npz",
+        "summary.json",
+    ]
 
 
 @pytest.mark.parametrize("key", ["clusters", "data", "figures", "settings"])

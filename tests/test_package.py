@@ -36,6 +36,7 @@ ROOMS = [
     {"stability"},
     {"consensus"},
     {"ranking"},
+    {"_cite"},
     {"datasets"},
     {"plotting"},
     {"report"},

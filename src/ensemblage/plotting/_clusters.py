@@ -13,6 +13,7 @@ from ensemblage._validation import MOST_OBJECTS, check_numbers, check_whole, sho
 from ._arrays import whole_numbers
 from ._axes import Axes, axes_or_new, label_ticks, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
+from ._models import is_model
 
 _MOST_NUMBERS = 12
 _TINY = 10
@@ -20,13 +21,13 @@ _TINY = 10
 _QUANTILES = (5, 25, 50, 75, 95)
 
 
-def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = None) -> Axes:
+def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | None = None) -> Axes:
     """Bars of the sizes of the clusters.
 
     Parameters
     ----------
-    sizes : array-like of int, shape (k,)
-        Objects in cluster 0, 1, and so on.
+    sizes : array-like of int, shape (k,), or fitted model
+        Objects in cluster 0, 1, and so on; or the model of them.
     unlabelled : int, default 0
         Objects that no partition labels: one grey bar at the end.
     {ax}
@@ -37,6 +38,9 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = No
     >>> cluster_sizes([50, 62, 38]).get_ylabel()
     'objects'
     """
+    if is_model(sizes):
+        labels = sizes.labels_
+        sizes, unlabelled = np.bincount(labels[labels >= 0]), int((labels < 0).sum())
     ax = axes_or_new(ax)
     counts = whole_numbers(sizes, "sizes of cluster_sizes", ("k",))
     unlabelled = check_whole(unlabelled, "unlabelled of cluster_sizes", 0, MOST_OBJECTS)
@@ -53,7 +57,9 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = No
     return without_frame(ax, xlabel="cluster", ylabel="objects")
 
 
-def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
+def confidence_by_cluster(
+    confidence: ArrayLike | Any, clusters: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
     """Distribution of the confidence of the objects, cluster by cluster.
 
     A cluster of more than ten objects is a box (middle half), a line (median) and whiskers (5 % and 95 %); the objects
@@ -61,7 +67,10 @@ def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axe
 
     Parameters
     ----------
-    {confidences}
+    confidence : array-like of float, shape (n,), or fitted model
+        ``confidence_`` of a consensus; or the consensus itself.
+    clusters : array-like of int, shape (n,), optional
+        Its ``labels_``; not with a model. Objects without a cluster, negative, and without a confidence are left out.
     {ax}
 
     Examples
@@ -70,7 +79,9 @@ def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axe
     >>> confidence_by_cluster([0.9, 0.8, 0.4, 0.5], [0, 0, 1, 1]).get_ylabel()
     'confidence'
     """
-    return confidence_boxes(confidence_quantiles(confidence, clusters), ax=ax)
+    if is_model(confidence):
+        confidence, clusters = confidence.confidence_, confidence.labels_
+    return confidence_boxes(confidence_quantiles(confidence, [] if clusters is None else clusters), ax=ax)
 
 
 def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dict[str, Any]]:

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.tables._column import Column
-from ensemblage.tables._encoding import ColumnUse, Encoded, Options, column_uses, fit_encoding, planned_columns
+from ensemblage.tables._encoding import (
+    ColumnUse,
+    Encoded,
+    Encoding,
+    Options,
+    column_uses,
+    fit_encoding,
+    planned_columns,
+)
 from ensemblage.tables._gower import gower_distances
 from ensemblage.tables._roles import assign_roles
 
@@ -46,6 +54,8 @@ class Features:
     """(n,) rows of the table; None: all."""
     table: Table | None = None
     """What the features were made from, those rows alone."""
+    encoding: Encoding | None = None
+    """How the columns became ``X`` and ``members``."""
 
 
 def features_of(
@@ -103,6 +113,7 @@ def features_of(
         partial(gower_distances, table, columns, dates=chosen.dates),
         rows,
         table,
+        encoding,
     )
 
 

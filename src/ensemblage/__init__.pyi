@@ -3,6 +3,7 @@ from ensemblage import datasets as datasets
 from ensemblage import generation as generation
 from ensemblage import metrics as metrics
 from ensemblage import plotting as plotting
+from ensemblage import profiles as profiles
 from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage import stability as stability
@@ -46,6 +47,7 @@ from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
 from ensemblage.metrics import align_labels as align_labels
+from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex

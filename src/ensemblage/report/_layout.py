@@ -70,6 +70,7 @@ class Copied:
     title: str
     text: str
     is_code: bool = True
+    is_folded: bool = False
 
 
 @dataclass

@@ -1,9 +1,11 @@
 """How the page was made: a paragraph for a methods section, the command, the settings; what of the data it holds."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ensemblage import plotting
+from ensemblage._cite import cite
 from ensemblage._version import __version__
 from ensemblage.consensus import METHODS
 from ensemblage.report._layout import Copied, Section, Table, counted, percent
@@ -27,11 +29,36 @@ def columns_section(summary: Summary) -> Section | None:
     return Section("What was done with each column", [sentence] if used else [], tables=[table])
 
 
+def references_of(models: Sequence[Any], settings: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The papers behind the settings' generator and method, and behind models: those that have any."""
+    found = dict[str, str]()
+    for of in [_CITED.get(settings.get("generator", "")), settings.get("method"), *models]:
+        with suppress(ValueError):
+            found |= {} if of is None else {entry.text: entry.bibtex for entry in cite(of).references}
+    return [{"text": text, "bibtex": bibtex} for text, bibtex in found.items()]
+
+
+_CITED = {
+    "diverse": "DiversePartitions",
+    "random-k": "RandomKPartitions",
+    "subspace": "SubspacePartitions",
+    "projection": "ProjectionPartitions",
+    "greedy": "GreedyPartitions",
+    "mixed": "MixedPartitions",
+    "genie": "GeniePartitions",
+    "uspec": "USpecPartitions",
+}
+
+
 def made_section(summary: Summary) -> Section:
     """How the page was made, to be written down and to be done again."""
     copied = [Copied("A paragraph for your methods section", " ".join(_paragraph(summary)), is_code=False)]
     if command := summary.get("command"):
         copied.append(Copied("The command that repeats it", command))
+    if references := summary.get("references"):
+        copied.append(Copied("References", "\n".join(entry["text"] for entry in references), is_code=False))
+        bibtex = "\n\n".join(entry["bibtex"].strip() for entry in references)
+        copied.append(Copied("References as BibTeX", bibtex, is_folded=True))
     parts = [part for part in (columns_section(summary), _settings_section(summary)) if part is not None]
     return Section("How it was made", copied=copied, parts=parts, name="made")
 

@@ -23,6 +23,7 @@ from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weig
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
+from ensemblage.report._made import references_of
 from ensemblage.report._number import found_again, number_shown
 from ensemblage.report._objects import objects_shown
 from ensemblage.report._profile import profile_of
@@ -114,8 +115,8 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``columns``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do
-        not exist are None.
+        ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw).
+        Numbers that do not exist are None.
 
     Raises
     ------
@@ -193,6 +194,7 @@ def summarize(
         "objects": objects,
         "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
+        "references": references_of([consensus, *_several(ranking)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),

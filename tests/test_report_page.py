@@ -88,6 +88,15 @@ def test_of_very_many_objects_those_drawn_and_the_undecided_are_there(monkeypatc
     assert '"total":400' in page
 
 
+def test_a_page_of_many_objects_with_long_names_stays_small():
+    n = 30_000
+    labels = planted_labels(n=n, p=4, k=3, noise=0.5, seed=0)[0]
+    consensus = KMeansConsensus(3, n_init=1, random_state=0).fit(labels)
+    summary = report.summarize(labels, consensus, ids=[f"{i} {'x' * 300}" for i in range(n)])
+    assert 5_000 < len(summary["objects"]["ids"]) <= 10_004
+    assert len(report.render(summary)) < 3_000_000
+
+
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "&lt;", "\u2028\u2029", "<SCRIPT", "\\", '"'])
 def test_data_cannot_leave_their_element(text):
     written = str(as_data({text: [text]}))
@@ -138,7 +147,9 @@ def test_where_the_number_of_clusters_comes_from_is_said():
     assert "asked for" not in answer_of(summary_of())
     labels = planted_labels(n=90, p=8, k=4, noise=0.05, seed=0)[0]
     labels = 3 * labels + np.random.default_rng(0).integers(3, size=labels.shape)
-    assert "a number that was found in the data" in answer_of(report.summarize(labels, CumulativeVoting().fit(labels)))
+    assert "a number that was found in the clusterings" in answer_of(
+        report.summarize(labels, CumulativeVoting().fit(labels))
+    )
 
 
 def test_a_single_cluster_is_no_certainty():

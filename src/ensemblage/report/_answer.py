@@ -113,8 +113,10 @@ def _what_was_found(summary: Summary) -> str:
 def _asked(summary: Summary) -> str:
     """Where the number of clusters comes from, if that is known."""
     choice, k = summary.get("choice"), len(summary["clusters"])
-    if summary.get("number") or summary.get("stability") or (choice and choice["found"]):
+    if summary.get("number") or summary.get("stability"):
         return ", a number that was found in the data"
+    if choice and choice["found"]:
+        return ", a number that was found in the clusterings"
     asked = summary["settings"].get("k") or (choice and choice["asked"])
     if asked is None:
         return ""

@@ -9,7 +9,7 @@ from ensemblage._cite import cite
 from ensemblage._version import __version__
 from ensemblage.consensus import METHODS
 from ensemblage.report._layout import Copied, Section, Table, counted, percent
-from ensemblage.report._objects import are_shown
+from ensemblage.report._objects import FEW, are_shown
 
 Summary = Mapping[str, Any]
 
@@ -160,13 +160,13 @@ def holds_section(summary: Summary) -> Section:
     rows = [
         ["Ids of objects", _ids_held(summary)],
         ["Single values", _values_held(summary)],
+        ["Values of clusters", _cluster_values_held(summary)],
         ["Names", "Of the columns, of the partitions and of the file, as far as they stand above."],
         ["Known classes", "How well they agree with the clusters; not the class of any object."],
         ["Network", "The page loads nothing and sends nothing; a policy in it forbids the browser to."],
     ]
-    if not summary["truth"]:
-        del rows[3]
-    table = Table("", (), rows, text=(0, 1), wide=True)
+    kept = [row for row in rows if row[0] != "Known classes" or summary["truth"]]
+    table = Table("", (), kept, text=(0, 1), wide=True)
     hint = ["ensemblage report FOLDER --no-objects leaves ids and single values out."] if are_shown(summary) else []
     return Section("What of the data is in this page", hint, tables=[table], name="data")
 
@@ -189,3 +189,10 @@ def _values_held(summary: Summary) -> str:
     what = "the values of the features" if m <= 2 else "weighted sums of all features"
     linked = " with the ids" if "rows" in points and are_shown(summary) else ""
     return f"The places of {counted(len(points['xy']), 'point')} in a picture{linked}: {what}."
+
+
+def _cluster_values_held(summary: Summary) -> str:
+    if not summary.get("profile"):
+        return "None."
+    few = "" if are_shown(summary) else f", but for clusters of fewer than {FEW} objects"
+    return f"Medians, quartiles and shares of the variables that are shown{few}; thresholds of the rules."

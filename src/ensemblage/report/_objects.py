@@ -22,7 +22,7 @@ _MOST_UNDECIDED = 5_000
 _WIDEST_ID = 120
 _AT_ONCE = 10
 _NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
-_FEW = 5
+FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
 
@@ -75,7 +75,7 @@ def _without_objects_of(profile: Mapping[str, Any] | None) -> dict[str, Any] | N
     """The profile without typical objects, and without the numbers of clusters so small that they are single values."""
     if profile is None:
         return None
-    few = {c["cluster"] for c in profile["clusters"] if c["size"] < _FEW}
+    few = {c["cluster"] for c in profile["clusters"] if c["size"] < FEW}
     of_few: dict[str, Any] = {"rows": [], "markers": [], "drivers": ""}
     heat, place = profile["heat_map"], profile["heat_map"]["clusters"]
     return {

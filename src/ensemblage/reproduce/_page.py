@@ -155,7 +155,7 @@ def _cell(cell: Cell | None, digits: int) -> ShownCell:
         return ""
     swatch = Markup('<span class="swatch" title="{}" style="background: {}"></span>')
     judged = swatch.format(cell.verdict, COLORS[cell.verdict]) if cell.verdict else ""
-    below = Markup('<span style="color: #57606a">{}{}</span>').format(judged, published_text(cell, digits) or "–")
+    below = Markup('<span style="color: var(--soft)">{}{}</span>').format(judged, published_text(cell, digits) or "–")
     return Markup("{}<br>{}").format(ours_text(cell, digits), below)
 
 

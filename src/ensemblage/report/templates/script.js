@@ -205,7 +205,7 @@
       const [w, h] = sized();
       tip.style.left = `${Math.min(Math.max(points.x[i] / FULL * w, 70), w - 70)}px`;
       tip.style.top = `${points.y[i] / FULL * h}px`;
-      const other = objects.next[row] === null ? "" : `, else ${objects.next[row]}`;
+      const other = objects.next[row] === null ? "" : `, next best ${objects.next[row]}`;
       tip.textContent = `${objects.ids[row]}: cluster ${named(objects.cluster[row])}, certainty ${sure(row)} ${verdictOf(objects, row) && `(${verdictOf(objects, row)})`}${other}`;
       tip.setAttribute("role", quiet ? "none" : "status");
     };

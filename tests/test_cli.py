@@ -146,7 +146,15 @@ def test_run_writes_all_it_promises(finished):
     assert summary["consensus"]["mean_confidence"] == pytest.approx(np.mean([float(row[2]) for row in rows]), abs=1e-5)
     assert summary["truth"]["ari"]["consensus"] > 0.8
     assert summary["settings"]["seed"] == "0"
-    assert set(summary["seconds"]) == {"read", "base clusterings", "consensus", "ranking", "stability", "report"}
+    assert set(summary["seconds"]) == {
+        "read",
+        "base clusterings",
+        "consensus",
+        "ranking",
+        "stability",
+        "profile",
+        "report",
+    }
     assert Ensemble.load(finished / "ensemble.npz").shape == (178, 8)
     assert "<svg" in (finished / "report.html").read_text()
 

@@ -106,21 +106,17 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         raise TypeError(
             f"panel of variable_panel must be a dict of one variable. Got {shown(panel)}. See its docstring."
         )
-    clusters = panel["clusters"]
-    k = len(clusters)
+    clusters, k = panel["clusters"], np.size(panel["clusters"])
+    check_length(clusters, k, "clusters of variable_panel")
     ax = axes_or_new(ax, 3.4, 2.4)
     numbers = np.array([c if isinstance(c, int) else i for i, c in enumerate(clusters)], dtype=np.int64)
     x, colors = np.arange(k), cluster_colors(numbers)
     title = printable(panel["variable"], 34)
     if panel.get("quantiles") is None:
-        _draw_shares(ax, np.array(panel["shares"], dtype=np.float64), colors)
+        _draw_shares(ax, check_numbers(panel["shares"], "shares of variable_panel", (k,)), colors)  # None is NaN
         title = f"{printable(panel['variable'], 24)}: {printable(panel['level'], 20)}"
     else:
-        of = check_numbers(
-            [[np.nan if q is None else q for q in row] for row in panel["quantiles"]],
-            "quantiles of variable_panel",
-            (k, 5),
-        )
+        of = check_numbers(panel["quantiles"], "quantiles of variable_panel", (k, 5))  # None is NaN
         draw_boxes(ax, x, of.T, colors)
         ax.margins(y=0.06)
         _name_values(ax, panel)

@@ -19,6 +19,7 @@ _STRONG = 2.0
 """Standard deviations at which the colour is full."""
 _MOST_NUMBERS = 16
 """Clusters of which the cells hold their numbers."""
+_LUMINANCE = (0.2126, 0.7152, 0.0722)
 _COLUMNS = 3
 _WIDTH, _HEIGHT, _MARGINS = 3.2, 2.2, (0.62, 0.42, 0.08, 0.3)
 """Of a small figure, in inches: left, bottom, right, top."""
@@ -60,11 +61,11 @@ def profile_heat_map(
     bar = ax.figure.colorbar(image, ax=ax, location="bottom", extend="both", fraction=0.03, aspect=25)
     bar.set_label("standard deviations from the mean of all", fontsize=8)
     bar.ax.tick_params(labelsize=8)
-    for i, c in np.argwhere(np.isfinite(means)).tolist() if k <= 2 * _MOST_NUMBERS else ():
-        value = float(means[i, c])
-        if text := _cell_text(value, k):
-            dark = abs(value) > 0.65 * _STRONG
-            ax.text(c, i, text, ha="center", va="center", fontsize=7.5, color="white" if dark else "0.1")
+    is_dark = image.to_rgba(means)[..., :3] @ np.array(_LUMINANCE) < 0.5
+    for i, c in np.argwhere(np.isfinite(means)).tolist():
+        if text := _cell_text(float(means[i, c]), k):
+            color = "white" if is_dark[i, c] else "0.1"
+            ax.text(c, i, text, ha="center", va="center", fontsize=7.5, color=color, in_layout=False)
     names = range(k) if clusters is None else clusters
     label_ticks(ax, "x", range(k), list(names), most=40)
     label_ticks(ax, "y", range(m), variables, most=60)

@@ -632,6 +632,15 @@ def test_words():
     assert phrase([]) == ""
 
 
+def test_many_clusters_are_told_in_part():
+    clusters = np.repeat(np.arange(50), 2)
+    found = profile(clusters, np.arange(100.0)[:, None])
+    assert repr(found).startswith("Profile: 50 clusters, 1 variable\nCluster 0 (2 objects, 2%): lower x0.")
+    assert repr(found).endswith("… 10 more")
+    assert found._repr_html_().count("<tr>") == 1 + 40 + 1
+    assert repr(found.rules).count("→ cluster") == len(found.rules.rules)
+
+
 def test_lazily_exported():
     assert ensemblage.profile is profile
     assert "profile" in ensemblage.__all__

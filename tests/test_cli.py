@@ -147,7 +147,13 @@ def test_run_writes_all_it_promises(finished):
     assert summary["truth"]["ari"]["consensus"] > 0.8
     assert summary["settings"]["seed"] == "0"
     assert set(summary["seconds"]) == {
-        *("read", "base clusterings", "consensus", "ranking", "stability", "profile", "report")
+        "read",
+        "base clusterings",
+        "consensus",
+        "ranking",
+        "stability",
+        "profile",
+        "report",
     }
     assert Ensemble.load(finished / "ensemble.npz").shape == (178, 8)
     assert "<svg" in (finished / "report.html").read_text()

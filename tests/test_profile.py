@@ -393,7 +393,12 @@ def test_parameters_do_what_they_say():
         ({"n_drivers": 0}, r"n_drivers of profile must be"),
         ({"max_depth": 9}, r"max_depth of profile must be"),
         ({"random_state": -1}, r"random_state of profile must be"),
-        ({"features": [[1.0]]}, r"features of profile must be numbers of shape \(200, 1\)"),
+        ({"features": [[1.0]]}, r"features of profile must be numbers of shape \(200, d\)"),
+        ({"clustered": ["age", "Age"]}, r"clustered of profile must be columns of X\. Got 'Age'\. Its columns are age"),
+        (
+            {"features": np.full((200, 1), np.nan)},
+            r"features of profile must be finite numbers in a column or more\. Got",
+        ),
         ({"confidence": [1.0]}, r"confidence of profile must be numbers of shape \(200,\)"),
     ],
 )
@@ -406,7 +411,7 @@ def test_wrong_parameters_in_one_sentence(arguments, message):
 def test_wrong_shapes_in_one_sentence():
     with pytest.raises(ValueError, match=r"^labels of profile must be one for each of the 3 rows of X\. Got 2"):
         profile([0, 1], np.arange(6.0).reshape(3, 2))
-    with pytest.raises(ValueError, match=r"^X of profile must be a table .* Got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"^X of profile must be a table .* Got \[1\.0, 2, 3\]"):
         profile([0, 1, 1], [1.0, 2, 3])
 
 
@@ -625,6 +630,15 @@ def test_words():
     ]
     assert phrase([("higher", "a"), ("lower", "b"), ("higher", "c")], 2) == "higher a and c, lower b (and 2 more)"
     assert phrase([]) == ""
+
+
+def test_many_clusters_are_told_in_part():
+    clusters = np.repeat(np.arange(50), 2)
+    found = profile(clusters, np.arange(100.0)[:, None])
+    assert repr(found).startswith("Profile: 50 clusters, 1 variable\nCluster 0 (2 objects, 2%): lower x0.")
+    assert repr(found).endswith("… 10 more")
+    assert found._repr_html_().count("<tr>") == 1 + 40 + 1
+    assert repr(found.rules).count("→ cluster") == len(found.rules.rules)
 
 
 def test_lazily_exported():

@@ -19,6 +19,7 @@ _STRONG = 2.0
 """Standard deviations at which the colour is full."""
 _MOST_NUMBERS = 16
 """Clusters of which the cells hold their numbers."""
+_LUMINANCE = (0.2126, 0.7152, 0.0722)
 _COLUMNS = 3
 _WIDTH, _HEIGHT, _MARGINS = 3.2, 2.2, (0.62, 0.42, 0.08, 0.3)
 """Of a small figure, in inches: left, bottom, right, top."""
@@ -60,11 +61,11 @@ def profile_heat_map(
     bar = ax.figure.colorbar(image, ax=ax, location="bottom", extend="both", fraction=0.03, aspect=25)
     bar.set_label("standard deviations from the mean of all", fontsize=8)
     bar.ax.tick_params(labelsize=8)
-    for i, c in np.argwhere(np.isfinite(means)).tolist() if k <= 2 * _MOST_NUMBERS else ():
-        value = float(means[i, c])
-        if text := _cell_text(value, k):
-            dark = abs(value) > 0.65 * _STRONG
-            ax.text(c, i, text, ha="center", va="center", fontsize=7.5, color="white" if dark else "0.1")
+    is_dark = image.to_rgba(means)[..., :3] @ np.array(_LUMINANCE) < 0.5
+    for i, c in np.argwhere(np.isfinite(means)).tolist():
+        if text := _cell_text(float(means[i, c]), k):
+            color = "white" if is_dark[i, c] else "0.1"
+            ax.text(c, i, text, ha="center", va="center", fontsize=7.5, color=color, in_layout=False)
     names = range(k) if clusters is None else clusters
     label_ticks(ax, "x", range(k), list(names), most=40)
     label_ticks(ax, "y", range(m), variables, most=60)
@@ -106,21 +107,17 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
         raise TypeError(
             f"panel of variable_panel must be a dict of one variable. Got {shown(panel)}. See its docstring."
         )
-    clusters = panel["clusters"]
-    k = len(clusters)
+    clusters, k = panel["clusters"], np.size(panel["clusters"])
+    check_length(clusters, k, "clusters of variable_panel")
     ax = axes_or_new(ax, 3.4, 2.4)
     numbers = np.array([c if isinstance(c, int) else i for i, c in enumerate(clusters)], dtype=np.int64)
     x, colors = np.arange(k), cluster_colors(numbers)
     title = printable(panel["variable"], 34)
     if panel.get("quantiles") is None:
-        _draw_shares(ax, np.array(panel["shares"], dtype=np.float64), colors)
+        _draw_shares(ax, check_numbers(panel["shares"], "shares of variable_panel", (k,)), colors)  # None is NaN
         title = f"{printable(panel['variable'], 24)}: {printable(panel['level'], 20)}"
     else:
-        of = check_numbers(
-            [[np.nan if q is None else q for q in row] for row in panel["quantiles"]],
-            "quantiles of variable_panel",
-            (k, 5),
-        )
+        of = check_numbers(panel["quantiles"], "quantiles of variable_panel", (k, 5))  # None is NaN
         draw_boxes(ax, x, of.T, colors)
         ax.margins(y=0.06)
         _name_values(ax, panel)

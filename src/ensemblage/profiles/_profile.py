@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,9 @@ def profile(
     check_whole(max_depth, "max_depth of profile", 0, 3)
     check_whole(random_state, "random_state of profile", 0, 2**32 - 1)
     given = described(X)
-    given = given.with_clustered(_clustered_by(model_or_labels, given) if clustered is None else set(clustered))
+    given = given.with_clustered(
+        _clustered_by(model_or_labels, given) if clustered is None else _of_x(clustered, given)
+    )
     names, clusters = _coded(labels, len(given.ids))
     k, n = len(names), len(clusters)
     members = np.split(np.argsort(clusters, kind="stable"), np.cumsum(np.bincount(clusters, minlength=k + 1)))[:k]
@@ -179,13 +181,35 @@ def _coded(labels: Any, n: int) -> tuple[list[Any], NDArray[np.intp]]:
     return whole, np.asarray(coded.codes)[:, 0].astype(np.intp)
 
 
-def _names(ids: Sequence[Any], n: int) -> list[str]:
-    names = [str(name) for name in ids]
+def _texts(values: Any, subject: str) -> list[str]:
+    """A list, not a text, as texts."""
+    try:
+        if isinstance(values, str | bytes | Mapping):
+            raise TypeError
+        return [str(value) for value in values]
+    except TypeError:
+        raise TypeError(f"{subject} of profile must be a list. Got {shown(values)}. Give names.") from None
+
+
+def _names(ids: Any, n: int) -> list[str]:
+    names = _texts(ids, "ids")
     if len(names) != n:
         raise ValueError(
             f"ids of profile must be one for each of the {n:,} rows of X. Got {len(names):,}. Name each object once."
         )
     return names
+
+
+def _of_x(clustered: Any, given: Described) -> set[str]:
+    """Names of columns of X."""
+    names = _texts(clustered, "clustered")
+    known = [*(v.name for v in given.variables), *given.left_out]
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise ValueError(
+            f"clustered of profile must be columns of X. Got {unknown[0]!r}. Its columns are {', '.join(known[:8])}."
+        )
+    return set(names)
 
 
 def _clustered_by(model: Any, given: Described) -> set[str] | None:
@@ -200,9 +224,12 @@ def _clustered_by(model: Any, given: Described) -> set[str] | None:
 def _coordinates(model: Any, X: Any, features: Any, given: Described, n: int) -> NDArray[np.float64]:
     """(n, d) what objects are compared by."""
     if features is not None:
-        return check_numbers(
-            features, "features of profile", (n, np.shape(features)[-1] if np.ndim(features) > 1 else 1)
-        )
+        checked = check_numbers(features, "features of profile", (n, "d"))
+        if not (checked.shape[1] and np.isfinite(checked).all()):
+            raise ValueError(
+                f"features of profile must be finite numbers in a column or more. Got {shown(features)}. Fill the gaps."
+            )
+        return checked
     variables: list[Variable] = [v for v in given.variables if v.clustered]
     if hasattr(model, "preprocessor_"):
         try:

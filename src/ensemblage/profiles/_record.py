@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +17,9 @@ from ensemblage._validation import check_choice, check_whole
 from ensemblage.files._frames import to_frame
 from ensemblage.profiles._compared import Compared, top_level
 from ensemblage.profiles._drawn import heat_map_of, panels_of
-from ensemblage.profiles._effects import benjamini_hochberg
+from ensemblage.profiles._effects import Categories, benjamini_hochberg
 from ensemblage.profiles._tree import Rules
+from ensemblage.profiles._variables import Variable
 from ensemblage.profiles._words import (
     LEAST_DELTA,
     LEAST_V,
@@ -28,6 +30,8 @@ from ensemblage.profiles._words import (
 
 WIDE = 200
 """Of more variables with an order, the page shows markers by rank-sum tests."""
+MOST_LINES = 40
+"""Clusters of which text and HTML tell."""
 
 
 class VariableRow(NamedTuple):
@@ -46,29 +50,29 @@ class VariableRow(NamedTuple):
     """In words: the median of the cluster, or its category and the share."""
     rest: str
     """The same of all other clusters together."""
-    median: float
-    """Of a number; of a date in days since 1970-01-01; of an ordered category its place. NaN of a category."""
-    q25: float
-    q75: float
-    median_rest: float
-    category: str | None
-    """The category that the cluster has most of, compared with the rest; of yes and no always yes."""
-    share: float
-    """Of the objects of the cluster that have it."""
-    share_rest: float
     effect: float
-    """Cliff's delta, or Cramér's V."""
+    """Cliff's delta, or Cramér's V; NaN where there is nothing to compare."""
     measure: str
     """"Cliff's delta" or "Cramér's V"."""
-    cohens_d: float
-    p_value: float
-    """Of the rank-sum test: too small by construction where the clusters were made from the variable."""
-    p_adjusted: float
-    """By Benjamini and Hochberg, for all variables of the cluster."""
-    clustered: bool
-    """Whether the variable helped to make the clusters."""
     describes: bool
     """Whether the effect is large enough to describe the cluster."""
+    clustered: bool
+    """Whether the variable helped to make the clusters."""
+    median: float = math.nan
+    """Of a number; of a date in days since 1970-01-01; of an ordered category its place. NaN of a category."""
+    q25: float = math.nan
+    q75: float = math.nan
+    median_rest: float = math.nan
+    cohens_d: float = math.nan
+    p_value: float = math.nan
+    """Of the rank-sum test: too small by construction where the clusters were made from the variable."""
+    p_adjusted: float = math.nan
+    """By Benjamini and Hochberg, for all variables of the cluster."""
+    category: str | None = None
+    """The category that the cluster has most of, compared with the rest; of yes and no always yes."""
+    share: float = math.nan
+    """Of the objects of the cluster that have it."""
+    share_rest: float = math.nan
 
 
 class ClusterProfile(NamedTuple):
@@ -136,27 +140,46 @@ class Profile:
 
     def _row(self, j: int, c: int) -> VariableRow:
         """Variable j in cluster c."""
-        v, cluster, of = self._compared.variables[j], self.clusters[c], self._compared.category(j)
-        missing = int(self._n_missing[j, c])
-        if of is None:
-            found, p = self._compared.numbers, self._adjusted
-            quartiles, rest = found.quantiles[j, c], found.rest[j, c]
-            delta = float(found.delta[j, c])
-            value, of_rest = (value_text(float(q[2]), v.kind, v.levels) for q in (quartiles, rest))
-            return VariableRow(
-                cluster.cluster, v.name, v.kind, int(found.counts[j, c]), missing, value, of_rest,
-                float(quartiles[2]), float(quartiles[1]), float(quartiles[3]), float(rest[2]),
-                None, np.nan, np.nan, delta, "Cliff's delta", float(found.cohens_d[j, c]), float(found.p_values[j, c]),
-                float(p[j, c]), v.clustered, abs(delta) >= LEAST_DELTA,
-            )  # fmt: skip
+        v, of = self._compared.variables[j], self._compared.category(j)
+        found = self._of_number(j, c) if of is None else self._of_category(v, of, c)
+        cluster, missing = self.clusters[c].cluster, int(self._n_missing[j, c])
+        n = self.clusters[c].size - missing
+        return VariableRow(cluster, v.name, v.kind, n, missing, **found, clustered=v.clustered)
+
+    def _of_number(self, j: int, c: int) -> dict[str, Any]:
+        """What a row says of a variable with an order."""
+        v, found = self._compared.variables[j], self._compared.numbers
+        inside, rest, delta = found.quantiles[j, c].tolist(), found.rest[j, c].tolist(), float(found.delta[j, c])
+        return {
+            "value": value_text(inside[2], v.kind, v.levels),
+            "rest": value_text(rest[2], v.kind, v.levels),
+            "median": inside[2],
+            "q25": inside[1],
+            "q75": inside[3],
+            "median_rest": rest[2],
+            "effect": delta,
+            "measure": "Cliff's delta",
+            "cohens_d": float(found.cohens_d[j, c]),
+            "p_value": float(found.p_values[j, c]),
+            "p_adjusted": float(self._adjusted[j, c]),
+            "describes": abs(delta) >= LEAST_DELTA,
+        }
+
+    @staticmethod
+    def _of_category(v: Variable, of: Categories, c: int) -> dict[str, Any]:
+        """What a row says of a category."""
         level = top_level(v, of, c)
         share, share_rest, effect = float(of.shares[c, level]), float(of.rest[c, level]), float(of.cramers_v[c])
-        value, of_rest = (f"{v.levels[level]}: {percent_text(s)}" for s in (share, share_rest))
-        return VariableRow(
-            cluster.cluster, v.name, v.kind, int(of.table[c].sum()), missing, value, of_rest, np.nan, np.nan, np.nan,
-            np.nan, v.levels[level], share, share_rest, effect, "Cramér's V", np.nan, np.nan, np.nan, v.clustered,
-            effect >= LEAST_V,
-        )  # fmt: skip
+        return {
+            "value": f"{v.levels[level]}: {percent_text(share)}",
+            "rest": f"{v.levels[level]}: {percent_text(share_rest)}",
+            "category": v.levels[level],
+            "share": share,
+            "share_rest": share_rest,
+            "effect": effect,
+            "measure": "Cramér's V",
+            "describes": effect >= LEAST_V,
+        }
 
     @cached_property
     def _adjusted(self) -> NDArray[np.float64]:
@@ -228,15 +251,18 @@ class Profile:
         return figure("profile_heat_map", shown["z"], shown["variables"], clusters=shown["clusters"], ax=ax)
 
     def __repr__(self) -> str:
-        head = f"{type(self).__name__}: {len(self.clusters):,} clusters, {len(self._compared.variables):,} variables"
-        return "\n".join([head, *self.sentences[:40], *["…"] * (len(self.clusters) > 40)])
+        k, m = len(self.clusters), len(self._compared.variables)
+        head = f"{type(self).__name__}: {k:,} cluster{'s' * (k != 1)}, {m:,} variable{'s' * (m != 1)}"
+        return "\n".join([head, *self.sentences[:MOST_LINES], *[f"… {k - MOST_LINES:,} more"] * (k > MOST_LINES)])
 
     def _repr_html_(self) -> str:
         head = ("Cluster", "Objects", "Share", "What describes it", "Typical", "At the border")
-        lines = [
+        lines: list[tuple[Any, ...]] = [
             (c.cluster, f"{c.size:,}", percent_text(c.share), c.drivers, c.typical, ", ".join(c.border))
-            for c in self.clusters[:100]
+            for c in self.clusters[:MOST_LINES]
         ]
+        left = len(self.clusters) - MOST_LINES
+        lines += [(f"… {left:,} more",)] * (left > 0)
         rows = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in line)}</tr>" for line in lines)
         names = "".join(f"<th>{name}</th>" for name in head)
         return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -133,12 +134,13 @@ def _columns(variables: Sequence[Variable], rows: NDArray[np.intp]) -> tuple[lis
             different, places = np.unique(values[~missing], return_inverse=True)
             ranks = np.full(len(rows), np.nan, dtype=np.float32)
             ranks[~missing] = places
-            columns, seen = [*columns, _Column(v, -1, different)], [*seen, ranks]
+            columns.append(_Column(v, -1, different))
+            seen.append(ranks)
             continue
         levels = [len(v.levels) - 1] if len(v.levels) == 2 else range(len(v.levels))
         for level in levels:
-            indicator = np.where(missing, np.nan, values == level).astype(np.float32)
-            columns, seen = [*columns, _Column(v, level, np.array([0.0, 1.0]))], [*seen, indicator]
+            columns.append(_Column(v, level, np.array([0.0, 1.0])))
+            seen.append(np.where(missing, np.nan, values == level).astype(np.float32))
     return columns, np.column_stack(seen)
 
 
@@ -173,7 +175,10 @@ def _fitted(X: NDArray[np.float32], y: NDArray[np.intp], max_depth: int) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     smallest = int(np.bincount(y)[np.unique(y)].min())
-    return DecisionTreeClassifier(max_depth=max_depth, min_samples_leaf=min(5, smallest), random_state=0).fit(X, y)
+    tree = DecisionTreeClassifier(max_depth=max_depth, min_samples_leaf=min(5, smallest), random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes is greater than 50%")
+        return tree.fit(X, y)
 
 
 class _Bounds(NamedTuple):

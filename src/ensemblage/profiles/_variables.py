@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ensemblage._validation import shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables import Column, Table, read_table
 from ensemblage.tables._categories import level_codes, levels_of
@@ -123,11 +124,15 @@ def _variable(column: Column, role: str, table: Table, clustered: bool) -> Varia
 
 def _of_array(X: Any) -> Described:
     """The columns of an array of numbers, or of objects as those of a table."""
-    dense = X.toarray() if sparse.issparse(X) else np.ma.filled(X, np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
+    try:
+        dense = (
+            X.toarray() if sparse.issparse(X) else np.ma.filled(X, np.nan) if np.ma.isMaskedArray(X) else np.asarray(X)
+        )
+    except ValueError:  # rows of unlike lengths
+        dense = np.empty(0)
     if dense.ndim != 2 or 0 in dense.shape:
         raise ValueError(
-            f"X of profile must be a table of objects and variables. Got shape {dense.shape}. "
-            "Give a data frame or a matrix."
+            f"X of profile must be a table of objects and variables. Got {shown(X)}. Give a data frame or a matrix."
         )
     if dense.dtype.kind not in "biuf":
         return _of_table(read_table(_as_arrow(dense), keep_empty=True), 0)

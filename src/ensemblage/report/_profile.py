@@ -158,7 +158,7 @@ def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
             row["value"],
             row["rest"],
             number(row["effect"], 2).replace("-", "−"),
-            "–" if row["p_adjusted"] is None else f"{row['p_adjusted']:.1e}",
+            f"{row['p_adjusted']:.1e}" if row["p_adjusted"] else "<1e−300",
         ]
         for c in found["clusters"]
         for row in c["markers"]

@@ -1,5 +1,6 @@
 """What is said while a command works: what it is going to do, how long the rest may take, in colour or not."""
 
+import os
 import subprocess
 import sys
 
@@ -51,11 +52,9 @@ def test_no_color(monkeypatch, capsys):
     assert colored() is None
 
 
-def test_no_color_reaches_the_commands(monkeypatch):
+def test_no_color_reaches_the_commands():
     code = "import click; from ensemblage.cli import main; main.add_command(click.Command('x', callback=lambda: "
     code += "click.echo(click.style('red', fg='red'), color=click.get_current_context().color))); main(['x'])"
     for value, expected in (("1", "red\n"), ("", "red\n")):
-        done = subprocess.run(
-            [sys.executable, "-c", code], env={**dict(__import__("os").environ), "NO_COLOR": value}, capture_output=True
-        )
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "NO_COLOR": value}, capture_output=True)
         assert done.stdout.decode() == expected

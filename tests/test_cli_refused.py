@@ -353,12 +353,7 @@ def test_summaries_that_are_none(here, content):
     refused(["report", "out", "-o", "page.html"], "must be the folder of a finished run")
     refused(RUN, "--overwrite")
     assert (here / "out" / "summary.json").read_bytes() == content
-    assert sorted(path.name for path in (here / "out").iterdir()) == [
-        "ensemble.npz",
-        "labels.csv",
-        "model.npz",
-        "summary.json",
-    ]
+    assert sorted(path.name for path in (here / "out").iterdir()) == ["ensemble.npz", "labels.csv", "summary.json"]
 
 
 @pytest.mark.parametrize("key", ["clusters", "data", "figures", "settings"])
@@ -436,4 +431,4 @@ def test_names_that_are_no_text(here, inputs):
     shutil.copy(inputs / "x.csv", here / name)
     result = CliRunner().invoke(main, ["run", name, "-k", "2", "--partitions", "3", "-o", os.fsdecode(b"out\xff")])
     assert result.exit_code == 0, result.stderr
-    assert len(list((here / os.fsdecode(b"out\xff")).iterdir())) == 4
+    assert len(list((here / os.fsdecode(b"out\xff")).iterdir())) == 5

@@ -308,7 +308,8 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
     one row per object. Its columns of numbers and of categories are the features; stderr says in short, and the page
     in full, what was done with each. The folder gets labels.csv (clusters and certainty), ensemble.npz (the
-    clusterings), summary.json (all numbers) and report.html (the page to look at).
+    clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json (all numbers) and
+    report.html (the page to look at).
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.

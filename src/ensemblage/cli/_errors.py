@@ -58,6 +58,7 @@ class OneSentenceGroup(click.Group):
         **extra: Any,
     ) -> Any:
         args = list(sys.argv[1:] if args is None else args) or ["--help"]
+        extra.setdefault("color", colored())
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
         _open_closed_streams()
@@ -134,7 +135,12 @@ def _code_of(received: Sequence[int]) -> int:
 def say(text: str) -> None:
     """A line on stderr, if anybody reads it: nothing depends on that."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(text, err=True, color=colored())
+
+
+def colored() -> bool | None:
+    """False if the user wants no colours (NO_COLOR is set and not empty), else what the terminal can."""
+    return False if os.environ.get("NO_COLOR") else None
 
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))

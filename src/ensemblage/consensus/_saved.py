@@ -325,6 +325,10 @@ def load(path: str | PathLike[str]) -> Any:
         If the file is none of a model, is damaged, or a newer ensemblage wrote it. Nothing in it is ever executed (no
         pickle): it names classes, and only those that ensemblage lists are made.
 
+    Notes
+    -----
+    The arrays of a file are not checked against each other: one that somebody made to do harm may end the process.
+
     Examples
     --------
     >>> import tempfile

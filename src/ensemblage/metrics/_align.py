@@ -212,7 +212,7 @@ def compare_labels(
     --------
     >>> from ensemblage.metrics import compare_labels
     >>> compare_labels([0, 0, 0, 1, 1], ["x", "x", "y", "y", "y"])
-    LabelComparison: 5 objects in both, 1 moved; ARI 0.167, AMI 0.255, NMI 0.433
+    LabelComparison: 5 objects in both, 1 moved; ARI 0.167, AMI 0.251, NMI 0.433
        x  y  matches
     0  2  1        x
     1  0  2        y

@@ -27,7 +27,7 @@ from ensemblage.report._summary import SCHEMA
 FILES = Path(__file__).parent / "files"
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
 ENSEMBLAGE = [sys.executable, "-m", "ensemblage"]
-WRITTEN = ["ensemble.npz", "labels.csv", "report.html", "summary.json"]
+WRITTEN = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and closed streams as POSIX has them")
 
 

@@ -431,4 +431,4 @@ def test_names_that_are_no_text(here, inputs):
     shutil.copy(inputs / "x.csv", here / name)
     result = CliRunner().invoke(main, ["run", name, "-k", "2", "--partitions", "3", "-o", os.fsdecode(b"out\xff")])
     assert result.exit_code == 0, result.stderr
-    assert len(list((here / os.fsdecode(b"out\xff")).iterdir())) == 4
+    assert len(list((here / os.fsdecode(b"out\xff")).iterdir())) == 5

@@ -30,6 +30,10 @@ FIGURES = {
     "cluster_sizes": lambda ax: plotting.cluster_sizes([3, 2], unlabelled=1, ax=ax),
     "confidence_by_cluster": lambda ax: plotting.confidence_by_cluster([0.5, 0.2, np.nan], [0, 1, -1], ax=ax),
     "consensus_matrix": lambda ax: plotting.consensus_matrix([[1, 0.5], [0.5, 1]], [1, 0], ax=ax),
+    "profile_heat_map": lambda ax: plotting.profile_heat_map([[1.0, -0.5], [np.nan, 0.0]], ["a", "b"], ax=ax),
+    "variable_panel": lambda ax: plotting.variable_panel(
+        {"variable": "v", "clusters": [0, 1], "level": "yes", "shares": [0.9, 0.2], "quantiles": None}, ax=ax
+    ),
     "ranking_scores": lambda ax: plotting.ranking_scores([0.1, np.nan, 0.3], ax=ax),
     "scatter": lambda ax: plotting.scatter([[0, 0], [1, 2], [2, 1]], [0, 1, -1], [0.3, 0.9, np.nan], ax=ax),
 }

@@ -9,7 +9,7 @@ import test_plotting_evidence
 import test_plotting_voting
 from matplotlib.figure import Figure
 
-from ensemblage import plotting
+from ensemblage import KMeansConsensus, plotting
 from ensemblage.consensus.evidence import Trace
 
 FIGURES = {
@@ -18,6 +18,7 @@ FIGURES = {
     **test_plotting_voting.FIGURES,
     "confidence_boxes": lambda ax: plotting.confidence_boxes(plotting.confidence_quantiles([0.5], [0]), ax=ax),
     "evidence": lambda ax: plotting.evidence(Trace("density", np.array([0.5, 0.6])), ax=ax),
+    "model": lambda ax: plotting.model(KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]]), ax=ax),
     "split_losses": lambda ax: plotting.split_losses([8.0, 2.0], ax=ax),
     "threshold_search": lambda ax: plotting.threshold_search([0.0, 0.1], [2.0, 1.5], ax=ax),
 }

@@ -1,7 +1,10 @@
 """A report says what the numbers say, is one harmless file, and is the same for the same input."""
 
+import base64
+import hashlib
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -144,7 +147,7 @@ def test_missing_classes_are_left_out_of_the_comparison():
 
 def test_least_certain_objects_and_where_else_they_could_be(analysis, summary):
     _, consensus, _ = analysis
-    order = np.argsort(consensus.confidence_, kind="stable")[:20]
+    order = np.argsort(consensus.confidence_, kind="stable")[:50]
     assert [o["id"] for o in summary["least_certain"]] == [str(i) for i in order]
     for o, i in zip(summary["least_certain"], order, strict=True):
         assert o["runner_up"] == consensus.runner_up_[i]
@@ -194,7 +197,7 @@ def test_json_is_what_the_page_is_made_of(analysis, summary, page, tmp_path):
 
 def test_page_loads_nothing(page):
     parsed = Page(page)
-    assert not {"script", "link", "iframe", "img", "object"} & set(parsed.tags)
+    assert not {"link", "iframe", "img", "object", "base", "form"} & set(parsed.tags)
     assert not [name for name, _ in parsed.attributes if name.startswith("on")]
     links = [value for name, value in parsed.attributes if name in ("src", "href", "xlink:href", "action")]
     assert all(value.startswith(("#", "data:image/png;base64,")) for value in links)
@@ -204,6 +207,54 @@ def test_page_loads_nothing(page):
     }
     assert "@import" not in page
     assert not re.findall(r"url\((?!#)", page)
+    assert not re.findall(r"\b(fetch|XMLHttpRequest|WebSocket|sendBeacon|EventSource|import)\b *\(", page)
+
+
+def test_the_policy_of_the_page_forbids_the_network_and_scripts_and_styles_of_others(page):
+    policy = dict(
+        entry.strip().split(" ", 1)
+        for entry in unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]).split(";")
+    )
+    assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == "'none'"
+    assert policy["img-src"] == "data:"
+    assert not {"connect-src", "frame-src", "font-src"} & set(policy)
+    for source, tag in (("script-src", "script"), ("style-src-elem", "style")):
+        [text] = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert policy[source] == f"'sha256-{digest}'"
+    assert page.index("Content-Security-Policy") < page.index("<style")
+
+
+def data_of(page):
+    """What the script is given."""
+    return json.loads(re.search(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_the_script_is_given_all_objects_and_where_they_are_drawn(analysis, summary, page):
+    _, consensus, _ = analysis
+    data = data_of(page)
+    assert data["ids"] == [str(i) for i in range(120)]
+    assert data["cluster"] == consensus.labels_.tolist()
+    assert data["confidence"] == pytest.approx(consensus.confidence_, abs=1e-5)
+    assert [{"c": "core", "b": "border", "u": "undecided"}[v] for v in data["verdict"]] == list(
+        verdicts(consensus.confidence_)
+    )
+    assert data["next"] == consensus.runner_up_.tolist()
+    assert data["sizes"] == {str(c["cluster"]): c["size"] for c in summary["clusters"]}
+    points = data["points"]
+    assert sorted(points["row"]) == list(range(120))
+    xy = np.array(summary["figures"]["points"]["xy"])
+    for place, values, sign in ((points["x"], xy[:, 0], 1), (points["y"], xy[:, 1], -1)):
+        assert 0 < min(place) < max(place) < 10_000
+        assert np.corrcoef(place, sign * values)[0, 1] > 0.99999
+    assert [consensus.labels_[row] for row in points["row"]] == summary["figures"]["points"]["clusters"]
+
+
+def test_without_a_script_the_least_certain_objects_stand_there(page):
+    static = page[page.index('data-table="objects"') :]
+    assert "The 50 least certain objects" in static
+    assert len(re.findall(r'<th scope="row">', static[: static.index("</section>")])) == 50
+    assert "hidden" not in re.sub(r"<script.*?</script>|<style.*?</style>|aria-hidden", "", page, flags=re.DOTALL)
 
 
 def test_ids_are_distinct_and_every_reference_has_its_own(page):
@@ -217,14 +268,19 @@ def test_answer_comes_first_then_pictures_ranking_and_method(page):
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert headings == [
         "The answer",
-        "Do the partitions agree?",
+        "The clusters and what describes them",
         "The objects",
-        "Compared with the known classes",
+        "Can I trust it?",
         "The partitions",
-        "Method and reproducibility",
+        "How it was made",
+        "What of the data is in this page",
     ]
+    links = re.findall(r'<a href="#(\w+)">(.*?)</a>', page)
+    assert [text for _, text in links] == headings
+    assert all(f'<section id="{name}">' in page for name, _ in links)
     assert "3 clusters in 120 objects" in page[: page.index("<h2>")]
-    assert page.count("<svg") == page.count("<figcaption") == 8
+    assert page.count("<figcaption") == 9
+    assert len(re.findall(r"<svg (?!class)", page)) == 8 + 5  # one picture is a figure for each variable
 
 
 EVIL = "<script>alert('x')</script>&\"'$\\frac{$"
@@ -250,7 +306,10 @@ def test_names_are_harmless_everywhere(tmp_path):
         path=tmp_path / "r.html",
     ).read_text(encoding="utf-8")
     parsed = Page(html)
-    assert not {"script", "img"} & set(parsed.tags)
+    assert parsed.tags.count("script") == 2
+    assert "img" not in parsed.tags
+    assert "\\u003cscript\\u003e" in html
+    assert data_of(html)["ids"] == [EVIL] * 120
     assert not [name for name, _ in parsed.attributes if name.startswith("on")]
     assert "49" not in re.findall(r">([^<]*)</td>", html)
     texts = "".join(parsed.texts)
@@ -411,11 +470,11 @@ def test_a_dict_that_is_no_summary_is_refused(tmp_path):
 
 
 def test_a_summary_says_its_schema_and_older_ones_are_read(summary, page):
-    assert next(iter(summary.items())) == ("schema", 4)
+    assert next(iter(summary.items())) == ("schema", 5)
     older = {key: value for key, value in summary.items() if key != "schema"}
     assert report.render(older) == page
-    with pytest.raises(ValueError, match=r"at most 4\. Got 5\. Use the version"):
-        report.render({**summary, "schema": 5})
+    with pytest.raises(ValueError, match=r"at most 5\. Got 6\. Use the version"):
+        report.render({**summary, "schema": 6})
 
 
 def test_the_users_matplotlib_settings_change_nothing(summary, page):
@@ -457,4 +516,4 @@ def test_the_page_says_why_these_partitions(generator):
     ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), settings={"generator": generator})
     (answer, *_) = sections_of(found)
-    assert any("fail on different data" in sentence for sentence in answer.sentences) == (generator == "diverse")
+    assert any("fail on different data" in sentence for sentence in answer.more) == (generator == "diverse")

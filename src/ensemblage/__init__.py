@@ -47,15 +47,19 @@ _HOME = {
     "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
+    "cite": "ensemblage._cite",
+    "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
+    "align_labels": "ensemblage.metrics",
     "AverageAgreement": "ensemblage.ranking",
     "Discotec": "ensemblage.ranking",
     "InternalIndex": "ensemblage.ranking",
     "SelectMembers": "ensemblage.ranking",
+    "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
 }
-_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "ranking", "report", "stability")
+_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
 
 __all__ = sorted([*_HOME, *_PACKAGES, "__version__"])  # noqa: PLE0605
 

@@ -3,9 +3,11 @@ from ensemblage import datasets as datasets
 from ensemblage import generation as generation
 from ensemblage import metrics as metrics
 from ensemblage import plotting as plotting
+from ensemblage import profiles as profiles
 from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage import stability as stability
+from ensemblage._cite import cite as cite
 from ensemblage._ensemble import Ensemble as Ensemble
 from ensemblage._version import __version__ as __version__
 from ensemblage.consensus import CSPA as CSPA
@@ -32,6 +34,7 @@ from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import choose_k as choose_k
+from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
@@ -44,6 +47,8 @@ from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
+from ensemblage.metrics import align_labels as align_labels
+from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex

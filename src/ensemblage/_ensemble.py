@@ -183,6 +183,11 @@ class Ensemble:
             f"cluster{'s' * (high > 1)}{missing})"
         )
 
+    def _repr_html_(self) -> str:
+        from ensemblage._figures import html
+
+        return html("ensemble_html", self)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """The labels themselves: integers if every label is one, floats if numbers, else objects with None."""
         if copy is False:

@@ -24,6 +24,7 @@ from ensemblage.files._text import markdown_table, write_csv, write_text
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import new_axes, without_frame
 from ensemblage.report._layout import Picture, Section, Table, counted
+from ensemblage.report._page import page_of
 from ensemblage.report._svg import figure_style, to_svg
 
 COLUMNS = [
@@ -192,9 +193,6 @@ def _write_labels(board: Board, folder: Path) -> None:
 def _render(
     board: Board, scopes: Sequence[Scope], sets: Mapping[str, BenchmarkSet], seconds: float, notes: Sequence[str]
 ) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
     sections = [Section("What was run", [NOTE, *notes], tables=[_pools(board), *_sets(board)])]
     sections += [section for scope in scopes for section in _scope(board, scope, sets)]
     failures = [list(map(str, row)) for row in board.failures()]
@@ -202,7 +200,7 @@ def _render(
         table = Table("", ["Set", "Pool", "Entry", "Reason"], failures, shown=12, text=(0, 1, 2, 3), wide=True)
         sections.append(Section("What has no number", ["It counts as 0 in the means over all sets."], tables=[table]))
     known = board.table(scopes[0]) if scopes else []
-    return environment.get_template("report.html").render(
+    return page_of(
         title="Benchmark of consensus clustering",
         headline=f"First of {len(known)} where {scopes[0].title}: {known[0].name}" if known else "Nothing yet",
         facts=[
@@ -212,7 +210,6 @@ def _render(
             ("minutes of this run", f"{seconds / 60:.1f}"),
         ],
         sections=sections,
-        version=__version__,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,23 +13,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, make_consensus, report
+from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, load, make_consensus, report
 from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, write_annotated
+from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import DIVERSE, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, NO_OBJECTS, REPORT, Folder, output_folder
+from ensemblage.cli._generation import DIVERSE, GENIE, GOWER, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._methods import check_names, text_of_set
+from ensemblage.cli._pages import repeated_command
+from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice
-from ensemblage.consensus._features import weighted
+from ensemblage.consensus._features import ConsensusClustering, weighted
+from ensemblage.consensus._saved import save_model
 from ensemblage.report._layout import counted
-from ensemblage.tables import Features, Members
+from ensemblage.report._objects import without_objects
+from ensemblage.tables import Features, Members, Preprocessor
 
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
@@ -95,8 +101,9 @@ class Consensus:
 
 def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage run`` does; the summary of the analysis."""
-    k, k_range = settings.pop("k"), settings.pop("k_range")
+    k, k_range, no_objects = settings.pop("k"), settings.pop("k_range"), settings.pop("no_objects")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
+    old = _old_labels(settings)
     most = _largest(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
@@ -115,6 +122,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
+    asked |= _page_of(no_objects)
+    asked |= identity_of(old)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
@@ -124,26 +133,43 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         chosen = replace(wanted, method=generation.method) if by_quality else wanted
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
+        check_align(old, features.ids)
         n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
         is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
-        ensemble = None if generation.generator == DIVERSE else _ensemble(folder, features, generation, seconds)
+        tell(_plan(features, generation, chosen, is_found, k_range, n_resamples))
+        preprocessor = Preprocessor._of(features, source.given_roles)
+        make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
+        made = None if generation.generator == DIVERSE else make_ensemble(generation)
         choice = _choice(features.X, k_range, generation, seconds) if is_found else None
         if choice is not None:
             chosen = replace(chosen, k=choice.n_clusters(allow_one))
         elif k is None and named is None:
             chosen = replace(chosen, method="acv")
-        if ensemble is None:  # its members have about as many clusters
+        if made is None:  # its members have about as many clusters
             generation = replace(generation, k=chosen.k)
-            ensemble = _ensemble(folder, features, generation, seconds)
+            made = make_ensemble(generation)
+        ensemble, model = made
         weights = generation.weights(features, ensemble.shape[1])
         asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
         used = {**left, **generation.identity(), **chosen.identity()}
         return _finish(
-            folder, ensemble, features, features.X, chosen, source, seconds, choice, weights, asked_again, used
+            folder,
+            ensemble,
+            features,
+            features.X,
+            chosen,
+            source,
+            seconds,
+            choice,
+            weights,
+            asked_again,
+            used,
+            model,
+            old,
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -159,15 +185,30 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
+    of_page = _page_of(settings.pop("no_objects"))
+    old = _old_labels(settings)
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds)
+        check_align(old, members.ids)
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, old=old)
 
-    return _analysed("combine", source, output, overwrite, wanted, {"seed": wanted.seed, "k": wanted.k}, make)
+    asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old)}
+    return _analysed("combine", source, output, overwrite, wanted, asked, make)
+
+
+def _page_of(no_objects: bool) -> dict[str, Any]:
+    """What the page and the summary depend on alone."""
+    return {NO_OBJECTS: True} if no_objects else {}
+
+
+def _old_labels(settings: dict[str, Any]) -> LabelTable | None:
+    """The clusters whose numbers are to be kept."""
+    path = settings.pop("align")
+    return None if path is None else read_labels(path)
 
 
 def _analysed(
@@ -241,15 +282,57 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         raise
 
 
-def _ensemble(folder: Folder, features: Features, generation: Generation, seconds: dict[str, float]) -> Ensemble:
-    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done."""
-    if folder.has(ENSEMBLE):
+def _plan(
+    features: Features,
+    generation: Generation,
+    chosen: Consensus,
+    is_found: bool,
+    k_range: tuple[int, int] | None,
+    n_resamples: int,
+) -> str:
+    """What a run is going to do."""
+    n, m = features.X.shape
+    steps = [f"{counted(n, 'object')} × {counted(m, 'feature')}"]
+    if is_found:
+        low, high = k_range or (2, 10)
+        steps.append(f"the number of clusters is looked for among {low} to {high}")
+    if m:
+        made = "base clusterings by mixtures, spectral clustering and Genie"
+        others = f"base clusterings by {generation.generator}"
+        several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
+        steps.append(made if generation.generator == DIVERSE else several + others)
+    steps.append(f"{chosen.method} combines them")
+    if n_resamples:
+        steps.append(f"all that again for {n_resamples} resamples")
+    return "; ".join(steps)
+
+
+def _generated(
+    folder: Folder, features: Features, preprocessor: Preprocessor, seconds: dict[str, float], generation: Generation
+) -> tuple[Ensemble, ConsensusClustering | None]:
+    """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
+    new objects into it, None where the base clusterings are of distances."""
+    of_distances = generation.generator == GOWER
+    if folder.has(ENSEMBLE) and (of_distances or folder.has(MODEL)):
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
-        return Ensemble.load(folder.path / ENSEMBLE)
+        ensemble = Ensemble.load(folder.path / ENSEMBLE)
+        return ensemble, None if of_distances else load(folder.path / MODEL)
     with timed(seconds, "base clusterings"):
-        ensemble = generation.ensemble(features)
+        ensemble, generator = generation.fitted(features)
+    model = None if of_distances else ConsensusClustering._generated(preprocessor, generator, generation.seed)
+    if model is not None:
+        folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(ENSEMBLE, ensemble.save)
-    return ensemble
+    return ensemble, model
+
+
+def _without_threads(model: Any) -> Any:
+    """The model as it is whatever --jobs was: threads change no result, and so no file."""
+    for part in (model, *(getattr(model, name, None) for name in ("generator_", "consensus_"))):
+        known = {} if part is None else part.get_params()
+        if part is not None:
+            part.set_params(**{name: None for name in known if name.rpartition("__")[2] == "n_jobs"})
+    return model
 
 
 def _finish(
@@ -264,24 +347,34 @@ def _finish(
     weights: list[float] | None = None,
     again: Again | None = None,
     used: Mapping[str, Any] = EMPTY,
+    generated: ConsensusClustering | None = None,
+    old: LabelTable | None = None,
 ) -> dict[str, Any]:
-    """The summary; ``used`` are settings that the data decided."""
+    """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
+    are clusters whose numbers are kept."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
         consensus = estimator.fit(ensemble)
+    numbered = align(consensus, old, objects.ids)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(ensemble) for ranker in rankers]
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
+    model = consensus if generated is None else generated._combined(ensemble, consensus, stability)
+    folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(consensus.labels_)
+    found = None
+    if isinstance(objects, Features):
+        with timed(seconds, "profile"):
+            found = profile_of_features(objects, consensus)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != []}
     with timed(seconds, "report"):
-        folder.summary = report.summarize(
+        summary = report.summarize(
             ensemble,
             consensus,
             features=X if X is not None and X.shape[1] else None,
@@ -289,12 +382,15 @@ def _finish(
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)},
+            settings={"file": source.path.name, **chosen, **numbered, "notes": "; ".join(objects.notes)},
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
             cluster_stability=again_found,
+            command=repeated_command({"data": source.path, "ensemble": source.path}),
+            profile=found,
         )
+        folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds
     folder.put_summary()

@@ -19,6 +19,7 @@ from ensemblage.cli._values import (
     NonEmptyText,
     check_size,
     parse_delimiter,
+    parse_figures,
     parse_fit_on,
     parse_jobs,
     parse_k_range,
@@ -41,10 +42,10 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 INPUT, TEXT = NonEmptyPath(path_type=Path), NonEmptyText()
-table_options = options(
-    click.option("--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."),
-    click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
-    click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
+id_option = click.option(
+    "--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."
+)
+reading_options = options(
     click.option(
         "--encoding", type=TEXT, metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."
     ),
@@ -66,6 +67,12 @@ table_options = options(
         help="The decimal mark of the numbers of a text file. [default: found out from all of them]",
     ),
     click.option("--sheet", type=TEXT, metavar="NAME", help="Sheet of a workbook, if several have cells."),
+)
+table_options = options(
+    id_option,
+    click.option("--truth-column", metavar="NAME", help="Column of known classes: to compare with, never a feature."),
+    click.option("--drop-column", "drop_columns", metavar="NAME", multiple=True, help="Column to ignore; repeatable."),
+    reading_options,
     click.option(
         "--role",
         "given_roles",
@@ -211,6 +218,28 @@ disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
 )
+page_options = options(
+    click.option(
+        "--figures",
+        callback=parse_figures,
+        metavar="FORMATS",
+        help="Save each figure of the page as a file, too, in a folder named figures beside it: svg, png, pdf, with "
+        "commas.",
+    ),
+    click.option(
+        "--no-objects",
+        is_flag=True,
+        help="Leave ids and values of single objects out of the page, so that it can be passed on; and out of "
+        "summary.json, where that is written.",
+    ),
+    click.option("--open", "open_page", is_flag=True, help="Show the page in the browser when it is done."),
+)
+align_option = click.option(
+    "--align",
+    type=INPUT,
+    metavar="FILE",
+    help="labels.csv of an earlier run: clusters with the same objects, by their ids, keep its numbers.",
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
     "-o", "--output", type=INPUT, required=True, metavar="FOLDER", help="Folder for the results."
@@ -248,6 +277,7 @@ def main() -> None:
     help="Write the whole table, too, with the columns of labels.csv beside, in its own format: annotated.csv, .xlsx, "
     ".parquet, ...",
 )
+@align_option
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
     "--quality",
@@ -269,6 +299,7 @@ def main() -> None:
 @feature_options
 @memory_option
 @repeat_options
+@page_options
 @folder_option
 @overwrite_option
 def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
@@ -277,15 +308,21 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
     one row per object. Its columns of numbers and of categories are the features; stderr says in short, and the page
     in full, what was done with each. The folder gets labels.csv (clusters and certainty), ensemble.npz (the
-    clusterings), summary.json (all numbers) and report.html (the page to look at).
+    clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json (all numbers) and
+    report.html (the page to look at).
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
     from ensemblage.cli._analysis import run_analysis
+    from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._show import show_analysis
 
-    show_analysis(run_analysis(data, output, annotate=annotate, **settings), output)
+    wishes = PageWishes.of(settings)
+    summary = run_analysis(data, output, annotate=annotate, **settings)
+    show_analysis(summary, output)
+    wishes.save(summary, output)
+    wishes.show(output / "report.html")
 
 
 @main.command()
@@ -322,8 +359,10 @@ def generate(**settings: Any) -> None:
 @consensus_options
 @table_options
 @missing_option
+@align_option
 @disk_options
 @repeat_options
+@page_options
 @folder_option
 @overwrite_option
 def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
@@ -335,15 +374,64 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
+    from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._stored import combine_stored, is_on_disk
 
     if is_on_disk(ensemble, settings["memory"], scratch):
+        PageWishes.of(settings).refuse(settings.pop("no_objects"))
+        if settings.pop("align") is not None:
+            raise ValueError("--align is for labels that fit into memory, with ids. Leave it out, or give a .csv file.")
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._show import show_analysis
 
-    show_analysis(combine_analysis(ensemble, **settings), settings["output"])
+    wishes = PageWishes.of(settings)
+    summary = combine_analysis(ensemble, **settings)
+    show_analysis(summary, settings["output"])
+    wishes.save(summary, settings["output"])
+    wishes.show(settings["output"] / "report.html")
+
+
+@main.command()
+@click.argument("first", type=INPUT)
+@click.argument("second", type=INPUT)
+@click.option("--column", type=TEXT, metavar="NAME", help="Column of the clusters in both tables. [default: cluster]")
+@id_option
+@click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the objects that moved.")
+@overwrite_option
+def compare(**settings: Any) -> None:
+    """Compare two clusterings.
+
+    FIRST and SECOND are labels.csv of two runs, or any tables with one row per object and a column of clusters. Objects
+    are matched by their ids; of tables without ids they are the rows. Told are how far the two agree (1: the same, 0 of
+    ARI and AMI: no more than by chance), which clusters match, so that as many objects as possible stay, their sizes,
+    and which objects moved.
+    """
+    from ensemblage.cli._compare import compare_tables
+
+    compare_tables(**settings)
+
+
+@main.command()
+@click.argument("folder", type=INPUT)
+@click.argument("new", type=INPUT)
+@id_option
+@reading_options
+@jobs_option
+@click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .csv file for the clusters.")
+@overwrite_option
+def assign(folder: Path, **settings: Any) -> None:
+    """Put new objects into the clusters that were found.
+
+    FOLDER is what "run" has written, NEW a table with the same columns, found by their names: they are prepared as in
+    the run, each base clustering labels the new objects, and the consensus tells their cluster. FILE has the columns of
+    labels.csv. The objects of the run itself get the clusters that they have. Of a folder of "combine", NEW has a
+    column of labels for each of its partitions.
+    """
+    from ensemblage.cli._assign import assign_objects
+
+    assign_objects(folder, **settings)
 
 
 @main.command()
@@ -389,8 +477,12 @@ def rank(ensemble: Path, **settings: Any) -> None:
 @click.option(
     "--labels", type=INPUT, metavar="FILE", help="Table with a column named cluster, if SOURCE is an ensemble."
 )
+@click.option(
+    "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble: what describes each cluster."
+)
 @table_options
 @missing_option
+@page_options
 @click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")
 @overwrite_option
 def report(**settings: Any) -> None:
@@ -416,6 +508,20 @@ def methods(name: str | None) -> None:
         show_methods()
     else:
         show_method(name)
+
+
+@main.command()
+@click.argument("name", type=TEXT)
+@click.option("--bibtex", is_flag=True, help="The entries of BibTeX alone.")
+def cite(name: str, bibtex: bool) -> None:
+    """Tell the papers behind a method, a ranker or a generator.
+
+    NAME is one of "methods" (km, eac-average, ...), of "rank --by" (discotec, aari, ...), or a generator's class.
+    """
+    from ensemblage import cite as citation_of
+
+    found = citation_of(name)
+    click.echo(found.bibtex if bibtex else found)
 
 
 @main.command()

@@ -23,12 +23,22 @@ TRACEBACK = "ENSEMBLAGE_TRACEBACK"
 INTERRUPTED = "Interrupted. Nothing was written."
 
 
+ARGUMENTS = "ensemblage.arguments"
+"""Where a context keeps what was typed after the name of its command."""
+
+
 class Interrupted(Exception):
     """Ctrl-C: the message says what is kept."""
 
 
 class OneSentenceGroup(click.Group):
     """A group of commands whose errors are one sentence and exit code 2, Ctrl-C too; no arguments show the help."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        ctx.meta[ARGUMENTS] = args[1:]
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -48,6 +58,7 @@ class OneSentenceGroup(click.Group):
         **extra: Any,
     ) -> Any:
         args = list(sys.argv[1:] if args is None else args) or ["--help"]
+        extra.setdefault("color", colored())
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
         _open_closed_streams()
@@ -124,7 +135,12 @@ def _code_of(received: Sequence[int]) -> int:
 def say(text: str) -> None:
     """A line on stderr, if anybody reads it: nothing depends on that."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(text, err=True, color=colored())
+
+
+def colored() -> bool | None:
+    """False if the user wants no colours (NO_COLOR is set and not empty), else what the terminal can."""
+    return False if os.environ.get("NO_COLOR") else None
 
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))

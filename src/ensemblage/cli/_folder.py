@@ -24,10 +24,13 @@ from ensemblage.files._atomic import make_folder
 from ensemblage.report._build import to_json
 from ensemblage.report._summary import SCHEMA
 
-ENSEMBLE, LABELS, REPORT, SUMMARY = "ensemble.npz", "labels.csv", "report.html", "summary.json"
-FILES = (ENSEMBLE, LABELS, REPORT, SUMMARY)
+MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY = "model.npz", "ensemble.npz", "labels.csv", "report.html", "summary.json"
+FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
+GENERATED = frozenset({MODEL, ENSEMBLE})
+"""What is there before the clusterings are combined: the model has no consensus then."""
 NEW = ".new-"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability"})
+NO_OBJECTS = "no_objects"
+AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability", "align", NO_OBJECTS})
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 
@@ -129,7 +132,7 @@ def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
     }
     foreign = [name for name in present if name not in ours and not (name == SUMMARY and record)]
     changed = [key for key in {**identity, **record} if record.get(key) != identity.get(key)] if record else []
-    if set(ours) == {ENSEMBLE} and AFTER_ENSEMBLE.issuperset(changed):
+    if ENSEMBLE in ours and GENERATED.issuperset(ours) and AFTER_ENSEMBLE.issuperset(changed):
         changed = []  # nothing depends on them yet: the earlier run was stopped, or refused
     if foreign and not overwrite:
         raise ValueError(
@@ -143,7 +146,8 @@ def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
         )
     if not overwrite:
         return Folder(path, identity, summary, ours)
-    kept = {ENSEMBLE: ours[ENSEMBLE]} if ENSEMBLE in ours and AFTER_ENSEMBLE.issuperset(changed) else {}
+    keeps = ENSEMBLE in ours and AFTER_ENSEMBLE.issuperset(changed)
+    kept = {name: hashed for name, hashed in ours.items() if name in GENERATED and keeps}
     return Folder(path, identity, {}, kept)
 
 
@@ -160,6 +164,21 @@ def finished_summary(path: Path) -> dict[str, Any]:
     if set(summary) <= {"schema", "run", "seconds"}:
         raise ValueError(f"{path} must be the folder of a finished run. It has no whole {SUMMARY}. Do the run first.")
     return summary
+
+
+def finished_files(path: Path, *names: str) -> dict[str, Any]:
+    """What a finished folder was made of, if these files in it are as they were written."""
+    if not path.is_dir():
+        raise ValueError(f"{path} must be the folder of a finished run. It is none. Do the run first.")
+    record: dict[str, Any] = finished_summary(path)["run"]
+    for name in names:
+        is_there = (path / name).is_file()
+        if not is_there or _hash(path / name) != record.get("files", {}).get(name):
+            got = "another one" if is_there else "none"
+            raise ValueError(
+                f"{path} must have the {name} that the run wrote. It has {got}. Do the run again with --overwrite."
+            )
+    return record
 
 
 def _finished(path: Path, overwrite: bool) -> Folder:

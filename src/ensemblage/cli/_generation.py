@@ -187,10 +187,14 @@ class Generation:
 
     def ensemble(self, features: Features) -> Ensemble:
         """Make it; categories that are members are its last partitions."""
-        made = self._made(features) if features.X.shape[1] else None
-        return with_members(made, features.members) if features.members or made is None else made
+        return self.fitted(features)[0]
 
-    def _made(self, features: Features) -> Ensemble:
+    def fitted(self, features: Features) -> tuple[Ensemble, Any]:
+        """The ensemble, and the generator that made it, None if there are but members."""
+        made, generator = self._made(features) if features.X.shape[1] else (None, None)
+        return (with_members(made, features.members) if features.members or made is None else made), generator
+
+    def _made(self, features: Features) -> tuple[Ensemble, Any]:
         """Every base clustering is told where each takes its time."""
         generator: Any
         X = self.input_of(features)
@@ -210,4 +214,5 @@ class Generation:
                 generator = GeniePartitions(total) if self.generator == GENIE else self.independent()
             with progress_bar("base clusterings", total) as callback:
                 labels = generator.set_params(progress=callback).fit_transform(X)
-        return Ensemble(labels, names=list(generator.get_feature_names_out()))
+            generator.set_params(progress=None)
+        return Ensemble(labels, names=list(generator.get_feature_names_out())), generator

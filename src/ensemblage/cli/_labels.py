@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensemblage.files._text import write_csv
 from ensemblage.metrics import verdicts
 from ensemblage.rows.blocks import row_blocks
@@ -16,17 +19,23 @@ LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_
 def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
     """One line per object: id, cluster (−1: none), and `placed_cells`."""
 
+    numbers = np.append(getattr(consensus, "cluster_numbers_", np.arange(consensus.labels_.max(initial=-1) + 1)), -1)
+
     def lines() -> Iterator[tuple[Any, ...]]:
         for block in row_blocks(len(consensus.labels_)):
-            yield from zip(ids[block], consensus.labels_[block].tolist(), *placed_cells(consensus, block), strict=True)
+            clusters = numbers[consensus.labels_[block]].tolist()
+            yield from zip(ids[block], clusters, *placed_cells(consensus, block, numbers), strict=True)
 
     write_csv(path, list(LABEL_COLUMNS), lines())
 
 
-def placed_cells(consensus: Any, block: slice) -> tuple[list[Any], ...]:
-    """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none."""
+def placed_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
+    """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none.
+
+    ``numbers`` are those of the clusters, and -1 of none.
+    """
     confidence = consensus.confidence_[block]
     shown = ["" if c != c else f"{c:.6g}" for c in confidence.tolist()]
-    others = ["" if r < 0 else r for r in consensus.runner_up_[block].tolist()]
+    others = ["" if r < 0 else r for r in numbers[consensus.runner_up_[block]].tolist()]
     shares = ["" if r == "" else f"{1 - c:.6g}" for r, c in zip(others, confidence.tolist(), strict=True)]
     return shown, verdicts(confidence).tolist(), others, shares

@@ -76,12 +76,21 @@ def show_methods() -> None:
     """The registry of methods as a table."""
     from ensemblage.cli._show import show_table
     from ensemblage.consensus import METHODS
+    from ensemblage.consensus._when import WHEN
 
     rows = [
-        [name, _call(m.estimator.__name__, m.parameters), m.complexity, m.memory, m.finds_k or "given (-k)", m.paper]
+        [
+            name,
+            WHEN[name],
+            _call(m.estimator.__name__, m.parameters),
+            m.complexity,
+            m.memory,
+            m.finds_k or "given (-k)",
+            m.paper,
+        ]
         for name, m in METHODS.items()
     ]
-    show_table(["name", "class", "time", "memory", "number of clusters", "paper"], rows)
+    show_table(["name", "when", "class", "time", "memory", "number of clusters", "paper"], rows)
 
 
 def _call(name: str, parameters: Mapping[str, Any]) -> str:
@@ -92,11 +101,13 @@ def show_method(name: str) -> None:
     """One method: what it costs, and its parameters with their defaults."""
     from ensemblage._constraints import parameter_constraints, rule_text
     from ensemblage.consensus import METHODS, make_consensus
+    from ensemblage.consensus._when import WHEN
 
     estimator = make_consensus(name)
     method, constraints = METHODS[name], parameter_constraints(type(estimator))
     click.echo(f"{name}: {_call(method.estimator.__name__, method.parameters)}")
-    click.echo(f"paper: {method.paper}")
+    click.echo(f"when: {WHEN[name]}")
+    click.echo(f"paper: {method.paper}; BibTeX: ensemblage cite {name}")
     click.echo(f"time: {method.complexity}, memory: {method.memory}")
     click.echo(f"number of clusters: {method.finds_k or 'given'}")
     click.echo("parameters, for --set NAME=VALUE unless an option is named:")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._show import show_table
-from ensemblage.cli._source import Source
+from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.cli._stored import is_on_disk, opened
 from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.files._text import write_csv
@@ -106,20 +106,7 @@ def _features(path: Path, members: Members, source: Source, scaling: Mapping[str
     )
     features = features_of(table, id_column=id_column, truth_column=truth_column, **scaling)
     tell_notes(path.name, features.notes)
-    if features.id_column is not None and members.id_column is not None:
-        places = _places(features.ids)
-        lost = [name for name in members.ids if name not in places]
-        if lost:
-            raise ValueError(
-                f"{path.name} must have a row for every object of {ensemble}. It has none for {lost[0]!r}. Add it."
-            )
-        return features.X[[places[name] for name in members.ids]]
-    if len(features.X) != len(members.ids):
-        raise ValueError(
-            f"{path.name} must have one row for each of the {len(members.ids)} objects of {ensemble}, in the same "
-            f"order. It has {len(features.X)}. Give both a column of ids."
-        )
-    return features.X
+    return features.X[rows_of_members(features.ids, features.id_column, path.name, members, ensemble)]
 
 
 def _pairs(path: Path, members: Members, ensemble: str) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +13,12 @@ from numpy.typing import NDArray
 from ensemblage import Ensemble, report
 from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
 from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._pages import PageWishes
+from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
 from ensemblage.metrics._certainty import certainty_of
+from ensemblage.report._objects import without_objects
 from ensemblage.tables import Members, Table, as_labels, read_table
 
 
@@ -27,12 +31,18 @@ class GivenLabels(NamedTuple):
     cohesion_: NDArray[np.float64]
 
 
-def make_report(source: Path, labels: Path | None, output: Path | None, *, overwrite: bool, **settings: Any) -> None:
+def make_report(
+    source: Path, labels: Path | None, output: Path | None, *, features: Path | None = None, **settings: Any
+) -> None:
     """Do what ``ensemblage report`` does."""
+    wishes, objects, overwrite = PageWishes.of(settings), not settings.pop("no_objects"), settings.pop("overwrite")
     if source.is_dir():
-        if labels is not None:
-            raise ValueError(f"--labels must go with the file of an ensemble. Got the folder {source}. Leave it out.")
-        click.echo(_of_folder(source, output, overwrite))
+        for name, given in (("--labels", labels), ("--features", features)):
+            if given is not None:
+                raise ValueError(f"{name} must go with the file of an ensemble. Got the folder {source}. Leave it out.")
+        page = _of_folder(source, output, objects, wishes)
+        click.echo(page)
+        wishes.show(page)
         return
     if labels is None or output is None:
         raise ValueError(
@@ -40,17 +50,26 @@ def make_report(source: Path, labels: Path | None, output: Path | None, *, overw
             f"Got {source}. Add what is missing."
         )
     _check_page(output, overwrite)
-    click.echo(_of_labels(Source.of(source, settings, "missing"), labels, output))
+    summary = _of_labels(Source.of(source, settings, "missing"), labels, features)
+    summary = summary if objects else without_objects(summary)
+    wishes.save(summary, output.parent)
+    click.echo(report.build(summary, path=output))
+    wishes.show(output)
 
 
-def _of_folder(path: Path, output: Path | None, overwrite: bool) -> Path:
+def _of_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishes) -> Path:
+    def drawn(summary: Mapping[str, Any], page: Path, beside: Path) -> Path:
+        shown = summary if objects else without_objects(summary)
+        wishes.save(shown, beside)
+        return report.build(shown, path=page)
+
     if output is not None:
-        _check_page(output, overwrite)
+        _check_page(output, wishes.overwrite)
         summary = finished_summary(path)
         with unchanged_summary(path):
-            return report.build(summary, path=output)
-    with finished_folder(path, overwrite) as folder, unchanged_summary(path):
-        folder.put(REPORT, lambda page: report.build(folder.summary, path=page))
+            return drawn(summary, output, output.parent)
+    with finished_folder(path, wishes.overwrite) as folder, unchanged_summary(path):
+        folder.put(REPORT, lambda page: drawn(folder.summary, page, path))
     return path / REPORT
 
 
@@ -59,19 +78,20 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _of_labels(source: Source, labels: Path, output: Path) -> Path:
+def _of_labels(source: Source, labels: Path, features: Path | None) -> dict[str, Any]:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
-    return report.build(
+    given = GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion)
+    return report.summarize(
         members.ensemble,
-        GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion),
+        given,
+        profile=None if features is None else profile_of_table(features, members, source, given),
         ids=members.ids,
         truth=members.truth,
         settings={"ensemble": source.path.name, "labels": labels.name},
         title=f"Consensus clustering of {source.path.name}",
-        path=output,
     )
 
 

@@ -14,6 +14,7 @@ from ensemblage.report._layout import counted, percent
 
 MOST_SIZES = 12
 MOST_ALTERNATIVES = 5
+MOST_DESCRIBED = 10
 
 
 def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
@@ -38,6 +39,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     partitions = counted(data["n_partitions"], "partition")
     yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
     yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked(summary))
+    yield from _described(summary.get("profile"))
     yield from _number_of_clusters(summary.get("number"))
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
@@ -67,6 +69,16 @@ def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, 
     """What was found of the number of clusters."""
     if found:
         yield "how many", found["sentence"].removeprefix(found["structure"]["sentence"]).strip()
+
+
+def _described(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+    """What describes the first clusters, a line each."""
+    from ensemblage.profiles._words import NOTHING
+
+    if found and found["n_clusters"] > 1 and found["n_variables"]:
+        for cluster in found["clusters"][:MOST_DESCRIBED]:
+            drivers = cluster["drivers"]
+            yield f"cluster {cluster['cluster']}", f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
 
 
 def _asked(summary: Mapping[str, Any]) -> int | None:

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensemblage._ensemble import Ensemble
 from ensemblage.cli._tell import tell_notes
 from ensemblage.tables import Features, Members, Table, base_name, features_of, members_of, read_bytes, read_table
@@ -39,6 +42,26 @@ def formula_notes(ids: Sequence[str]) -> list[str]:
     return [
         f"ids such as {shown} are formulas to a spreadsheet, and are written as they are: import them there as text"
     ]
+
+
+def rows_of_members(
+    ids: Sequence[str], id_column: str | None, name: str, members: Members, ensemble: str
+) -> NDArray[np.intp]:
+    """The row of each object of an ensemble in the table ``name`` with these ids: by them where both have some."""
+    if id_column is not None and members.id_column is not None:
+        row_of = {found: row for row, found in enumerate(ids)}
+        lost = [found for found in members.ids if found not in row_of]
+        if lost:
+            raise ValueError(
+                f"{name} must have a row for every object of {ensemble}. It has none for {lost[0]!r}. Add it."
+            )
+        return np.array([row_of[found] for found in members.ids], dtype=np.intp)
+    if len(ids) != len(members.ids):
+        raise ValueError(
+            f"{name} must have one row for each of the {len(members.ids)} objects of {ensemble}, in the same "
+            f"order. It has {len(ids)}. Give both a column of ids."
+        )
+    return np.arange(len(ids))
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,40 @@ def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
     seconds[stage] = round(time.perf_counter() - start, 3)
 
 
+LONG = 10.0
+"""Seconds of work after which it is told how long the rest may take."""
+LEAST_SHARE = 0.05
+"""Of the work that must be done before."""
+
+
+class Remaining:
+    """Called with what is done of all that is to do: says once how long the rest may take, judged by what is done."""
+
+    def __init__(self, label: str) -> None:
+        self._label, self._start, self._is_told = label, time.perf_counter(), False
+
+    def __call__(self, done: int, total: int) -> None:
+        seconds = time.perf_counter() - self._start
+        if self._is_told or seconds < LONG or done < max(1, LEAST_SHARE * total) or done >= total:
+            return
+        self._is_told = True
+        left = seconds * (total - done) / done
+        tell(f"{self._label}: {done} of {total} done in {duration(seconds)}, so about {duration(left)} more")
+
+
+def duration(seconds: float) -> str:
+    """Seconds, minutes or hours, in round numbers."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+
+
 @contextmanager
 def progress_bar(label: str, length: int, line: str | None = None) -> Iterator[Callable[[int, int], None]]:
     """A bar on a terminal; elsewhere one line when the work begins."""
     if not sys.stderr.isatty():
         tell(f"{label}: {length if line is None else line} ...")
-        yield lambda done, total: None
+        yield Remaining(label)
         return
     with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
         yield lambda done, total: bar.update(length * done // total - bar.pos)

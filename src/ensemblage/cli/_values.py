@@ -9,6 +9,7 @@ import click
 
 ROLES = ("id", "number", "category", "ordered", "drop")
 MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
+FIGURE_FORMATS = ("svg", "png", "pdf")
 
 
 def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
@@ -34,6 +35,14 @@ def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int
     if label is None and value != "none":
         raise click.BadParameter(f"{shown(value)} is neither a whole number nor none.", ctx, param)
     return label
+
+
+def parse_figures(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    """Formats of figures, each once."""
+    formats = tuple(dict.fromkeys(name.strip().lower() for name in value.split(","))) if value is not None else ()
+    if unknown := [name for name in formats if name not in FIGURE_FORMATS]:
+        raise click.BadParameter(f"{shown(unknown[0])} is not among {', '.join(FIGURE_FORMATS)}.", ctx, param)
+    return formats
 
 
 def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from ensemblage._docs import fill_docstrings
 from ensemblage.consensus._ada_cvote import CumulativeVoting
+from ensemblage.consensus._assignment import Assignment
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._choose_k import choose_k
@@ -26,6 +27,7 @@ from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_m
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._registry import make_consensus
+from ensemblage.consensus._saved import load
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "METHODS",
     "PTA",
     "PTGP",
+    "Assignment",
     "BipartiteVoting",
     "BisectingKMeansConsensus",
     "ComembershipMedian",
@@ -59,6 +62,7 @@ __all__ = [
     "SpectralEnsembleClustering",
     "choose_k",
     "choose_k_monti",
+    "load",
     "make_consensus",
 ]
 

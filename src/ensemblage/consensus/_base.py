@@ -16,14 +16,16 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._log import get_logger
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
+from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._method import check_finds_k
+from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._agreement_weights import weights_by_agreement
-from ensemblage.metrics._certainty import Association, certainty_of_rows
+from ensemblage.metrics._certainty import Association, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows, map_rows
 
@@ -128,7 +130,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
-class BaseConsensus(ClusterMixin, BaseEstimator):
+class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     """A clusterer whose input is a label matrix.
 
     A method implements ``_fit(rows) -> clusters`` on the distinct rows. Everything else is here: validation, numbering
@@ -154,11 +156,6 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
     n_features_in_: int
-    labels_: NDArray[np.int32]
-    confidence_: NDArray[np.float64]
-    runner_up_: NDArray[np.int32]
-    cohesion_: NDArray[np.float64]
-    n_clusters_: int
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the consensus of a label matrix.
@@ -309,9 +306,51 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
             codes.take(chosen).map(self._association.memberships, reads=[counted], n_jobs=self.n_jobs)
         )
 
-    def _most_associated(self, X: Any) -> NDArray[np.int32]:
-        """(n,) cluster with which the partitions join each new label row most often; -1 if none labels it."""
+    def assign(self, X: Any) -> Assignment:
+        """Put new label rows into the clusters that were found, and tell how sure that is.
+
+        By ``predict``, where the method has a rule for new rows; else each gets the cluster with whose objects the
+        partitions join it most often, the first one on ties. `Assignment.by` says which.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        Assignment
+            Its ``labels``, ``confidence``, ``runner_up`` and ``verdict``.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If ``X`` has another number of partitions.
+
+        Examples
+        --------
+        >>> from ensemblage import EvidenceAccumulation
+        >>> model = EvidenceAccumulation(2).fit([[0, 0], [0, 0], [0, 0], [1, 1], [1, 0]])
+        >>> found = model.assign([[0, 0], [1, 1]])
+        >>> found.labels, found.by
+        (array([0, 1], dtype=int32), 'association')
+        """
+        return self._assigned(X)
+
+    def _assigned(self, X: Any, given: NDArray[np.int32] | None = None) -> Assignment:
+        """`assign`, with the clusters that are given, if they are."""
         codes = self._encode(X)
+        by = BY_RULE if isinstance(self, InductiveConsensus) else BY_ASSOCIATION
+        labels = given
+        if labels is None:
+            labels = self._predicted(codes) if by == BY_RULE else self._most_associated(codes)
+        parts = codes.map(certainty_of_new, self._association, reads=[labels], n_jobs=self.n_jobs)
+        confidence, runner_up = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Assignment(labels, confidence, runner_up, by)
+
+    def _most_associated(self, codes: LabelRows) -> NDArray[np.int32]:
+        """(n,) cluster with which the partitions join each new row most often; -1 if none labels it."""
         outside = np.full(len(codes), -1)
         found = np.concatenate(codes.map(self._association.memberships, reads=[outside], n_jobs=self.n_jobs))
         return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
@@ -335,7 +374,7 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         number = self._numbers(rows, clusters)
         clusters = np.append(number, -1).astype(np.int32)[clusters]
-        self.n_clusters_ = len(number)
+        self.n_clusters_, self._cluster_numbers = len(number), None
         self._number = number
         self._association = Association.of(
             rows.codes, rows.counts, clusters, self.n_clusters_, rows.offsets, rows.weights, self.n_jobs
@@ -345,6 +384,10 @@ class BaseConsensus(ClusterMixin, BaseEstimator):
         self.confidence_ = rows.of_objects(found.confidence, np.nan)
         self.runner_up_ = rows.of_objects(found.runner_up, -1)
         self.cohesion_ = rows.of_objects(found.cohesion, np.nan)
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        renumbered(self, places)
+        self._number, self._association = places[self._number], self._association.reordered(np.argsort(places))
 
     def _check_parameters(self) -> None:
         """What can be said before there are data."""
@@ -397,6 +440,12 @@ class InductiveConsensus(BaseConsensus):
         {predicted}
         """
         return self._predicted(self._encode(X))
+
+
+def renumbered(model: Model, places: NDArray[np.int64]) -> None:
+    """Give cluster c the number ``places[c]`` in what is told of the objects."""
+    number = np.append(places, -1).astype(np.int32)
+    model.labels_, model.runner_up_ = number[model.labels_], number[model.runner_up_]
 
 
 def numbers_by_size(clusters: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,21 @@ from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_parameters, n_distinct_rows
+from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._choose_k import choose_k
+from ensemblage.consensus._k_choice import KChoice
 from ensemblage.consensus._method import METHODS
+from ensemblage.consensus._model import Model
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import DiversePartitions, RandomKPartitions
 from ensemblage.generation._diverse import can_be_diverse
+from ensemblage.labels._coding import Coding
+from ensemblage.labels._matrices import code_labels
 from ensemblage.tables import Preprocessor
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
 """For `choose_k` to be asked."""
+Method = TypeVar("Method", bound=Callable[..., Any])
 QUALITIES = ("fast", "default", "best")
 
 
@@ -34,8 +40,17 @@ def _can_predict(self: ConsensusClustering) -> bool:
     return not takes_distances(self.generator)
 
 
+def _can_predict_proba(self: ConsensusClustering) -> bool:
+    return _can_predict(self) and hasattr(getattr(self, "consensus_", None), "predict_proba")
+
+
+def available_where(can: Callable[[ConsensusClustering], bool]) -> Callable[[Method], Method]:
+    """`available_if`, with the types of what it decorates."""
+    return cast(Callable[[Method], Method], available_if(can))
+
+
 @dataclass(eq=False, repr=False)
-class ConsensusClustering(ClusterMixin, BaseEstimator):
+class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     """Cluster features by the consensus of many clusterings.
 
     Parameters
@@ -175,10 +190,29 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             raise ValueError("The features must have a column at least. They have none. Give others.")
         else:
             ensemble = made
-        self.ensemble_ = ensemble
-        self.consensus_ = consensus.fit(ensemble)
+        self._found(ensemble, consensus.fit(ensemble))
+        return self
+
+    def _found(self, ensemble: Ensemble, consensus: Any) -> None:
+        """Take what a fitted consensus has found."""
+        self.ensemble_, self.consensus_, self._cluster_numbers = ensemble, consensus, consensus._cluster_numbers
         for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_"):
-            setattr(self, name, getattr(self.consensus_, name))
+            setattr(self, name, getattr(consensus, name))
+
+    @classmethod
+    def _generated(cls, preprocessor: Preprocessor, generator: Any, seed: int) -> Self:
+        """What was made of features before they were combined."""
+        unfitted = None if generator is None else clone(generator)
+        made = cls(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)
+        made.preprocessor_, made.generator_ = preprocessor, generator
+        made.n_features_in_, made.feature_names_in_ = preprocessor.n_features_in_, preprocessor.feature_names_in_
+        return made
+
+    def _combined(self, ensemble: Ensemble, consensus: Any, choice: KChoice | None) -> Self:
+        """The fitted model of what was generated and a fitted consensus of it."""
+        self.choice_ = choice
+        self._found(ensemble, consensus)
+        self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self
 
     def _consensus(self, seed: int, k: int | None) -> Any:
@@ -189,6 +223,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             if k is not None:
                 consensus.set_params(n_clusters=k)
         return self._with_defaults(consensus, seed)
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        self.consensus_._renumber(places)
+        self.labels_, self.runner_up_ = self.consensus_.labels_, self.consensus_.runner_up_
 
     def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
         """The estimator with threads and every seed of its own and of its parts set that it was not given."""
@@ -204,7 +242,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         tags.input_tags.allow_nan = get_tags(self.preprocessor).input_tags.allow_nan if self.preprocessor else False
         return tags
 
-    @available_if(_can_predict)  # type: ignore[untyped-decorator]
+    @available_where(_can_predict)
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
@@ -212,12 +250,76 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         {predicted_of_features}
         """
+        found: Assignment = self.assign(X)
+        return found.labels
+
+    @available_where(_can_predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new objects in the clusters, of a consensus that has them: see its ``predict_proba``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_new, n_features)
+            As it was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            Rows sum to 1.
+        """
+        found: NDArray[np.float64] = self.consensus_.predict_proba(self._labels_of(X))
+        return found
+
+    def _labels_of(self, X: Any) -> NDArray[np.int32]:
+        """(n_new, p) labels of new objects in the partitions."""
         check_is_fitted(self)
         features = self.preprocessor_.transform(X)
         made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
-        labels = np.column_stack([*made, *self._members(X).values()])
-        place = self.consensus_.predict if hasattr(self.consensus_, "predict") else self.consensus_._most_associated
-        return np.asarray(place(labels))
+        return np.column_stack([*made, *self._members(X).values()])
+
+    @available_where(_can_predict)
+    def assign(self, X: Any) -> Assignment:
+        """Put new objects into the clusters that were found, and tell how sure that is.
+
+        Each base clusterer labels them: as it predicts or, where it cannot (spectral clustering, Genie), as the nearest
+        of the objects that were fitted. From these labels the consensus tells the cluster: by ``predict``, or without
+        one the cluster of the objects that have the same labels, else the one with whose objects the partitions join it
+        most often; `Assignment.by` says which.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_new, n_features)
+            As it was fitted.
+
+        Returns
+        -------
+        Assignment
+            Its ``labels``, ``confidence``, ``runner_up`` and ``verdict``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from ensemblage import ConsensusClustering
+        >>> X = load_iris().data
+        >>> model = ConsensusClustering(3, random_state=0).fit(X[::2])
+        >>> model.assign(X[1::2]).verdict[:3].tolist()
+        ['core', 'core', 'core']
+        """
+        labels = self._labels_of(X)
+        found: Assignment = self.consensus_.assign(labels)
+        return found if found.by == BY_RULE else self._with_known_rows(labels, found)
+
+    def _with_known_rows(self, labels: NDArray[np.int32], found: Assignment) -> Assignment:
+        """The same, with the clusters of fitted objects for new ones that have their labels."""
+        ensemble = self.ensemble_
+        new = Coding(ensemble.categories, ensemble.missing).encode(code_labels(labels, ensemble.missing), warn=False)
+        codes, _, inverse = ensemble.distinct
+        clusters = np.full(len(codes), -1, dtype=np.int32)
+        clusters[inverse[::-1]] = self.labels_[::-1]  # that of the first object
+        cluster_of = dict(zip(map(bytes, codes[:]), clusters.tolist(), strict=True))
+        known = [cluster_of.get(bytes(row), cluster) for row, cluster in zip(new[:], found.labels, strict=True)]
+        again: Assignment = self.consensus_._assigned(labels, np.array(known, dtype=np.int32))
+        return again
 
     def _members(self, X: Any) -> Mapping[str, NDArray[np.int32]]:
         """The categories of X that are members of the ensemble."""

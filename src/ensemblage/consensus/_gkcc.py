@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._validation import numbers_of_any_size
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
+from ensemblage.consensus._model import Model
 from ensemblage.generation import GreedyPartitions
 from ensemblage.generation._greedy import GreedyParameters, check_greedy
 
 
 @dataclass(eq=False, repr=False)
-class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, BaseEstimator):
+class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterMixin, BaseEstimator):
     """Greedy k-means based consensus clustering (GKCC): features in, their consensus clustering out.
 
     `GreedyPartitions` makes 59 (n_clusters − 1) partitions of the features; `KMeansConsensus` combines them, starting
@@ -119,7 +120,12 @@ class GreedyKMeansConsensus(UtilityParameters, GreedyParameters, ClusterMixin, B
         self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
         for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_", "objective_", "n_iter_"):
             setattr(self, name, getattr(self.consensus_, name))
+        self._cluster_numbers = None
         return self
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        self.consensus_._renumber(places)
+        self.labels_, self.runner_up_ = self.consensus_.labels_, self.consensus_.runner_up_
 
     def _with_own_parameters(self, estimator: Callable[..., Any]) -> Any:
         names = self.get_params().keys() & signature(estimator).parameters

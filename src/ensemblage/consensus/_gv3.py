@@ -258,6 +258,11 @@ class ComembershipMedian(BaseConsensus):
         unused = np.setdiff1d(np.arange(self._M.shape[1]), used)
         self._M = self._M[:, np.append(used[np.argsort(self._number)], unused)]
 
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        super()._renumber(places)
+        k = len(places)
+        self._M = np.column_stack([self._M[:, np.argsort(places)], self._M[:, k:]])
+
     @property
     def membership_(self) -> NDArray[np.float64]:
         """Memberships of the objects in the clusters, (n_objects, k): computed at every access."""

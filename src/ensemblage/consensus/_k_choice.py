@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._figures import figure
+from ensemblage._figures import figure, html
 from ensemblage.files._frames import to_frame
 from ensemblage.files._text import aligned, listed
 from ensemblage.stability._structure import Structure
@@ -162,6 +162,9 @@ class KChoice:
         rows = self.table
         bands = {row.k: (row.reference_low, row.reference_mean, row.reference_high) for row in rows}
         return {row.k: row.log_within for row in rows}, bands
+
+    def _repr_html_(self) -> str:
+        return html("choice_html", self)
 
     def __repr__(self) -> str:
         head = ("k", "gap", "p", "strength", "silhouette", "votes", "")

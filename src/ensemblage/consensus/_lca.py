@@ -319,6 +319,20 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
         codes.map(place, writes=[found], n_jobs=self.n_jobs)
         return np.append(self._number, -1)[found].astype(np.int32)
 
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each cluster for new label rows: `predict_membership`, by scikit-learn's name.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        ndarray of shape (n_new, k)
+            Rows sum to 1.
+        """
+        return self.predict_membership(X)
+
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Probability of each cluster for new label rows.
 

@@ -46,6 +46,11 @@ class SoftConsensus(InductiveConsensus):
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         return np.arange(int(clusters.max()) + 1)  # numbered already
 
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        super()._renumber(places)
+        self._cluster_of = places.astype(np.int32)[self._cluster_of]
+        self._memberships = self._memberships.merged(places)
+
     def _most_likely(self, codes: LabelRows) -> NDArray[np.int32]:
         """Column of each row, -1 = none."""
         column, votes = np.empty(len(codes), dtype=np.int32), self._votes
@@ -82,6 +87,20 @@ class SoftConsensus(InductiveConsensus):
 
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Memberships of new label rows in the clusters: `predict_membership`, by scikit-learn's name.
+
+        Parameters
+        ----------
+        {new_labels}
+
+        Returns
+        -------
+        ndarray of shape (n_new, k)
+            Rows sum to 1; NaN where no partition votes. Shares of votes, no probabilities of being right.
+        """
+        return self.predict_membership(X)
 
     def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new label rows in the clusters.

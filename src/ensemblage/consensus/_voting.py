@@ -100,6 +100,10 @@ class VotingConsensus(SoftConsensus):
         self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
         return clusters
 
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        super()._renumber(places)
+        self.clusters_of_reference_ = places.astype(np.int32)[self.clusters_of_reference_]
+
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         found: list[Evidence] = []
         if self.lifetimes_:

@@ -49,7 +49,7 @@ def load_npz(path: Path) -> tuple[CodedColumns, int | None]:
     with open(path, "rb") as file:  # what the system says of the file is its own error
         try:
             with zipfile.ZipFile(file) as archive:
-                version = int(_array(archive, "ensemblage_format").item())
+                version = int(read_array(archive, "ensemblage_format").item())
                 if version <= FORMAT:
                     return _read_format_1(archive)
         except Exception as error:
@@ -68,19 +68,18 @@ def load_npz(path: Path) -> tuple[CodedColumns, int | None]:
 
 
 def _read_format_1(archive: zipfile.ZipFile) -> tuple[CodedColumns, int | None]:
-    codes, names, missing = (_array(archive, name) for name in ("codes", "names", "missing"))
+    codes, names, missing = (read_array(archive, name) for name in ("codes", "names", "missing"))
     if names.dtype.kind != "U" or names.shape != codes.shape[1:]:
         raise ValueError("names are not one text per partition")
     if missing.dtype != np.int64 or missing.ndim != 1 or len(missing) > 1:
         raise ValueError("missing is not a whole number")
-    categories = tuple(_array(archive, f"categories_{j}") for j in range(len(names)))
-    _check_codes(codes, categories)
-    check_labelled(categories, check_names(names.tolist(), len(names)))
+    categories = tuple(read_array(archive, f"categories_{j}") for j in range(len(names)))
+    check_coded(codes, categories, names.tolist())
     coded = CodedColumns(MemoryRows(np.ascontiguousarray(codes)), categories, names.tolist())
     return coded, missing.tolist()[0] if len(missing) else None
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+def read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     """An array of the archive. No memory is taken for one whose header announces more than there is."""
     info = archive.getinfo(f"{name}.npy")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -94,8 +93,8 @@ def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     return array
 
 
-def _check_codes(codes: NDArray[Any], categories: tuple[NDArray[Any], ...]) -> None:
-    """Refuse what `code_labels` never returns."""
+def check_coded(codes: NDArray[Any], categories: tuple[NDArray[Any], ...], names: list[str]) -> None:
+    """Refuse what `code_labels` never returns, and names that are none."""
     for labels in categories:
         if labels.ndim != 1 or labels.dtype.kind not in "iufU" or not labels.dtype.isnative:
             raise ValueError("categories are no labels")
@@ -105,3 +104,4 @@ def _check_codes(codes: NDArray[Any], categories: tuple[NDArray[Any], ...]) -> N
     limits = np.array([len(labels) for labels in categories])
     if codes.ndim != 2 or codes.dtype != code_dtype(categories) or (codes > limits).any() or codes.min() < 0:
         raise ValueError("codes do not fit the categories")
+    check_labelled(categories, check_names(names, len(categories)))

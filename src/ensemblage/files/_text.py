@@ -52,6 +52,13 @@ def aligned(lines: Sequence[Sequence[Any]], most: int | None = None) -> str:
     return "\n".join([*text, *[f"… {left} more"] * (left > 0)])
 
 
+def one_line(text: object, width: int) -> str:
+    """Printable characters on one line, at most ``width``: the middle is left out."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
+    half = (width - 1) // 2
+    return line if len(line) <= width else f"{line[: width - 1 - half]}…{line[-half:]}"
+
+
 def listed(words: Iterable[Any]) -> str:
     """The words in a sentence: a, b and c."""
     texts = [str(word) for word in words]

@@ -3,6 +3,7 @@
 from ensemblage._docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._agreement_weights import agreement_weights
+from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels
 from ensemblage.metrics._baselines import ensemble_baselines
 from ensemblage.metrics._certainty import Certainty, certainty, verdicts
 from ensemblage.metrics._cluster_density import cluster_density
@@ -20,13 +21,16 @@ from ensemblage.metrics._wat import weak_association_threshold
 __all__ = [
     "INTERNAL_INDICES",
     "Certainty",
+    "LabelComparison",
     "agreement_weights",
+    "align_labels",
     "association_counts",
     "certainty",
     "cluster_consensus",
     "cluster_density",
     "cluster_weights",
     "coassociation",
+    "compare_labels",
     "consensus_cdf",
     "delta_area",
     "density",

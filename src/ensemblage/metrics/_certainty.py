@@ -176,6 +176,11 @@ class Association(NamedTuple):
             profile[:, : offsets[1]].sum(axis=1),  # the first partition gives every member a label, or lacks one
         )
 
+    def reordered(self, order: NDArray[np.int64]) -> Association:
+        """With cluster ``order[c]`` as cluster c."""
+        profile, labelled = (np.ascontiguousarray(table[:, order]) for table in (self.profile, self.labelled))
+        return self._replace(profile=profile, labelled=labelled, sizes=self.sizes[order])
+
     def with_clusters(
         self, codes: NDArray[Any], clusters: NDArray[Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -228,12 +233,32 @@ def _certainty_of_block(
     for start in range(0, len(codes), size):
         rows = slice(start, start + size)
         shares, cohesion[rows] = association.with_clusters(codes[rows], clusters[rows])
-        own, other, runner_up[rows] = own_and_other(shares, clusters[rows])
-        total = own + other
-        sure = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
-        sure[runner_up[rows] < 0] = 1.0
-        sure[np.isnan(own)] = np.nan
-        confidence[rows] = sure
+        confidence[rows], runner_up[rows] = _confidence_of(shares, clusters[rows])
+
+
+def certainty_of_new(
+    codes: NDArray[Any], clusters: NDArray[Any], association: Association
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """(m,) confidence and runner-up of some rows, (m, p), that are none of those counted, in clusters given to them."""
+    confidence, runner_up = np.empty(len(codes)), np.empty(len(codes), dtype=np.int32)
+    size = max(1, _AT_ONCE // len(association.sizes))
+    for start in range(0, len(codes), size):
+        rows = slice(start, start + size)
+        shares, _ = association.with_clusters(codes[rows], np.full(len(codes[rows]), -1))
+        confidence[rows], runner_up[rows] = _confidence_of(shares, clusters[rows])
+    return confidence, runner_up
+
+
+def _confidence_of(
+    shares: NDArray[np.float64], clusters: NDArray[Any]
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """(m,) own / (own + other) of the associations of rows with every cluster, (m, k), and the best other cluster."""
+    own, other, runner_up = own_and_other(shares, clusters)
+    total = own + other
+    sure = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
+    sure[runner_up < 0] = 1.0
+    sure[np.isnan(own)] = np.nan
+    return sure, runner_up
 
 
 def own_and_other(

@@ -1,5 +1,8 @@
 """Figures of an ensemble and its consensus: numbers and an ax go in, the ax comes out.
 
+`model` draws a fitted model; `scatter`, `consensus_matrix`, `confidence_by_cluster` and `cluster_sizes` take one
+instead of its numbers. A new figure shows itself where a notebook's cell ends with its ax.
+
 Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when there is none, and never touches
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
@@ -14,7 +17,9 @@ from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
 from ._matrices import agreement, consensus_matrix, thresholded_matrices
 from ._memberships import item_consensus_bars, membership
+from ._models import model
 from ._numbers import clustree, criteria_by_number, evidence_by_number
+from ._profiles import profile_heat_map, variable_panel, variable_panels
 from ._ranking import ranking_scores
 from ._records import evidence
 from ._scatter import entropy_scatter, scatter
@@ -45,14 +50,18 @@ __all__ = [
     "last_merges",
     "lifetimes",
     "membership",
+    "model",
     "prediction_strengths",
     "printable",
+    "profile_heat_map",
     "ranking_scores",
     "scatter",
     "split_losses",
     "stability_curves",
     "threshold_search",
     "thresholded_matrices",
+    "variable_panel",
+    "variable_panels",
     "voting_dendrogram",
 ]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._validation import check_whole, shown
+from ensemblage.files._text import one_line
 
 from ._colors import PALETTE
 
@@ -17,12 +20,30 @@ if TYPE_CHECKING:
 else:
     Axes = "matplotlib.axes.Axes"  # takes its time, and is imported where something is drawn
 
+DOTS = 110
+"""Of a picture in a notebook, per inch."""
+
 
 def new_axes(width: float = 4.8, height: float = 3.6) -> Axes:
-    """The ax of a new figure that belongs to nobody else (inches)."""
+    """The ax of a new figure that belongs to nobody else (inches); a notebook shows it."""
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained").subplots()
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure.subplots(subplot_kw={"axes_class": shown_axes()})
+
+
+@cache
+def shown_axes() -> Any:
+    """A class of axes that show their figure where a cell of a notebook ends with them."""
+    from matplotlib.axes import Axes
+
+    class ShownAxes(Axes):
+        def _repr_png_(self) -> bytes:
+            file, figure = BytesIO(), cast(Any, self.figure)
+            figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
+            return file.getvalue()
+
+    return ShownAxes
 
 
 def axes_or_new(ax: Axes | None, width: float = 4.8, height: float = 3.6) -> Axes:
@@ -82,9 +103,7 @@ def printable(name: object, width: int = 24) -> str:
     'a very l…rtition'
     """
     check_whole(width, "width of printable", 3)
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(name)).split())
-    half = (width - 1) // 2
-    return text if len(text) <= width else f"{text[: width - 1 - half]}…{text[-half:]}"
+    return one_line(name, width)
 
 
 def label_ticks(

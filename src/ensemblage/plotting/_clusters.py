@@ -13,6 +13,7 @@ from ensemblage._validation import MOST_OBJECTS, check_numbers, check_whole, sho
 from ._arrays import whole_numbers
 from ._axes import Axes, axes_or_new, label_ticks, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
+from ._models import is_model
 
 _MOST_NUMBERS = 12
 _TINY = 10
@@ -20,13 +21,13 @@ _TINY = 10
 _QUANTILES = (5, 25, 50, 75, 95)
 
 
-def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = None) -> Axes:
+def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | None = None) -> Axes:
     """Bars of the sizes of the clusters.
 
     Parameters
     ----------
-    sizes : array-like of int, shape (k,)
-        Objects in cluster 0, 1, and so on.
+    sizes : array-like of int, shape (k,), or fitted model
+        Objects in cluster 0, 1, and so on; or the model of them.
     unlabelled : int, default 0
         Objects that no partition labels: one grey bar at the end.
     {ax}
@@ -37,6 +38,9 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = No
     >>> cluster_sizes([50, 62, 38]).get_ylabel()
     'objects'
     """
+    if is_model(sizes):
+        labels = sizes.labels_
+        sizes, unlabelled = np.bincount(labels[labels >= 0]), int((labels < 0).sum())
     ax = axes_or_new(ax)
     counts = whole_numbers(sizes, "sizes of cluster_sizes", ("k",))
     unlabelled = check_whole(unlabelled, "unlabelled of cluster_sizes", 0, MOST_OBJECTS)
@@ -53,7 +57,9 @@ def cluster_sizes(sizes: ArrayLike, *, unlabelled: int = 0, ax: Axes | None = No
     return without_frame(ax, xlabel="cluster", ylabel="objects")
 
 
-def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axes | None = None) -> Axes:
+def confidence_by_cluster(
+    confidence: ArrayLike | Any, clusters: ArrayLike | None = None, *, ax: Axes | None = None
+) -> Axes:
     """Distribution of the confidence of the objects, cluster by cluster.
 
     A cluster of more than ten objects is a box (middle half), a line (median) and whiskers (5 % and 95 %); the objects
@@ -61,7 +67,10 @@ def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axe
 
     Parameters
     ----------
-    {confidences}
+    confidence : array-like of float, shape (n,), or fitted model
+        ``confidence_`` of a consensus; or the consensus itself.
+    clusters : array-like of int, shape (n,), optional
+        Its ``labels_``; not with a model. Objects without a cluster, negative, and without a confidence are left out.
     {ax}
 
     Examples
@@ -70,7 +79,9 @@ def confidence_by_cluster(confidence: ArrayLike, clusters: ArrayLike, *, ax: Axe
     >>> confidence_by_cluster([0.9, 0.8, 0.4, 0.5], [0, 0, 1, 1]).get_ylabel()
     'confidence'
     """
-    return confidence_boxes(confidence_quantiles(confidence, clusters), ax=ax)
+    if is_model(confidence):
+        confidence, clusters = confidence.confidence_, confidence.labels_
+    return confidence_boxes(confidence_quantiles(confidence, [] if clusters is None else clusters), ax=ax)
 
 
 def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dict[str, Any]]:
@@ -135,7 +146,9 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
         raise TypeError(
             f"quantiles of confidence_boxes must be what confidence_quantiles returns. Got {shown(quantiles)}. Call it."
         )
-    _draw_boxes(ax, [q for q in quantiles if q["values"] is None])
+    boxes = [q for q in quantiles if q["values"] is None]
+    x = np.array([q["cluster"] for q in boxes], dtype=np.int64)
+    draw_boxes(ax, x, np.array([[q[f"q{p}"] for q in boxes] for p in _QUANTILES]), cluster_colors(x))
     _draw_points(ax, [q for q in quantiles if q["values"]])
     clusters = [q["cluster"] for q in quantiles]
     label_ticks(ax, "x", clusters, clusters, most=20)
@@ -144,10 +157,9 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     return without_frame(ax, xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
 
 
-def _draw_boxes(ax: Axes, boxes: Sequence[dict[str, Any]]) -> None:
-    x = np.array([q["cluster"] for q in boxes])
-    q5, q25, q50, q75, q95 = (np.array([q[f"q{p}"] for q in boxes]) for p in _QUANTILES)
-    colors = cluster_colors(x)
+def draw_boxes(ax: Axes, x: NDArray[Any], quantiles: NDArray[np.float64], colors: NDArray[np.float64]) -> None:
+    """Boxes at k places from their (5, k) quantiles."""
+    q5, q25, q50, q75, q95 = quantiles
     ax.vlines(x, q5, q95, color=colors, linewidth=1.5)
     ax.bar(x, q75 - q25, bottom=q25, width=0.6, color=0.55 + 0.45 * colors, edgecolor=colors, linewidth=1.2)
     ax.hlines(q50, x - 0.3, x + 0.3, color="black", linewidth=1.8)

@@ -13,6 +13,7 @@ from ensemblage._validation import check_number, check_numbers, shown
 from ._arrays import check_length, check_sizes, whole_numbers
 from ._axes import Axes, axes_or_new, cluster_name, heat_map, label_ticks
 from ._colors import cluster_colors
+from ._models import association_of, is_model
 
 _PIXELS = 600
 _NARROWEST_NAMED = 0.035
@@ -98,8 +99,8 @@ def _name_members(ax: Axes, p: int, names: Sequence[object] | None, consensus_at
 
 
 def consensus_matrix(
-    matrix: ArrayLike,
-    clusters: ArrayLike,
+    matrix: ArrayLike | Any,
+    clusters: ArrayLike | Any = None,
     *,
     sizes: ArrayLike | None = None,
     label: str = "share of partitions that join the two objects",
@@ -112,9 +113,10 @@ def consensus_matrix(
 
     Parameters
     ----------
-    matrix : array-like of float, shape (r, r)
-        Share of partitions that join rows i and j. NaN is grey.
-    clusters : array-like of int, shape (r,)
+    matrix : array-like of float, shape (r, r), or label matrix, or fitted model
+        Share of partitions that join rows i and j. NaN is grey. With a model as ``clusters``, the label matrix that it
+        was fitted to, of which at most 600 objects are drawn; a model of features can be given alone.
+    clusters : array-like of int, shape (r,), or fitted model
         Cluster of each row; negative: no partition labels it (drawn last).
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that wide. Default: one.
@@ -130,6 +132,9 @@ def consensus_matrix(
     >>> consensus_matrix([[1, 0.5], [0.5, 1]], [0, 1]).get_xlabel()
     'objects, ordered by cluster'
     """
+    fitted = matrix if clusters is None else clusters
+    if is_model(fitted):
+        matrix, clusters = association_of(matrix, fitted)
     ax = axes_or_new(ax, 4.8, 4.1)
     colors = _color_map(cmap, "consensus_matrix")
     shares = check_numbers(matrix, "matrix of consensus_matrix", ("r", "r"), least=1)

@@ -12,6 +12,7 @@ from ensemblage._validation import check_numbers
 from ._arrays import whole_numbers
 from ._axes import Axes, axes_or_new, without_frame
 from ._colors import UNLABELLED_COLOR, cluster_colors
+from ._models import is_model, two_components
 
 _FAINTEST = 0.12
 _NAME_DISTANCE = 0.06
@@ -19,7 +20,7 @@ _MOST_NAMED = 60
 
 
 def scatter(
-    points: ArrayLike, clusters: ArrayLike, confidence: ArrayLike | None = None, *, ax: Axes | None = None
+    points: ArrayLike, clusters: ArrayLike | Any, confidence: ArrayLike | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Objects as points: the colour is the cluster, the opacity the confidence, a number marks each cluster.
 
@@ -30,10 +31,12 @@ def scatter(
     ----------
     points : array-like of float, shape (n, 2)
         Coordinates.
-    clusters : array-like of int, shape (n,)
-        ``labels_`` of a consensus; negative ones are grey and named "unlabelled".
+    clusters : array-like of int, shape (n,), or fitted model
+        ``labels_`` of a consensus; negative ones are grey and named "unlabelled". With a model, ``points`` may be more
+        than two features: their first two principal components are drawn.
     confidence : array-like of float, shape (n,), optional
-        ``confidence_`` of the consensus. The largest is drawn opaque, 0 and NaN faintest.
+        ``confidence_`` of the consensus; that of the model, if there is one. The largest is drawn opaque, 0 and NaN
+        faintest.
     {ax}
 
     Examples
@@ -42,6 +45,9 @@ def scatter(
     >>> len(scatter([[0, 0], [1, 1]], [0, 1], [0.9, 0.4]).texts)
     2
     """
+    if is_model(clusters):
+        confidence = clusters.confidence_ if confidence is None else confidence
+        points, clusters = two_components(points), clusters.labels_
     ax = axes_or_new(ax, 4.8, 4.1)
     xy = check_numbers(points, "points of scatter", ("n", 2))
     labels = whole_numbers(clusters, "clusters of scatter", (len(xy),))

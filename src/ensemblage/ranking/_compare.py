@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ensemblage._ensemble import as_ensemble
+from ensemblage._figures import html
 from ensemblage._validation import shown
 from ensemblage.files._frames import backend_of, to_csv, to_frame, to_markdown
 from ensemblage.metrics._agreement import agreement_with
@@ -65,6 +66,9 @@ class Comparison:
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
+
+    def _repr_html_(self) -> str:
+        return html("comparison_html", self)
 
 
 def compare(

@@ -1,7 +1,8 @@
 """One self-contained HTML file of an analysis."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from errno import EEXIST
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ensemblage._validation import shown
-from ensemblage._version import __version__
 from ensemblage.files._atomic import atomic_write
+from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import of_first_schema
-from ensemblage.report._sections import facts, headline, sections_of
+from ensemblage.report._layout import pictures_of
+from ensemblage.report._objects import data_of_objects, without_objects
+from ensemblage.report._page import page_of
+from ensemblage.report._sections import sections_of
 from ensemblage.report._summary import FORMAT, SCHEMA, summarize
-from ensemblage.report._svg import figure_style
+from ensemblage.report._svg import FORMATS, figure_bytes, figure_style
 
 
 def build(
@@ -23,6 +27,7 @@ def build(
     *,
     path: str | PathLike[str] = "report.html",
     json_path: str | PathLike[str] | None = None,
+    objects: bool = True,
     **details: Any,
 ) -> Path:
     """Write an analysis as one HTML file: the answer first, figures inside, nothing loaded from elsewhere.
@@ -37,9 +42,12 @@ def build(
         Where to write. A file of that name is replaced, once the new one is whole.
     json_path : path, optional
         Where to write the numbers of the page as JSON.
+    objects : bool, default True
+        Whether ids and values of single objects may be in the page, and in the JSON.
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
-        ``versions``, ``title``, ``stability``, ``columns``, ``n_refits``, ``random_state``.
+        ``versions``, ``title``, ``command``, ``stability``, ``cluster_stability``, ``columns``, ``profile``,
+        ``n_refits``, ``random_state``.
 
     Returns
     -------
@@ -77,6 +85,8 @@ def build(
         raise TypeError("consensus of report.build must be a fitted estimator. Got None. Fit one to the ensemble.")
     else:
         summary = summarize(ensemble, consensus, **details)
+    if not objects:
+        summary = without_objects(summary)
     page = render(summary)
     if json_path is not None:
         with atomic_write(json_path, encoding="utf-8", errors="backslashreplace") as file:
@@ -112,6 +122,76 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> report.render(report.summarize(ensemble, consensus))[:15]
     '<!DOCTYPE html>'
     """
+    summary = _readable(summary)
+    with figure_style():
+        sections = sections_of(summary)
+    data = data_of_objects(summary, sections)
+    return page_of(summary["title"], headline(summary), facts(summary), sections, data)
+
+
+def save_figures(
+    summary: Mapping[str, Any],
+    folder: str | PathLike[str],
+    formats: Sequence[str] = ("svg",),
+    *,
+    overwrite: bool = True,
+) -> list[Path]:
+    """Each figure of the page of a summary as files of their own.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` returned, as it is or read back from JSON.
+    folder : path
+        Where to write; it is made if need be. The files are called by what they show: ``points.svg``.
+    formats : sequence of str, default ("svg",)
+        "svg", "png" or "pdf": one file per figure and format.
+    overwrite : bool, default True
+        Whether files of other content may be replaced.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files, in the order of the page.
+
+    Raises
+    ------
+    ValueError
+        If it is not a summary, or a format is none of these.
+    FileExistsError
+        If there is a file of other content, and ``overwrite`` is False.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ensemblage import Ensemble, KMeansConsensus, report
+    >>> ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
+    >>> consensus = KMeansConsensus(n_clusters=2, random_state=0).fit(ensemble)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = report.save_figures(report.summarize(ensemble, consensus), folder, ["png"])
+    >>> [file.name for file in files]
+    ['confidence.png', 'matrix.png', 'agreement.png']
+    """
+    if unknown := [name for name in formats if name not in FORMATS]:
+        raise ValueError(f"formats must be among {', '.join(FORMATS)}. Got {shown(unknown[0])}. Choose of these.")
+    summary = _readable(summary)
+    with figure_style():
+        pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
+        drawn = {name: figure for picture in pictures for name, figure in picture.figures.items()}
+        wanted = list(dict.fromkeys(formats))
+        files = {Path(folder) / f"{name}.{of}": figure_bytes(drawn[name], of) for name in drawn for of in wanted}
+    for path, content in files.items():
+        if not overwrite and path.exists() and path.read_bytes() != content:
+            raise FileExistsError(EEXIST, "It is another file. Move it away, or add --overwrite", str(path))
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for path, content in files.items():
+        with atomic_write(path, "wb") as file:
+            file.write(content)
+    return list(files)
+
+
+def _readable(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A summary of this version's keys."""
     if not isinstance(summary, Mapping):
         raise TypeError(f"A summary must be one that report.summarize made. Got {shown(summary)}. Make one.")
     if summary.get("format") != FORMAT:
@@ -124,20 +204,7 @@ def render(summary: Mapping[str, Any]) -> str:
             f"A summary must be of a schema that this version knows, at most {SCHEMA}. Got {summary['schema']!r}. "
             "Use the version of ensemblage that made it, or a newer one."
         )
-    if "evidence" not in summary:
-        summary = of_first_schema(summary)
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
-    with figure_style():
-        sections = sections_of(summary)
-    return environment.get_template("report.html").render(
-        title=summary["title"],
-        headline=headline(summary),
-        facts=facts(summary),
-        sections=sections,
-        version=__version__,
-    )
+    return of_first_schema(summary) if "evidence" not in summary else summary
 
 
 def to_json(summary: Mapping[str, Any]) -> str:

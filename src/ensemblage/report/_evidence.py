@@ -33,14 +33,22 @@ MOST_BRANCHES = 200
 MOST_SPLITS = 200
 
 
-def evidence_sections(summary: Summary) -> list[Section]:
-    """The sections on what the method found on its way: parts of the same section stand together."""
+def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
+    """The sections on what the method found on its way: parts of the same section stand together.
+
+    Either those on the number of clusters, or the others.
+    """
     sections: dict[str, Section] = {}
-    for record in map(evidence_from_dict, summary["evidence"]):
+    records = map(evidence_from_dict, summary["evidence"])
+    for record in (record for record in records if isinstance(record, Lifetimes) == how_many):
         part = part_of(record, summary)
         known = sections.get(part.title, Section(part.title))
-        both = ([*getattr(known, of), *getattr(part, of)] for of in ("sentences", "pictures", "tables"))
-        sections[part.title] = Section(part.title, *both)
+        sections[part.title] = Section(
+            part.title,
+            [*known.sentences, *part.sentences],
+            [*known.pictures, *part.pictures],
+            [*known.tables, *part.tables],
+        )
     return [section for section in sections.values() if section.sentences or section.pictures]
 
 

@@ -1,7 +1,7 @@
 """What a page is made of: sections of sentences, figures and tables, free of HTML."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from markupsafe import Markup
@@ -17,7 +17,16 @@ class ClusterCell:
     color: str
 
 
-Cell = str | ClusterCell
+@dataclass(frozen=True)
+class BarCell:
+    """A table cell with a number, and a bar as long as its share."""
+
+    text: str
+    color: str
+    share: float
+
+
+Cell = str | ClusterCell | BarCell
 
 
 @dataclass
@@ -29,6 +38,12 @@ class Picture:
     sentences: Sequence[str]
     wide: bool = False
     """Whether it takes the whole width of the page."""
+    more: Sequence[str] = ()
+    """How it is read, and what else is to say: folded away."""
+    name: str = ""
+    """What the script knows it by."""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    """What was drawn, by the names of their files in other formats."""
 
 
 @dataclass
@@ -44,6 +59,18 @@ class Table:
     """The columns that are text; the others are numbers."""
     wide: bool = False
     """Whether it takes the whole width of the page."""
+    name: str = ""
+    """What the script knows it by, if it is to put a table of all objects in its place."""
+
+
+@dataclass(frozen=True)
+class Copied:
+    """A text that readers take with them."""
+
+    title: str
+    text: str
+    is_code: bool = True
+    is_folded: bool = False
 
 
 @dataclass
@@ -54,6 +81,23 @@ class Section:
     sentences: Sequence[str] = ()
     pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
+    parts: Sequence["Section"] = ()
+    """Sections of a section, below what it says itself."""
+    terms: Sequence[tuple[str, str]] = ()
+    """Words of the field with what they mean: folded away."""
+    more: Sequence[str] = ()
+    """Sentences that are folded away."""
+    copied: Sequence[Copied] = ()
+    """Texts that are to be taken along as they are."""
+    name: str = ""
+    """The anchor of the section; one that has it is in the table of contents."""
+
+
+def pictures_of(section: Section) -> Iterator[Picture]:
+    """The pictures of a section and of its parts."""
+    yield from section.pictures
+    for part in section.parts:
+        yield from pictures_of(part)
 
 
 def cluster_cell(cluster: int) -> ClusterCell:

@@ -174,7 +174,7 @@ def again_section(summary: Summary) -> Section | None:
         for row in found["table"]
     ]
     columns = ["Cluster", "Verdict", "Mean Jaccard", "Recovered", "Dissolved", "Not drawn"]
-    table = Table("Is each cluster found again?", columns, rows, text=(0, 1), wide=True)
+    table = Table("Is each cluster found again?", columns, rows, text=(0, 1))
     ax = plotting.cluster_jaccards(
         np.array(found["jaccard"], dtype=np.float64), clusters=[row["cluster"] for row in found["table"]]
     )

@@ -12,7 +12,7 @@ from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS, certainty_of
 from ensemblage.metrics._density import labelled_members
 
-_LEAST_CERTAIN = 20
+_LEAST_CERTAIN = 50
 
 
 def between(ensemble: Ensemble, labels: NDArray[Any], weights: NDArray[np.float64]) -> float | None:

@@ -23,7 +23,10 @@ from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weig
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
+from ensemblage.report._made import references_of
 from ensemblage.report._number import found_again, number_shown
+from ensemblage.report._objects import objects_shown
+from ensemblage.report._profile import profile_of
 from ensemblage.report._ranking import plain, ranking_shown, short
 from ensemblage.report._shares import Placed, between
 from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
@@ -31,7 +34,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 4
+SCHEMA = 5
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -55,9 +58,11 @@ def summarize(
     settings: Mapping[str, Any] | None = None,
     versions: Mapping[str, str] | None = None,
     title: str = "Consensus clustering",
+    command: str | None = None,
     stability: Any = None,
     cluster_stability: Any = None,
     columns: Sequence[Sequence[str]] = (),
+    profile: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -86,12 +91,17 @@ def summarize(
         By default those of Python, ensemblage and the packages it computes with.
     title : str, default "Consensus clustering"
         First line of the page.
+    command : str, optional
+        What repeats the analysis, in a shell or in Python.
     stability : KChoice or MontiChoice, optional
         What `choose_k` or `choose_k_monti` returned for the same objects: its answer, curves and table are shown.
     cluster_stability : ClusterStability, optional
         What `stability.cluster_stability` returned for the clusters of the consensus: a verdict for each.
     columns : sequence of (column, role, reason, use), optional
         What was done with each column of the table that was clustered, as ``Preprocessor.columns_``.
+    profile : Profile, optional
+        What `ensemblage.profile` returned for the same objects: what describes each cluster. Default: that of the
+        features, where there are some, of at most 50 million cells.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -103,9 +113,10 @@ def summarize(
     -------
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
-        ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``least_certain``,
-        ``columns``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw). Numbers that do
-        not exist are None.
+        ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
+        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
+        ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw).
+        Numbers that do not exist are None.
 
     Raises
     ------
@@ -154,13 +165,19 @@ def summarize(
     shown, points = rows_shown(ensemble, labels, seed), None
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
     records, entropy = _records(ensemble, method, shown, drawn_points)
+    objects, rows = objects_shown(names, placed, points_chosen(labels, seed))
     if coordinates is not None:
-        points = {**points_shown(coordinates, labels, placed.confidence, drawn_points), "entropy": entropy}
+        points = {
+            **points_shown(coordinates, labels, placed.confidence, drawn_points),
+            "entropy": entropy,
+            "rows": rows,
+        }
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     return {
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
+        "command": None if command is None else str(command),
         "data": _data(ensemble, coordinates),
         "consensus": _consensus(ensemble, consensus, placed, weights),
         "clusters": _clusters(ensemble, placed, weights),
@@ -168,12 +185,16 @@ def summarize(
         "choice": choice_of_k(records, ensemble, method, refits, seed),
         **number_shown(stability, labels),
         "found_again": found_again(cluster_stability),
+        "profile": profile_of(profile, consensus, features, names),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
         "evidence": [record.to_dict() for record in map(drawable, records) if record is not None],
+        "objects_shown": True,
+        "objects": objects,
         "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
+        "references": references_of([consensus, *_several(ranking)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),

@@ -3,11 +3,13 @@
 import io
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
 from ensemblage.report._layout import Picture
 
@@ -24,8 +26,12 @@ _STYLE = {
     "xtick.color": "#424a53",
     "ytick.color": "#424a53",
     "axes.linewidth": 0.8,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
 }
 _NO_METADATA: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_NO_DATES: dict[str, Any] = dict.fromkeys(("Creator", "Producer", "CreationDate"))
+FORMATS = ("svg", "png", "pdf")
 _PAGE_STYLE = re.compile(r"<style type=.*?</style>", re.DOTALL)
 _TAG = re.compile(r"<[a-zA-Z][^>]*>")
 _ID = re.compile(r'\bid="([^"]*)"')
@@ -43,20 +49,45 @@ def figure_style() -> Iterator[None]:
         yield
 
 
-def picture(title: str, ax: "Axes", name: str, *sentences: str) -> Picture:
+def picture(title: str, ax: "Axes", name: str, *sentences: str, more: Sequence[str] = ()) -> Picture:
     """The ax's figure, with ids that start with ``name``, and what it says of these data."""
-    return Picture(title, to_svg(ax, name), sentences)
+    return Picture(title, to_svg(ax, name), sentences, more=more, name=name, figures={name: ax.figure})
+
+
+def places_in_figure(figure: "Figure", xy: NDArray[np.float64]) -> tuple[list[int], list[int]]:
+    """Where points of its first ax are in a figure that was drawn: ten thousandths of its width, and from the top."""
+    ax = figure.axes[0]
+    places = (ax.transData + figure.transFigure.inverted()).transform(xy)
+    x, y = np.rint(10_000 * places).astype(int).T
+    return x.tolist(), (10_000 - y).tolist()
 
 
 def to_svg(ax: "Axes", name: str) -> Markup:
     """The ax's figure as an ``<svg>`` element whose ids start with ``name``."""
-    buffer = io.StringIO()
-    cast("Figure", ax.figure).savefig(buffer, format="svg", dpi=144, metadata=_NO_METADATA)
+    buffer, figure = io.StringIO(), cast("Figure", ax.figure)
+    _lay_out(figure)
+    figure.savefig(buffer, format="svg", dpi=144, metadata=_NO_METADATA)
     text = buffer.getvalue()
     text = _PAGE_STYLE.sub("", text[text.index("<svg") :])
     used = {a or b for a, b in _REFERENCE.findall(text)}
     # Matplotlib has escaped every text in it.
     return Markup(_TAG.sub(lambda tag: _own_ids(tag.group(), name, used), text))
+
+
+def figure_bytes(figure: "Figure", name: str) -> bytes:
+    """The content of a file of a figure, on white; the same for the same numbers."""
+    buffer = io.BytesIO()
+    metadata: dict[str, Any] = {"svg": _NO_METADATA, "png": {"Software": None}, "pdf": _NO_DATES}[name]
+    figure.savefig(buffer, format=name, dpi=200, facecolor="white", metadata=metadata)
+    return buffer.getvalue()
+
+
+def _lay_out(figure: "Figure") -> None:
+    """Place the axes once: to save a figure that lays itself out would draw it twice."""
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        figure.set_layout_engine(None)
 
 
 def _own_ids(tag: str, name: str, used: set[str]) -> str:

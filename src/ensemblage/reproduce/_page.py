@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from ensemblage._version import __version__
 from ensemblage.files._text import listed
 from ensemblage.report._layout import Cell as ShownCell
 from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted
+from ensemblage.report._page import page_of
 from ensemblage.report._svg import to_svg
 from ensemblage.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
@@ -39,20 +39,16 @@ def render(
     outcomes: Sequence[Outcome], facts: Sequence[tuple[str, str]], settings: Mapping[str, str], notes: Sequence[str]
 ) -> str:
     """The page, as HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(loader=PackageLoader("ensemblage.report"), autoescape=True, undefined=StrictUndefined)
     sections = [
         _overview(outcomes),
         *(s for o in outcomes for s in _paper_sections(o)),
         _notes(outcomes, settings, notes),
     ]
-    return environment.get_template("report.html").render(
+    return page_of(
         title=f"Reproduction of {listed([outcome.paper.name.capitalize() for outcome in outcomes])}",
         headline=_headline(outcomes),
         facts=facts,
         sections=sections,
-        version=__version__,
     )
 
 
@@ -159,7 +155,7 @@ def _cell(cell: Cell | None, digits: int) -> ShownCell:
         return ""
     swatch = Markup('<span class="swatch" title="{}" style="background: {}"></span>')
     judged = swatch.format(cell.verdict, COLORS[cell.verdict]) if cell.verdict else ""
-    below = Markup('<span style="color: #57606a">{}{}</span>').format(judged, published_text(cell, digits) or "–")
+    below = Markup('<span style="color: var(--soft)">{}{}</span>').format(judged, published_text(cell, digits) or "–")
     return Markup("{}<br>{}").format(ours_text(cell, digits), below)
 
 

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.tables._column import Column
-from ensemblage.tables._encoding import ColumnUse, Encoded, Options, column_uses, fit_encoding, planned_columns
+from ensemblage.tables._encoding import (
+    ColumnUse,
+    Encoded,
+    Encoding,
+    Options,
+    column_uses,
+    fit_encoding,
+    planned_columns,
+)
 from ensemblage.tables._gower import gower_distances
 from ensemblage.tables._roles import assign_roles
 
@@ -44,6 +52,10 @@ class Features:
     """Gower's, in all columns that are no id and no known classes."""
     rows: NDArray[np.intp] | None = None
     """(n,) rows of the table; None: all."""
+    table: Table | None = None
+    """What the features were made from, those rows alone."""
+    encoding: Encoding | None = None
+    """How the columns became ``X`` and ``members``."""
 
 
 def features_of(
@@ -100,6 +112,8 @@ def features_of(
         n_columns,
         partial(gower_distances, table, columns, dates=chosen.dates),
         rows,
+        table,
+        encoding,
     )
 
 

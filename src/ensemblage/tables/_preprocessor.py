@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._constraints import Constraints, Flag, Mapped, Number, Words
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.labels._arrays import as_frame
+from ensemblage.tables._categories import levels_of
 from ensemblage.tables._encoding import (
     CATEGORIES,
     DATES,
@@ -30,6 +31,7 @@ from ensemblage.tables._encoding import (
     listed,
     transformer_of,
 )
+from ensemblage.tables._features import Features
 from ensemblage.tables._gower import gower_distances
 from ensemblage.tables._read import read_table
 from ensemblage.tables._roles import assign_roles
@@ -269,24 +271,55 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             raise TypeError(f"X must be what {type(self).__name__} was fitted to: {fitted}. Got {type(X).__name__}.")
         if table is None or self._encoding is None:
             return None
-        lost = [column.name for column in self._encoding.columns if column.name not in table.names]
+        lost = [repr(column.name) for column in self._encoding.columns if column.name not in table.names]
         if lost:
-            raise ValueError(f"X must have the columns that were fitted. It has no {lost[0]!r}. Add it.")
+            it = "it" if len(lost) == 1 else "them"
+            raise ValueError(f"X must have the columns that were fitted. It has no {listed(lost)}. Add {it}.")
         return table
 
     def _fit_table(self, X: Any, table: Table) -> NDArray[np.float64]:
         roles = assign_roles(table, None, None, (), guess_id=True)
         options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
         encoding, features = fit_encoding(table, roles.rest, options)
+        self._set(encoding, table.names, encoding.uses, (*table.notes, *roles.notes, *encoding.notes))
+        return features
+
+    def _set(self, encoding: Encoding, names: Sequence[str], uses: list[ColumnUse], notes: tuple[str, ...]) -> None:
+        """What a table with columns of these names was fitted to."""
         self._encoding: Encoding | None = encoding
-        self.feature_names_in_ = np.array(table.names, dtype=object)
-        self.n_features_in_ = len(table.names)
-        self.columns_, self.transformer_ = encoding.uses, encoding.transformer
-        self.notes_ = (*table.notes, *roles.notes, *encoding.notes)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
+        self.columns_, self.transformer_ = uses, encoding.transformer
+        self.notes_ = notes
         self.members_: list[str] = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
         self._names = encoding.names
-        return features
+
+    @classmethod
+    def _of(cls, features: Features, roles: Mapping[str, str] | None) -> Self:
+        """The one that makes these features of their table."""
+        encoding = features.encoding
+        if encoding is None:
+            raise TypeError("Features must be those of a table.")
+        made = cls(**encoding.options._asdict(), roles=roles)
+        made._set(encoding, [use.column for use in features.columns], features.columns, features.notes)
+        return made
+
+    def _unseen(self, table: Table) -> dict[str, list[str]]:
+        """By column the categories of new objects that were not fitted."""
+        kinds = ("category", "member", "ordered")
+        columns = [] if self._encoding is None else [c for c in self._encoding.columns if c.kind in kinds]
+        unseen = {c.name: [level for level in levels_of(table[c.name]) if level not in c.levels] for c in columns}
+        return {name: levels for name, levels in unseen.items() if levels}
+
+    def _complete_rows(self, table: Table) -> NDArray[np.intp]:
+        """The rows of a table in which no number is missing that is not filled."""
+        given = self._encoding
+        if given is None or given.options.impute is not None:
+            return np.arange(len(table))
+        numbers = [c.values(table) for c in given.columns if c.kind not in ("category", "member")]
+        missing = [np.isnan(values) for of_column in numbers for values in of_column.values()]
+        return np.flatnonzero(~np.any(missing, axis=0)) if missing else np.arange(len(table))
 
     def _fit_array(self, X: Any) -> Any:
         X = self._validated(X, reset=True)

@@ -1,0 +1,165 @@
+"""New objects in the clusters that an earlier command found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import ConsensusClustering, Ensemble, load
+from ensemblage.cli._folder import ENSEMBLE, MODEL, finished_files
+from ensemblage.cli._labels import write_labels
+from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._show import certainty_text, show_lines
+from ensemblage.cli._source import READING, Source
+from ensemblage.cli._tell import tell, tell_notes
+from ensemblage.consensus import Assignment
+from ensemblage.consensus._assignment import BY_RULE
+from ensemblage.metrics._certainty import VERDICTS
+from ensemblage.report._layout import counted
+from ensemblage.tables import Table, base_name, code_columns
+from ensemblage.tables._encoding import listed
+from ensemblage.tables._formats import WORKBOOKS
+from ensemblage.tables._roles import assign_roles
+from ensemblage.tables._typed import TYPED
+
+ID_USE = "id of the rows"
+"""What `columns_` says of the column that names the objects."""
+MOST_NAMED = 3
+"""Categories that a note names."""
+
+
+class Placed(NamedTuple):
+    """An assignment by the names that a fitted consensus has."""
+
+    labels_: NDArray[np.int32]
+    confidence_: NDArray[np.float64]
+    runner_up_: NDArray[np.int32]
+    cluster_numbers_: NDArray[np.int64]
+
+
+def assign_objects(
+    folder: Path, new: Path, output: Path, overwrite: bool, n_jobs: int, id_column: str | None, **reading: Any
+) -> None:
+    """Do what ``ensemblage assign`` does."""
+    check_suffix(output, ".csv")
+    check_free(output, overwrite)
+    record = finished_files(folder, MODEL, ENSEMBLE)
+    model = load(folder / MODEL)
+    source = Source(new, reading=_reading(new, reading, record))
+    table = source.table(source.read())
+    tell_notes(new.name, table.notes)
+    is_run = isinstance(model, ConsensusClustering)
+    if not is_run and record["command"] == "run":
+        raise ValueError(
+            f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) cannot. "
+            "Do the run again with another --generator."
+        )
+    known = _id_of(model) if is_run else record.get("id-column")
+    ids = _ids(table, id_column, known)
+    found = _of_features(model, table, n_jobs) if is_run else _of_labels(model, table, folder, new.name)
+    write_labels(output, ids, Placed(found.labels, found.confidence, found.runner_up, model.cluster_numbers_))
+    show_lines(_lines(found, model.cluster_numbers_, output))
+
+
+def _reading(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    """How the file is read: as it is said; else as the file of the run was, where it is a text file too."""
+    names = {"has_header": "header"}
+    as_before = {name: record.get(names.get(name, name)) for name in READING}
+    suffix = base_name(new).rpartition(".")[2].lower()
+    of_text = ("encoding", "delimiter", "decimal")
+    if f".{suffix}" in (*WORKBOOKS, *TYPED):
+        as_before |= dict.fromkeys(of_text)
+    if f".{suffix}" not in WORKBOOKS:
+        as_before["sheet"] = None
+    said = {name: value for name, value in given.items() if value is not None}
+    return {**{name: value for name, value in as_before.items() if value is not None}, **said}
+
+
+def _id_of(model: ConsensusClustering) -> str | None:
+    """The column that named the objects of the run."""
+    return next((use.column for use in model.preprocessor_.columns_ if use.use == ID_USE), None)
+
+
+def _ids(table: Table, given: str | None, known: str | None) -> list[str]:
+    """What the objects are called: by the column that was said, or that of the run, or the numbers of the rows."""
+    name = known if given is None and known in table.names else given
+    return assign_roles(table, name, None, (), guess_id=False).ids
+
+
+def _of_features(model: ConsensusClustering, table: Table, n_jobs: int) -> Assignment:
+    """Where the rows of a table belong; -1 where numbers are missing that the run did not fill."""
+    for part in (model.generator_, model.consensus_):
+        if part is not None and "n_jobs" in part.get_params():
+            part.set_params(n_jobs=n_jobs)
+    preprocessor = model.preprocessor_
+    known = preprocessor._known_table(table)
+    fitted, used = set(preprocessor.feature_names_in_), {c.name for c in preprocessor._encoding.columns}
+    extra = [repr(name) for name in known.names if name not in fitted]
+    if extra:
+        tell(
+            f"{table.source}: not used, for the run did not have {'them' if len(extra) > 1 else 'it'}: {listed(extra)}"
+        )
+    for name, levels in preprocessor._unseen(known).items():
+        shown = ", ".join(map(repr, levels[:MOST_NAMED])) + (", ..." if len(levels) > MOST_NAMED else "")
+        tell(f"{table.source}: column {name!r} has categories that the run did not have: {shown}")
+    rows = preprocessor._complete_rows(known)
+    if len(rows) == len(known):
+        found: Assignment = model.assign(known)
+        return found
+    tell(
+        f"{table.source}: {counted(len(known) - len(rows), 'row')} with missing values in "
+        f"{counted(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
+    )
+    return _in_rows(model.assign(known.take(rows)) if len(rows) else None, rows, len(known))
+
+
+def _in_rows(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assignment:
+    """The assignment of some of n rows as one of all."""
+    empty = np.full(n, -1, dtype=np.int32)
+    of_all = Assignment(empty, np.full(n, np.nan), empty.copy(), BY_RULE)
+    if found is None:
+        return of_all
+    for name in ("labels", "confidence", "runner_up"):
+        getattr(of_all, name)[rows] = getattr(found, name)
+    return replace(of_all, by=found.by)
+
+
+def _of_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:
+    """Where objects belong by their labels in the partitions that were combined."""
+    partitions = Ensemble.load(folder / ENSEMBLE).names
+    lost = [repr(column) for column in partitions if column not in table.names]
+    if lost:
+        raise ValueError(
+            f"{name} must have a column of labels for each partition that {folder} combined. It has no "
+            f"{listed(lost)}. Label the new objects by the same clusterings, or assign to the folder of a run."
+        )
+    missing = model._coding.missing
+    coded = code_columns([table[column] for column in partitions], missing)
+    found: Assignment = model.assign(Ensemble._of(coded, missing))
+    return found
+
+
+def _lines(found: Assignment, numbers: NDArray[np.int64], output: Path) -> Sequence[tuple[str, str]]:
+    n_clusters = len(numbers)
+    sizes = np.bincount(found.labels[found.labels >= 0], minlength=n_clusters).tolist()
+    given = "" if numbers.tolist() == list(range(n_clusters)) else f" {', '.join(map(str, numbers.tolist()))}"
+    n_none = int((found.labels < 0).sum())
+    none = f"; {n_none:,} in none" if n_none else ""
+    words = found.verdict
+    rule = "by the method's own rule for new objects"
+    association = "the cluster that the base clusterings join them with most often: the method has no rule of its own"
+    return [
+        ("objects", f"{len(found.labels):,}"),
+        (
+            "assigned",
+            f"{', '.join(f'{size:,}' for size in sizes)} to the {counted(n_clusters, 'cluster')}{given}{none}",
+        ),
+        ("certainty", certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])),
+        ("decided", rule if found.by == BY_RULE else association),
+        ("written", str(output)),
+    ]

@@ -1,0 +1,54 @@
+"""What describes the clusters, from the table that a command reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ensemblage.cli._source import Source, rows_of_members
+from ensemblage.profiles import Profile, profile
+from ensemblage.tables import Features, Members, Table, read_table
+from ensemblage.tables._roles import assign_roles
+
+
+def profile_of_features(features: Features, consensus: Any) -> Profile | None:
+    """From the values as they stand in the table that was clustered."""
+    if features.table is None:
+        return None
+    classes = {use.column for use in features.columns if use.use.startswith("known classes")}
+    table = _without(features.table, {*classes, features.id_column})
+    if not table.columns:
+        return None
+    return profile(
+        consensus,
+        table,
+        ids=features.ids,
+        features=features.X if features.X.shape[1] else None,
+        clustered=[use.column for use in features.columns if use.use.startswith("used")],
+    )
+
+
+def profile_of_table(path: Path, members: Members, source: Source, consensus: Any) -> Profile:
+    """From another table of the objects of an ensemble."""
+    table = read_table(path, keep_empty=True)
+    id_column = members.id_column if members.id_column in table.names else None
+    roles = assign_roles(table, id_column, None, (), guess_id=True)
+    rows = rows_of_members(roles.ids, roles.id_column, path.name, members, source.path.name)
+    table = table if np.array_equal(rows, np.arange(len(table))) else table.take(rows)
+    kept = _without(table, {source.truth_column, roles.id_column})
+    if not kept.columns:
+        raise ValueError(
+            f"{path.name} must have a column beside ids and known classes. It has none. Name another file."
+        )
+    return profile(consensus, kept, ids=members.ids)
+
+
+def _without(table: Table, names: Collection[str | None]) -> Table:
+    """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
+    kept = replace(table, columns=[column for column in table.columns if column.name not in names])
+    kept.__dict__["found_roles"] = {column.name: table.found_roles[column.name] for column in kept.columns}
+    return kept

@@ -1,0 +1,227 @@
+"""What can be done with every fitted consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ensemblage._figures import figure, page
+from ensemblage.consensus._saved import save_model
+from ensemblage.files._frames import backend_of, to_frame
+from ensemblage.metrics import verdicts
+from ensemblage.metrics._align import aligned_numbers
+
+
+class Model:
+    """A clusterer whose result can be kept, compared and shown."""
+
+    labels_: NDArray[np.int32]
+    confidence_: NDArray[np.float64]
+    runner_up_: NDArray[np.int32]
+    cohesion_: NDArray[np.float64]
+    n_clusters_: int
+    _cluster_numbers: NDArray[np.int64] | None = None
+
+    @property
+    def cluster_numbers_(self) -> NDArray[np.int64]:
+        """(n_clusters_,) what people call each cluster: its own number, unless `align` has found an older one."""
+        check_is_fitted(self)
+        return np.arange(self.n_clusters_) if self._cluster_numbers is None else self._cluster_numbers
+
+    def align(
+        self,
+        reference: ArrayLike | Any,
+        *,
+        ids: Sequence[Any] | None = None,
+        reference_ids: Sequence[Any] | None = None,
+    ) -> Self:
+        """Number the clusters as an earlier clustering does, as `align_labels` says.
+
+        ``cluster_numbers_`` are these numbers. ``labels_``, and all else that counts clusters from 0, follows their
+        order without gaps: it is the same as long as no cluster has come or gone.
+
+        Parameters
+        ----------
+        reference : array-like of int, shape (n_reference,)
+            Cluster of each object before; -1 in none.
+        ids, reference_ids : sequence, optional
+            Names of the objects that were fitted, and of those of the reference. Default: the same objects in the same
+            order.
+
+        Returns
+        -------
+        Self
+            With other numbers, in ``predict`` and ``assign`` too.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If no object is in both, ids repeat, or the reference has no numbers.
+
+        Examples
+        --------
+        >>> from ensemblage import KMeansConsensus
+        >>> model = KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [0, 0], [1, 1], [1, 0]])
+        >>> model.labels_
+        array([0, 0, 0, 1, 1], dtype=int32)
+        >>> model.align([1, 1, 1, 0, 0]).labels_
+        array([1, 1, 1, 0, 0], dtype=int32)
+        """
+        check_is_fitted(self)
+        clusters, found = aligned_numbers(self.labels_, reference, ids, reference_ids)
+        # A method may have clusters without objects: their numbers are the last ones.
+        numbers = found.max() + 1 + np.arange(self.n_clusters_)
+        numbers[clusters.labels] = found
+        self._renumber(np.argsort(np.argsort(numbers)))
+        self._cluster_numbers = np.sort(numbers)
+        return self
+
+    def to_frame(self, X: Any = None, *, ids: Sequence[Any] | None = None) -> Any:
+        """The clusters of the objects and how sure they are, with the columns of the shell's labels.csv.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble, optional
+            What was fitted: a data frame says of which library the result is, the index of one of pandas becomes that
+            of the result.
+        ids : sequence, optional
+            Names of the objects. Default: the index of X, else numbers from 0.
+
+        Returns
+        -------
+        data frame
+            Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
+            ``id`` (not where the index says it), ``cluster`` (-1: none), ``confidence``, ``verdict``, ``runner_up``
+            (-1: none) and ``runner_up_share``, 1 − confidence.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If X or ids are of another number of objects.
+
+        Examples
+        --------
+        >>> from ensemblage import KMeansConsensus
+        >>> model = KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
+        >>> model.to_frame(ids=["a", "b", "c", "d"]).round(2)
+          id  cluster  confidence    verdict  runner_up  runner_up_share
+        0  a        0        0.83     border          1             0.17
+        1  b        0        0.83     border          1             0.17
+        2  c        1        1.00       core          0             0.00
+        3  d        1        0.60  undecided          0             0.40
+        """
+        check_is_fitted(self)
+        n, numbers = len(self.labels_), np.append(self.cluster_numbers_, -1)
+        names = list(ids) if ids is not None else self._ids(X)
+        for given, length in (("X", n if X is None else n_rows(X)), ("ids", n if names is None else len(names))):
+            if length != n:
+                raise ValueError(
+                    f"{given} of to_frame must be of the {n:,} objects that were fitted. Got {length:,}. Give these; "
+                    "assign tells of new ones."
+                )
+        runner_up = numbers[self.runner_up_]
+        columns = {
+            "id": list(range(n)) if names is None else names,
+            "cluster": numbers[self.labels_],
+            "confidence": self.confidence_,
+            "verdict": verdicts(self.confidence_).tolist(),
+            "runner_up": runner_up,
+            "runner_up_share": np.where(runner_up < 0, np.nan, 1 - self.confidence_),
+        }
+        backend = backend_of(X)
+        frame = to_frame(columns, backend)
+        index = getattr(X, "index", None)
+        return (
+            frame
+            if ids is not None or backend != "pandas" or index is None
+            else frame.drop(columns="id").set_index(index)
+        )
+
+    def _ids(self, X: Any) -> list[Any] | None:
+        """Names of the objects that a frame of pandas has."""
+        index = getattr(X, "index", None)
+        return None if index is None or callable(index) else list(index)
+
+    def plot(self, X: Any = None, kind: str | None = None, *, ax: Any = None) -> Any:
+        """A picture of what was found, see `plotting.model`.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble, optional
+            What was fitted: the features, or the label matrix.
+        kind : {"clusters", "certainty", "sizes", "coassociation", "dendrogram"}, optional
+            Default: "clusters" of features, else "certainty".
+        {ax}
+        """
+        return figure("model", self, X, kind, ax=ax)
+
+    def report(self, X: Any = None, path: str | PathLike[str] | None = None, **details: Any) -> Any:
+        """The page of the model, which shows itself in a notebook.
+
+        Parameters
+        ----------
+        X : array-like, data frame or Ensemble, optional
+            What was fitted: the features, which the page draws, or the label matrix, without which there is none.
+        path : path, optional
+            Where to write it, too.
+        **details
+            Keyword parameters of `report.summarize`: ``ids``, ``truth``, ``ranking``, ``title``, ...
+
+        Returns
+        -------
+        report.Report
+            Its ``html``, ``summary`` and ``save(path)``.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        TypeError, ValueError
+            As `report.summarize`; or if X is missing.
+        """
+        check_is_fitted(self)
+        made = page(self, X, **details)
+        if path is not None:
+            made.save(path)
+        return made
+
+    def _renumber(self, places: NDArray[np.int64]) -> None:
+        """Give cluster c the number ``places[c]``, a permutation."""
+        raise NotImplementedError
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted model to a .npz file, for `ensemblage.load`.
+
+        Its parameters and all that ``fit`` found, as arrays and JSON, without pickle; of ``progress`` nothing. What
+        ``predict`` needs of a generator is in there too: the training features, where new objects get the label of the
+        nearest one. The file is written under another name first and then renamed: it is never half written. One of
+        that name is replaced.
+
+        Parameters
+        ----------
+        path : path
+            Of the file, whose name ends in .npz.
+
+        Raises
+        ------
+        NotFittedError
+            If it is not fitted.
+        ValueError
+            If the name does not end so, or a part of it is of neither ensemblage nor scikit-learn.
+        """
+        check_is_fitted(self)
+        save_model(self, path)
+
+
+def n_rows(X: Any) -> int:
+    """How many objects an array, a frame or a list of rows has."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,0 +1,192 @@
+"""What describes the clusters: standardised means of many variables, distributions of a few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage._validation import check_numbers, shown
+
+from ._arrays import check_length
+from ._axes import Axes, axes_or_new, label_ticks, printable, without_frame
+from ._clusters import draw_boxes
+from ._colors import cluster_colors
+
+_STRONG = 2.0
+"""Standard deviations at which the colour is full."""
+_MOST_NUMBERS = 16
+"""Clusters of which the cells hold their numbers."""
+_LUMINANCE = (0.2126, 0.7152, 0.0722)
+_COLUMNS = 3
+_WIDTH, _HEIGHT, _MARGINS = 3.2, 2.2, (0.62, 0.42, 0.08, 0.3)
+"""Of a small figure, in inches: left, bottom, right, top."""
+
+
+def profile_heat_map(
+    z: ArrayLike, variables: Sequence[object], *, clusters: Sequence[object] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Standardised means of variables in clusters as colours: orange above the mean of all, purple below.
+
+    Each cell holds its number with its sign, where there are at most 16 clusters, else the sign where it is ½ or more.
+
+    Parameters
+    ----------
+    z : array-like of float, shape (m, k)
+        Mean of each variable in each cluster, minus that of all, in standard deviations. NaN is grey.
+    variables : sequence of m
+        Their names.
+    clusters : sequence of k, optional
+        Names of the clusters. Default: their numbers.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import profile_heat_map
+    >>> ax = profile_heat_map([[1.2, -0.6], [-0.4, 0.2]], ["alcohol", "hue"])
+    >>> [text.get_text() for text in ax.texts]
+    ['+1.2', '−0.6', '−0.4', '+0.2']
+    """
+    means = check_numbers(z, "z of profile_heat_map", ("m", "k"))
+    m, k = means.shape
+    check_length(variables, m, "variables of profile_heat_map")
+    check_length(clusters, k, "clusters of profile_heat_map")
+    ax = axes_or_new(ax, min(10.0, 3.2 + 0.5 * k), 1.6 + (0.24 if m <= 20 else 0.19) * m)
+    from matplotlib import colormaps
+
+    colors = colormaps.get_cmap("PuOr_r").with_extremes(bad="0.8")
+    image = ax.imshow(means, cmap=colors, vmin=-_STRONG, vmax=_STRONG, aspect="auto", interpolation="none")
+    bar = ax.figure.colorbar(image, ax=ax, location="bottom", extend="both", fraction=0.03, aspect=25)
+    bar.set_label("standard deviations from the mean of all", fontsize=8)
+    bar.ax.tick_params(labelsize=8)
+    is_dark = image.to_rgba(means)[..., :3] @ np.array(_LUMINANCE) < 0.5
+    for i, c in np.argwhere(np.isfinite(means)).tolist():
+        if text := _cell_text(float(means[i, c]), k):
+            color = "white" if is_dark[i, c] else "0.1"
+            ax.text(c, i, text, ha="center", va="center", fontsize=7.5, color=color, in_layout=False)
+    names = range(k) if clusters is None else clusters
+    label_ticks(ax, "x", range(k), list(names), most=40)
+    label_ticks(ax, "y", range(m), variables, most=60)
+    ax.tick_params(length=0, labelsize=8)
+    ax.spines[:].set_visible(False)
+    ax.set_xlabel("cluster", fontsize=8)
+    return ax
+
+
+def _cell_text(value: float, k: int) -> str:
+    """The number with its sign; of many clusters the sign of what is far from 0."""
+    if k > _MOST_NUMBERS:
+        return "" if abs(value) < 0.5 else "+" if value > 0 else "−"
+    return "0" if f"{value:+.1f}" in ("+0.0", "-0.0") else f"{value:+.1f}".replace("-", "−")
+
+
+def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
+    """Distribution of one variable in each cluster: boxes of a number, bars of the share of a category.
+
+    A box holds the middle half of a cluster's objects, its black line is the median, the thin line reaches from the 5 %
+    to the 95 % point.
+
+    Parameters
+    ----------
+    panel : mapping
+        ``variable`` and ``clusters``, their names; ``quantiles``, the 5, 25, 50, 75 and 95 % points of each cluster, or
+        ``level`` and ``shares``, a category and its share in each cluster; ``kind``, for a number "number", "date" for
+        days since 1970-01-01, or "ordered" for places among ``levels``.
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import variable_panel
+    >>> panel = {"variable": "smoker", "clusters": [0, 1], "level": "yes", "shares": [0.9, 0.2], "quantiles": None}
+    >>> [float(bar.get_height()) for bar in variable_panel(panel).patches]
+    [0.9, 0.2]
+    """
+    if not isinstance(panel, Mapping) or not {"variable", "clusters", "quantiles", "shares"} & panel.keys():
+        raise TypeError(
+            f"panel of variable_panel must be a dict of one variable. Got {shown(panel)}. See its docstring."
+        )
+    clusters, k = panel["clusters"], np.size(panel["clusters"])
+    check_length(clusters, k, "clusters of variable_panel")
+    ax = axes_or_new(ax, 3.4, 2.4)
+    numbers = np.array([c if isinstance(c, int) else i for i, c in enumerate(clusters)], dtype=np.int64)
+    x, colors = np.arange(k), cluster_colors(numbers)
+    title = printable(panel["variable"], 34)
+    if panel.get("quantiles") is None:
+        _draw_shares(ax, check_numbers(panel["shares"], "shares of variable_panel", (k,)), colors)  # None is NaN
+        title = f"{printable(panel['variable'], 24)}: {printable(panel['level'], 20)}"
+    else:
+        of = check_numbers(panel["quantiles"], "quantiles of variable_panel", (k, 5))  # None is NaN
+        draw_boxes(ax, x, of.T, colors)
+        ax.margins(y=0.06)
+        _name_values(ax, panel)
+    ax.set_title(title, fontsize=9, loc="left", parse_math=False)
+    label_ticks(ax, "x", x.tolist(), clusters, most=16)
+    ax.tick_params(labelsize=8)
+    ax.set_xlim(-0.6, k - 0.4)
+    return without_frame(ax)
+
+
+def _draw_shares(ax: Axes, shares: NDArray[np.float64], colors: NDArray[np.float64]) -> None:
+    bars = ax.bar(np.arange(len(shares)), np.nan_to_num(shares), width=0.7, color=colors)
+    if len(shares) <= 8:
+        ax.bar_label(bars, labels=["–" if np.isnan(s) else f"{100 * s:.0f}%" for s in shares], padding=1, fontsize=8)
+    ax.set_ylim(0, 1.12)
+    ax.set_yticks([0, 0.5, 1], labels=["0%", "50%", "100%"])
+
+
+def _name_values(ax: Axes, panel: Mapping[str, Any]) -> None:
+    """Ticks as dates, or as the categories that the numbers are places of."""
+    if panel.get("kind") == "date":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=3, maxticks=6)  # type: ignore[no-untyped-call]
+        ax.yaxis.set_major_locator(locator)
+        ax.yaxis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    elif panel.get("kind") == "ordered":
+        levels = panel["levels"]
+        label_ticks(ax, "y", range(len(levels)), [printable(level, 9) for level in levels], most=8)
+        ax.set_ylim(-0.5, len(levels) - 0.5)
+
+
+def _place(i: int, rows: int, columns: int) -> tuple[float, float, float, float]:
+    """Left, bottom, width and height of a panel as parts of the figure; an engine of layout takes longer."""
+    left, bottom, right, top = _MARGINS
+    x, y = _WIDTH * (i % columns) + left, _HEIGHT * (rows - 1 - i // columns) + bottom
+    wide, high = _WIDTH * columns, _HEIGHT * rows
+    return x / wide, y / high, (_WIDTH - left - right) / wide, (_HEIGHT - bottom - top) / high
+
+
+def variable_panels(panels: Sequence[Mapping[str, Any]]) -> list[Axes]:
+    """Distributions of several variables in each cluster, side by side: small multiples.
+
+    Parameters
+    ----------
+    panels : sequence of mapping
+        Those of `variable_panel`.
+
+    Returns
+    -------
+    list of matplotlib Axes
+        One for each, in one new figure.
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import variable_panels
+    >>> panel = {"variable": "hue", "clusters": [0], "quantiles": [[0.8, 0.9, 1, 1.1, 1.2]], "shares": None}
+    >>> [ax.get_title(loc="left") for ax in variable_panels([panel, panel])]
+    ['hue', 'hue']
+    """
+    from matplotlib.figure import Figure
+
+    if isinstance(panels, Mapping | str) or not isinstance(panels, Sequence) or not panels:
+        raise TypeError(f"panels of variable_panels must be a list of dicts. Got {shown(panels)}. See variable_panel.")
+    columns = min(_COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(_WIDTH * columns, _HEIGHT * rows))
+    axes = [figure.add_axes(_place(i, rows, columns)) for i in range(len(panels))]
+    drawn = [variable_panel(panel, ax=ax) for panel, ax in zip(panels, axes, strict=True)]
+    for ax in axes[-columns:]:
+        ax.set_xlabel("cluster", fontsize=8)
+    return drawn

@@ -1,0 +1,276 @@
+"""What describes each cluster: a record that shows itself as sentences, data frame, figures and HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._figures import figure
+from ensemblage._validation import check_choice, check_whole
+from ensemblage.files._frames import to_frame
+from ensemblage.profiles._compared import Compared, top_level
+from ensemblage.profiles._drawn import heat_map_of, panels_of
+from ensemblage.profiles._effects import Categories, benjamini_hochberg
+from ensemblage.profiles._tree import Rules
+from ensemblage.profiles._variables import Variable
+from ensemblage.profiles._words import (
+    LEAST_DELTA,
+    LEAST_V,
+    NOTHING,
+    percent_text,
+    value_text,
+)
+
+WIDE = 200
+"""Of more variables with an order, the page shows markers by rank-sum tests."""
+MOST_LINES = 40
+"""Clusters of which text and HTML tell."""
+
+
+class VariableRow(NamedTuple):
+    """One variable in one cluster against the rest."""
+
+    cluster: Any
+    """Label of the cluster."""
+    variable: str
+    kind: str
+    """"number", "date", "ordered" or "category"."""
+    n: int
+    """Objects of the cluster that have a value."""
+    n_missing: int
+    """Those that have none."""
+    value: str
+    """In words: the median of the cluster, or its category and the share."""
+    rest: str
+    """The same of all other clusters together."""
+    effect: float
+    """Cliff's delta, or Cramér's V; NaN where there is nothing to compare."""
+    measure: str
+    """"Cliff's delta" or "Cramér's V"."""
+    describes: bool
+    """Whether the effect is large enough to describe the cluster."""
+    clustered: bool
+    """Whether the variable helped to make the clusters."""
+    median: float = math.nan
+    """Of a number; of a date in days since 1970-01-01; of an ordered category its place. NaN of a category."""
+    q25: float = math.nan
+    q75: float = math.nan
+    median_rest: float = math.nan
+    cohens_d: float = math.nan
+    p_value: float = math.nan
+    """Of the rank-sum test: too small by construction where the clusters were made from the variable."""
+    p_adjusted: float = math.nan
+    """By Benjamini and Hochberg, for all variables of the cluster."""
+    category: str | None = None
+    """The category that the cluster has most of, compared with the rest; of yes and no always yes."""
+    share: float = math.nan
+    """Of the objects of the cluster that have it."""
+    share_rest: float = math.nan
+
+
+class ClusterProfile(NamedTuple):
+    """One cluster in words."""
+
+    cluster: Any
+    """Its label."""
+    size: int
+    share: float
+    """Of all objects."""
+    typical: str
+    """Id of the object with the smallest mean distance to the others; or nearest to their mean, see ``by_all``."""
+    by_all: bool
+    """Whether the typical object was compared with all others."""
+    border: list[str]
+    """Ids of up to three objects that are least sure of their place, the most doubtful first."""
+    drivers: str
+    """What describes it: "higher alcohol and proline, lower hue"."""
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile:
+    """What describes each cluster; `ensemblage.profile` makes it.
+
+    Attributes
+    ----------
+    clusters : list of ClusterProfile
+        One for each cluster, by its label.
+    rules : Rules or None
+        Of a shallow decision tree, with its accuracy.
+    left_out : dict of str to str
+        Columns that describe nothing, and why.
+    n_objects, n_unlabelled : int
+        All objects, and those that are in no cluster and left out.
+    border_by : str
+        What makes an object doubtful.
+    """
+
+    clusters: list[ClusterProfile]
+    rules: Rules | None
+    left_out: Mapping[str, str]
+    n_objects: int
+    n_unlabelled: int
+    border_by: str
+    _compared: Compared
+    _n_missing: NDArray[np.int64]
+    """(m, k)"""
+    _backend: str | None
+
+    @property
+    def sentences(self) -> list[str]:
+        """What describes each cluster, in a sentence."""
+        return [cluster.sentence for cluster in self.clusters]
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables, those first that describe some cluster best."""
+        return [self._compared.variables[j].name for j in self._compared.order()]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are so many numbers that markers are more use than a list of them."""
+        return self._compared.n_numbers > WIDE
+
+    def _row(self, j: int, c: int) -> VariableRow:
+        """Variable j in cluster c."""
+        v, of = self._compared.variables[j], self._compared.category(j)
+        found = self._of_number(j, c) if of is None else self._of_category(v, of, c)
+        cluster, missing = self.clusters[c].cluster, int(self._n_missing[j, c])
+        n = self.clusters[c].size - missing
+        return VariableRow(cluster, v.name, v.kind, n, missing, **found, clustered=v.clustered)
+
+    def _of_number(self, j: int, c: int) -> dict[str, Any]:
+        """What a row says of a variable with an order."""
+        v, found = self._compared.variables[j], self._compared.numbers
+        inside, rest, delta = found.quantiles[j, c].tolist(), found.rest[j, c].tolist(), float(found.delta[j, c])
+        return {
+            "value": value_text(inside[2], v.kind, v.levels),
+            "rest": value_text(rest[2], v.kind, v.levels),
+            "median": inside[2],
+            "q25": inside[1],
+            "q75": inside[3],
+            "median_rest": rest[2],
+            "effect": delta,
+            "measure": "Cliff's delta",
+            "cohens_d": float(found.cohens_d[j, c]),
+            "p_value": float(found.p_values[j, c]),
+            "p_adjusted": float(self._adjusted[j, c]),
+            "describes": abs(delta) >= LEAST_DELTA,
+        }
+
+    @staticmethod
+    def _of_category(v: Variable, of: Categories, c: int) -> dict[str, Any]:
+        """What a row says of a category."""
+        level = top_level(v, of, c)
+        share, share_rest, effect = float(of.shares[c, level]), float(of.rest[c, level]), float(of.cramers_v[c])
+        return {
+            "value": f"{v.levels[level]}: {percent_text(share)}",
+            "rest": f"{v.levels[level]}: {percent_text(share_rest)}",
+            "category": v.levels[level],
+            "share": share,
+            "share_rest": share_rest,
+            "effect": effect,
+            "measure": "Cramér's V",
+            "describes": effect >= LEAST_V,
+        }
+
+    @cached_property
+    def _adjusted(self) -> NDArray[np.float64]:
+        """(m, k) p-values of the numbers, adjusted in each cluster."""
+        return benjamini_hochberg(self._compared.numbers.p_values)
+
+    def _rows(self, c: int, most: int | None = None) -> list[VariableRow]:
+        """The variables of cluster c, the strongest effects first."""
+        order = np.argsort(-self._compared.strengths[:, c], kind="stable")
+        return [self._row(j, c) for j in order[:most].tolist()]
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per cluster and variable, the strongest effects of each cluster first.
+
+        Returns
+        -------
+        data frame
+            Of the library of X, or the first that is installed of pandas, polars and pyarrow; without any, a dict.
+        """
+        return self._frame([row for c in range(len(self.clusters)) for row in self._rows(c)])
+
+    def markers(self, most: int = 10) -> Any:
+        """The numbers that are higher in a cluster than in the rest, by rank-sum tests: of genes, its markers.
+
+        Parameters
+        ----------
+        most : int, default 10
+            For each cluster.
+
+        Returns
+        -------
+        data frame
+            The rows of `to_frame` with the smallest adjusted p-values, below .05, among those with a positive effect.
+            Descriptive: where the clusters were made from the variables, the p-values are too small by construction.
+        """
+        check_whole(most, "most of Profile.markers", 1)
+        return self._frame([row for c in range(len(self.clusters)) for row in self._marker_rows(c, most)])
+
+    def _marker_rows(self, c: int, most: int) -> list[VariableRow]:
+        """Up to ``most`` markers of cluster c."""
+        p, delta = self._adjusted[:, c], self._compared.numbers.delta[:, c]
+        found = np.flatnonzero((p < 0.05) & (delta > 0))
+        order = found[np.lexsort((-delta[found], self._compared.numbers.p_values[found, c]))]
+        return [self._row(j, c) for j in order[:most].tolist()]
+
+    def _frame(self, rows: Sequence[VariableRow]) -> Any:
+        return to_frame({name: [getattr(row, name) for row in rows] for name in VariableRow._fields}, self._backend)
+
+    def plot(self, kind: str = "heat map", *, ax: Any = None) -> Any:
+        """Draw the clusters by their variables.
+
+        Parameters
+        ----------
+        kind : {"heat map", "variables"}, default "heat map"
+            Standardised means of up to 40 variables; or boxes and bars of the six that describe the clusters best.
+        ax : matplotlib Axes, optional
+            Where to draw the heat map; by default, and always the variables, a new figure.
+
+        Returns
+        -------
+        matplotlib Axes or list of them
+            The ax of the heat map; those of the variables.
+        """
+        check_choice(kind, "kind of Profile.plot", ("heat map", "variables"))
+        names = [cluster.cluster for cluster in self.clusters]
+        if kind == "variables":
+            return figure("variable_panels", panels_of(self._compared, names))
+        shown = heat_map_of(self._compared, names)
+        return figure("profile_heat_map", shown["z"], shown["variables"], clusters=shown["clusters"], ax=ax)
+
+    def __repr__(self) -> str:
+        k, m = len(self.clusters), len(self._compared.variables)
+        head = f"{type(self).__name__}: {k:,} cluster{'s' * (k != 1)}, {m:,} variable{'s' * (m != 1)}"
+        return "\n".join([head, *self.sentences[:MOST_LINES], *[f"… {k - MOST_LINES:,} more"] * (k > MOST_LINES)])
+
+    def _repr_html_(self) -> str:
+        head = ("Cluster", "Objects", "Share", "What describes it", "Typical", "At the border")
+        lines: list[tuple[Any, ...]] = [
+            (c.cluster, f"{c.size:,}", percent_text(c.share), c.drivers, c.typical, ", ".join(c.border))
+            for c in self.clusters[:MOST_LINES]
+        ]
+        left = len(self.clusters) - MOST_LINES
+        lines += [(f"… {left:,} more",)] * (left > 0)
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in line)}</tr>" for line in lines)
+        names = "".join(f"<th>{name}</th>" for name in head)
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def sentence_of(cluster: Any, size: int, share: float, drivers: str, k: int) -> str:
+    """A cluster in a sentence."""
+    subject = f"Cluster {cluster} ({size:,} object{'s' * (size != 1)}, {percent_text(share)})"
+    if k == 1:
+        return f"{subject}: there is no other cluster to compare it with."
+    return f"{subject}: {drivers}." if drivers else f"{subject}: {NOTHING}"

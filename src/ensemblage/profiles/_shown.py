@@ -1,0 +1,52 @@
+"""A profile as plain numbers and strings that JSON can hold: what a page shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ensemblage.profiles._compared import label_of, plain
+from ensemblage.profiles._drawn import heat_map_of, panels_of
+from ensemblage.profiles._record import Profile, VariableRow
+from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
+
+MOST_ROWS, MOST_MARKERS, MOST_CLUSTERS_TABLED = 8, 10, 200
+"""Variables and markers of each cluster in tables; clusters there."""
+ROW = (
+    *("variable", "kind", "n", "n_missing", "value", "rest", "q25", "q75", "effect", "measure", "cohens_d"),
+    *("p_adjusted", "clustered", "describes"),
+)
+
+
+def profile_shown(profile: Profile) -> dict[str, Any]:
+    """All that the page shows of a profile. Ids of objects are in ``typical`` and ``border`` of the clusters alone."""
+    labels, rules = [label_of(cluster.cluster) for cluster in profile.clusters], profile.rules
+    return {
+        "clusters": [
+            {
+                **profile.clusters[c]._asdict(),
+                "cluster": labels[c],
+                "rows": [_row(row) for row in profile._rows(c, MOST_ROWS)],
+                "markers": [_row(row) for row in profile._marker_rows(c, MOST_MARKERS)] if profile.is_wide else [],
+            }
+            for c in range(len(labels))[:MOST_CLUSTERS_TABLED]
+        ],
+        "n_clusters": len(labels),
+        "n_objects": profile.n_objects,
+        "n_unlabelled": profile.n_unlabelled,
+        "n_variables": len(profile.variables),
+        "left_out": dict(profile.left_out),
+        "border_by": profile.border_by,
+        "least": {"delta": LEAST_DELTA, "v": LEAST_V},
+        "heat_map": heat_map_of(profile._compared, labels),
+        "panels": panels_of(profile._compared, labels),
+        "rules": None
+        if rules is None
+        else {
+            **{name: plain(value) for name, value in vars(rules).items() if name != "rules"},
+            "rules": [{**rule._asdict(), "cluster": label_of(rule.cluster)} for rule in rules.rules],
+        },
+    }
+
+
+def _row(row: VariableRow) -> dict[str, Any]:
+    return {name: plain(getattr(row, name)) for name in ROW}

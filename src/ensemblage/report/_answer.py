@@ -1,0 +1,298 @@
+"""The answer in two sentences, its certainty in words; and the clusters: how large, and how sure each is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ensemblage import plotting
+from ensemblage.files._text import listed
+from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
+from ensemblage.plotting import PALETTE
+from ensemblage.report._layout import BarCell, Cell, Picture, Section, Table, cluster_cell, counted, number, percent
+from ensemblage.report._profile import profile_section
+from ensemblage.report._svg import picture
+
+Summary = Mapping[str, Any]
+
+_EQUAL = 1e-9
+_MOST_LISTED = 8
+_MOST_DRAWN, _MOST_TABLED = 200, 1_000
+"""Clusters in a figure, and rows of their table: the largest."""
+_FINER = 1.25
+"""Partitions with so many times the clusters of the consensus split what belongs together."""
+_LEVELS = ("certain", "fairly certain", "only partly certain", "uncertain")
+_MOST_UNDECIDED = (0.05, 0.15, 0.4)
+"""Largest share of undecided objects of each level but the last."""
+_LEAST_CORE = 0.75
+"""Least share of core objects of an answer that is certain."""
+_LEVEL_OF_CLUSTER = {"doubtful": 2, "unstable": 3}
+"""What a cluster that is not found again makes of the answer at most."""
+
+TERMS = (
+    (
+        "Certainty (confidence)",
+        (
+            "Of an object: how much more the clusterings place it with its own cluster than with the one that fits "
+            "best among the others. 1: no clustering speaks for another cluster. ½: torn between two. It is no "
+            "probability of being right."
+        ),
+    ),
+    (
+        "Core, border, undecided",
+        (
+            "The verdicts on an object. Core: the clusterings put it with its cluster nine times as often as with any "
+            "other; border: twice as often; undecided: less."
+        ),
+    ),
+    ("Next best (runner-up)", "The cluster where an object would go, were it not in its own."),
+)
+
+
+def headline(summary: Summary) -> str:
+    """The answer in one line."""
+    return f"{counted(len(summary['clusters']), 'cluster')} in {counted(summary['data']['n_objects'], 'object')}"
+
+
+def facts(summary: Summary) -> list[tuple[str, str]]:
+    """The few numbers at the top of the page: what they are, and the numbers."""
+    data, truth = summary["data"], summary["truth"]
+    found = [("objects", f"{data['n_objects']:,}")]
+    if data["n_features"]:
+        found.append(("features", f"{data['n_features']:,}"))
+    found += [("clusters", f"{len(summary['clusters']):,}"), *_shares_of_verdicts(summary)]
+    return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
+
+
+def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
+    words = verdicts_of(summary)
+    if words is None:
+        return [("mean cohesion", number(summary["consensus"]["mean_confidence"], 2))]
+    total = max(1, sum(words.values()))
+    return [
+        ("firmly placed (core)", percent(words["core"] / total)),
+        ("undecided", percent(words["undecided"] / total)),
+    ]
+
+
+def verdicts_of(summary: Summary) -> dict[str, int] | None:
+    """Core, border and undecided objects; None of an older summary, whose confidence is the cohesion of today."""
+    if "mean_cohesion" not in summary["consensus"]:
+        return None
+    return {word: sum(cluster["verdicts"][word] for cluster in summary["clusters"]) for word in VERDICTS}
+
+
+def answer_section(summary: Summary) -> Section:
+    """What was found, and how certain it is; details folded away."""
+    sentences = [*_without_structure(summary), " ".join([_what_was_found(summary), *_how_certain(summary)])]
+    more = [_what_was_combined(summary), *_why_these(summary), *_how_sure(summary)]
+    terms = () if verdicts_of(summary) is None else TERMS
+    return Section("The answer", sentences, more=more, terms=terms, name="answer")
+
+
+def _without_structure(summary: Summary) -> Iterator[str]:
+    """First of all, that there may be no clusters."""
+    found = summary.get("number")
+    if found and not found["structure"]["found"]:
+        yield found["structure"]["sentence"]
+
+
+def _what_was_found(summary: Summary) -> str:
+    n, clusters, left = summary["data"]["n_objects"], summary["clusters"], summary["consensus"]["n_unlabelled"]
+    placed = f"The {n - left:,} objects" if n - left > 1 else "The object"
+    if len(clusters) == 1:
+        found = f"{placed} {'form' if n - left > 1 else 'forms'} a single cluster."
+    else:
+        sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
+        found = f"{placed} fall into {len(clusters):,} clusters of {sizes}{_asked(summary)}."
+    if not left:
+        return found
+    verb = "is" if left == 1 else "are"
+    return f"{found} {counted(left, 'object')} without a label in any partition {verb} in none."
+
+
+def _asked(summary: Summary) -> str:
+    """Where the number of clusters comes from, if that is known."""
+    choice, k = summary.get("choice"), len(summary["clusters"])
+    if summary.get("number") or summary.get("stability"):
+        return ", a number that was found in the data"
+    if choice and choice["found"]:
+        return ", a number that was found in the clusterings"
+    asked = summary["settings"].get("k") or (choice and choice["asked"])
+    if asked is None:
+        return ""
+    return ", as many as were asked for" if str(asked) == str(k) else f"; {asked} were asked for"
+
+
+def _range_of_sizes(sizes: Sequence[int]) -> str:
+    if len(sizes) <= _MOST_LISTED:
+        return listed([f"{size:,}" for size in sizes])
+    return f"{min(sizes):,} to {max(sizes):,}"
+
+
+def _how_certain(summary: Summary) -> Iterator[str]:
+    """How certain the answer is, in a word, and what speaks for it."""
+    words = verdicts_of(summary)
+    if words is None or not any(words.values()):
+        return
+    if len(summary["clusters"]) == 1:
+        yield "How certain that is cannot be seen from the objects: with one cluster, each is in it."
+        return
+    total = sum(words.values())
+    core, border, undecided = (percent(words[word] / total) for word in VERDICTS)
+    unsure = f"{undecided} are undecided" if words["undecided"] else "none is undecided"
+    shares = f"{core} of the objects sit firmly in their cluster, {border} clearly, and {unsure}"
+    yield f"This is {_LEVELS[_level(summary, words)]}: {shares}{''.join(_came_back(summary))}."
+
+
+def _level(summary: Summary, words: Mapping[str, int]) -> int:
+    """How certain the answer is, 0 most: by the objects, by the worst cluster that was looked for again, and by
+    whether there is structure at all.
+    """
+    total = sum(words.values())
+    level = sum(words["undecided"] / total > most for most in _MOST_UNDECIDED)
+    if level == 0 and words["core"] / total < _LEAST_CORE:
+        level = 1
+    again = summary.get("found_again")
+    worst = max([_LEVEL_OF_CLUSTER.get(row["verdict"], 0) for row in again["table"]], default=0) if again else 0
+    no_structure = len(_LEVELS) - 1 if any(_without_structure(summary)) else 0
+    return max(level, worst, no_structure)
+
+
+def _came_back(summary: Summary) -> Iterator[str]:
+    again = summary.get("found_again")
+    if again:
+        n, stable = len(again["table"]), sum(row["verdict"] in ("very stable", "stable") for row in again["table"])
+        found = f"all {n}" if stable == n else "none" if not stable else f"{stable} of the {n}"
+        yield f"; when the analysis was repeated on {again['n']} other draws of the objects, {found} clusters came back"
+
+
+def _what_was_combined(summary: Summary) -> str:
+    consensus, clusters = summary["consensus"], summary["clusters"]
+    sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
+    partitions = counted(summary["data"]["n_partitions"], "partition")
+    return (
+        f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} "
+        f"object{'s' * (sizes != '1')}."
+    )
+
+
+def _why_these(summary: Summary) -> Iterator[str]:
+    """What was done where nothing else was asked for, and why."""
+    if summary["settings"].get("generator") == "diverse":
+        yield (
+            "The partitions are by Gaussian mixtures, spectral clustering and Genie, each with about as many clusters. "
+            "They fail on different data: what they agree on is seldom the mistake of one of them."
+        )
+
+
+def _how_sure(summary: Summary) -> Iterator[str]:
+    words, consensus = verdicts_of(summary), summary["consensus"]
+    if words is not None:
+        total = sum(words.values())
+        shares = [f"{counts:,} {word} ({percent(counts / max(1, total))})" for word, counts in words.items()]
+        yield f"Objects by verdict: {listed(shares)}."
+    cohesion, between = consensus.get("mean_cohesion", consensus["mean_confidence"]), consensus["between"]
+    apart = "" if between is None else f", with an object of another cluster in {percent(between)}"
+    yield (
+        "On average an object is together with another member of its cluster in "
+        f"{percent(cohesion)} of the partitions{apart}."
+    )
+    if is_finer(summary):
+        yield (
+            f"The partitions have {summary['data']['mean_member_clusters']:.0f} clusters on average, more than the "
+            "consensus, so they often split what belongs together: compare the two shares with each other rather than "
+            "with 100%."
+        )
+    sure = [(c["confidence"]["mean"], c["cluster"]) for c in summary["clusters"] if c["size"] > 1]
+    sure = [(mean, cluster) for mean, cluster in sure if mean is not None]
+    if len(sure) > 1 and max(sure)[0] - min(sure)[0] > _EQUAL:
+        (most, firmest), (least, loosest) = max(sure), min(sure)
+        yield (
+            f"The firmest cluster is {firmest} (mean certainty {number(most, 2)}), the loosest {loosest} "
+            f"({number(least, 2)})."
+        )
+
+
+def is_finer(summary: Summary) -> bool:
+    return bool(summary["data"]["mean_member_clusters"] > _FINER * len(summary["clusters"]))
+
+
+def clusters_section(summary: Summary) -> Section:
+    """What describes each cluster, if that is known; how large and how sure each is."""
+    sizes = Section("How large and how sure they are", [_largest_and_smallest(summary)], tables=[_clusters(summary)])
+    described = profile_section(summary)
+    if described is None:
+        return replace(sizes, title="The clusters", name="clusters")
+    return replace(described, parts=[sizes], name="clusters")
+
+
+def _largest_and_smallest(summary: Summary) -> str:
+    clusters, n = summary["clusters"], summary["data"]["n_objects"]
+    largest, smallest = clusters[0], clusters[-1]
+    sentence = f"Cluster {largest['cluster']} holds {largest['size']:,} of {n:,} objects ({percent(largest['share'])})"
+    if len(clusters) > 1:
+        sentence += f", cluster {smallest['cluster']} holds {smallest['size']:,} ({percent(smallest['share'])})"
+    alone = sum(cluster["size"] == 1 for cluster in clusters)
+    return f"{sentence}." + (f" Clusters of a single object: {alone:,}." if alone else "")
+
+
+def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
+    return [f"The first {_MOST_DRAWN:,} of the {len(clusters):,} clusters are drawn."] * (len(clusters) > _MOST_DRAWN)
+
+
+def confidence_picture(summary: Summary) -> Picture:
+    quantiles = [cluster["confidence"] for cluster in summary["clusters"][:_MOST_DRAWN]]
+    sentences, boxes = [], [q for q in quantiles if q["values"] is None]
+    if verdicts_of(summary) is None:
+        sentences.append(
+            "The confidence of an object is here the share of partitions that put it together with another member of "
+            "its cluster, averaged over those members, as the version of ensemblage had it that made this analysis."
+        )
+    if boxes:
+        sentences.append(
+            "A box holds the middle half of a cluster's objects, its black line is the median, the thin line reaches "
+            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is above "
+            f"{number(boxes[0]['q50'], 2)}."
+        )
+    if any(q["values"] for q in quantiles):
+        sentences.append("Clusters of a few objects are drawn object by object.")
+    sentences += _largest_drawn(summary["clusters"])
+    ax = plotting.confidence_boxes(quantiles)
+    if verdicts_of(summary) is not None:
+        ax.set_ylabel("certainty")
+        for least, word in ((CORE, "core"), (BORDER, "border")):
+            if least <= ax.get_ylim()[1]:
+                ax.axhline(least, color="0.75", lw=0.8, zorder=0)
+                ax.annotate(
+                    word, (1, least), (2, 1), ("axes fraction", "data"), "offset points", fontsize=7, color="0.4"
+                )
+    return picture("How sure each cluster is", ax, "confidence", *sentences)
+
+
+def _clusters(summary: Summary) -> Table:
+    words = () if verdicts_of(summary) is None else tuple(word.capitalize() for word in VERDICTS)
+    columns = ["Cluster", "Objects", "Share", *words, "Mean certainty", "90% of objects", "Closest cluster"]
+    clusters = summary["clusters"]
+    notes = [f"The first {_MOST_TABLED:,} of {len(clusters):,}."] if len(clusters) > _MOST_TABLED else []
+    if any(c["nearest"] for c in clusters):
+        notes.append("Closest: in so many clusterings an object of one is together with an object of the other.")
+    if left := summary["consensus"]["n_unlabelled"]:
+        notes.append(f"{left:,} unlabelled.")
+    largest = max(c["size"] for c in clusters)
+    rows = [_cluster_row(c, largest) for c in clusters[:_MOST_TABLED]]
+    return Table("Sizes and certainty", columns, rows, " ".join(notes), wide=True)
+
+
+def _cluster_row(cluster: Mapping[str, Any], largest: int) -> list[Cell]:
+    confidence, nearest = cluster["confidence"], cluster["nearest"]
+    spread = "–" if confidence["q5"] is None else f"{number(confidence['q5'], 2)} to {number(confidence['q95'], 2)}"
+    color = PALETTE[cluster["cluster"] % len(PALETTE)]
+    return [
+        cluster_cell(cluster["cluster"]),
+        BarCell(f"{cluster['size']:,}", color, cluster["size"] / largest),
+        percent(cluster["share"]),
+        *(f"{counts:,}" for counts in cluster.get("verdicts", {}).values()),
+        number(confidence["mean"], 2),
+        spread,
+        "–" if nearest is None else f"{nearest['cluster']} ({percent(nearest['share'])})",
+    ]

@@ -1,0 +1,198 @@
+"""How the page was made: a paragraph for a methods section, the command, the settings; what of the data it holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from ensemblage import plotting
+from ensemblage._cite import cite
+from ensemblage._version import __version__
+from ensemblage.consensus import METHODS
+from ensemblage.report._layout import Copied, Section, Table, counted, percent
+from ensemblage.report._objects import FEW, are_shown
+
+Summary = Mapping[str, Any]
+
+_MOST_TABLED = 1_000
+
+
+def columns_section(summary: Summary) -> Section | None:
+    """What was done with each column of the table."""
+    columns = summary.get("columns")
+    if not columns:
+        return None
+    used = sum(column["use"].startswith("used") for column in columns)
+    sentence = f"Of {counted(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
+    rows = [[plotting.printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
+    note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
+    table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
+    return Section("What was done with each column", [sentence] if used else [], tables=[table])
+
+
+def references_of(models: Sequence[Any], settings: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The papers behind the settings' generator and method, and behind models: those that have any."""
+    found = dict[str, str]()
+    for of in [_CITED.get(settings.get("generator", "")), settings.get("method"), *models]:
+        with suppress(ValueError):
+            found |= {} if of is None else {entry.text: entry.bibtex for entry in cite(of).references}
+    return [{"text": text, "bibtex": bibtex} for text, bibtex in found.items()]
+
+
+_CITED = {
+    "diverse": "DiversePartitions",
+    "random-k": "RandomKPartitions",
+    "subspace": "SubspacePartitions",
+    "projection": "ProjectionPartitions",
+    "greedy": "GreedyPartitions",
+    "mixed": "MixedPartitions",
+    "genie": "GeniePartitions",
+    "uspec": "USpecPartitions",
+}
+
+
+def made_section(summary: Summary) -> Section:
+    """How the page was made, to be written down and to be done again."""
+    copied = [Copied("A paragraph for your methods section", " ".join(_paragraph(summary)), is_code=False)]
+    if command := summary.get("command"):
+        copied.append(Copied("The command that repeats it", command))
+    if references := summary.get("references"):
+        copied.append(Copied("References", "\n".join(entry["text"] for entry in references), is_code=False))
+        bibtex = "\n\n".join(entry["bibtex"].strip() for entry in references)
+        copied.append(Copied("References as BibTeX", bibtex, is_folded=True))
+    parts = [part for part in (columns_section(summary), _settings_section(summary)) if part is not None]
+    return Section("How it was made", copied=copied, parts=parts, name="made")
+
+
+_GENERATED = {
+    "diverse": "by Gaussian mixtures, spectral clustering and Genie",
+    "random-k": "by k-means, each time into a random number of clusters",
+    "subspace": "by k-means on random halves of the features",
+    "projection": "by k-means on random projections of the features",
+    "greedy": "by k-means into growing numbers of clusters, each with the features and the clusterings before",
+    "mixed": "by ten different algorithms",
+    "genie": "by Genie with several thresholds and numbers of clusters",
+    "uspec": "by spectral clustering by way of representatives",
+    "gower": "by average linkage of Gower's distances",
+}
+
+
+def _paragraph(summary: Summary) -> Iterator[str]:
+    """What was done, in the words of a methods section."""
+    data, settings, versions = summary["data"], summary["settings"], summary["versions"]
+    n, p, k = counted(data["n_objects"], "object"), data["n_partitions"], counted(len(summary["clusters"]), "cluster")
+    mean = f"{data['mean_member_clusters']:.3g} clusters on average"
+    if settings.get("generator") in _GENERATED:
+        features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
+        times = f"{p:,} times" if p > 1 else "once"
+        yield f"{n}{features} were clustered {times} {_GENERATED[settings['generator']]} ({mean})."
+    else:
+        yield f"{counted(p, 'clustering')} of {n} ({mean}) {'were' if p > 1 else 'was'} given."
+    method, paper = summary["consensus"]["method"], ""
+    if settings.get("method") in METHODS:
+        paper = f" ({METHODS[settings['method']].paper})"
+    yield f"These partitions were combined into {k} by {method}{paper}{_how_many(summary)}."
+    if summary.get("found_again"):
+        again = summary["found_again"]
+        yield (
+            f"The analysis was repeated on {again['n']} {again['compared_with']} of the objects, and each cluster "
+            "compared with the one most like it by the Jaccard similarity."
+        )
+    seed = f", seed {settings['seed']}" if "seed" in settings else ""
+    software = [f"{name} {version}" for name, version in versions.items() if name != "ensemblage"]
+    known = f" with {', '.join(software)}" if software else ""
+    yield f"This was done with ensemblage {versions.get('ensemblage', __version__)}{known}{seed}."
+
+
+def _how_many(summary: Summary) -> str:
+    """How the number of clusters came about."""
+    choice = summary.get("choice")
+    if summary.get("number"):
+        return "; their number was found by five criteria, against single clouds of the same shape"
+    if summary.get("stability"):
+        return "; their number was found by the stability of the pairs under resampling"
+    if choice and choice["found"]:
+        return "; their number is that of the longest lifetime in the hierarchy"
+    return "; their number was asked for" if "k" in summary["settings"] or choice else ""
+
+
+def _settings_section(summary: Summary) -> Section:
+    """What the computation was told, and what it took."""
+    data, consensus = summary["data"], summary["consensus"]
+    missing = f"; {percent(data['missing'])} of the labels are missing" if data["missing"] else ""
+    sentence = (
+        f"{counted(data['n_partitions'], 'partition')} give the objects "
+        f"{counted(data['n_distinct_rows'], 'different row')} of labels{missing}."
+    )
+    sentences = [sentence, *_weights(summary["members"]), *_refits(summary.get("choice"))]
+    # The page cannot know how long it takes itself; drawn again, it is to be the same.
+    seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items() if stage != "report"}
+    tables = [
+        _two_columns(f"Parameters of {consensus['method']}", consensus["parameters"]),
+        _two_columns("Settings", summary["settings"]),
+        _two_columns("Seconds", seconds),
+        _two_columns("Versions", summary["versions"]),
+    ]
+    return Section("Parameters, settings, versions", sentences, tables=[table for table in tables if table.rows])
+
+
+def _weights(members: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """That the partitions have unequal weights, and where these count."""
+    weights = [member.get("weight", 1.0) for member in members]
+    if min(weights) < max(weights):
+        yield (
+            f"The partitions have weights from {min(weights):.3g} to {max(weights):.3g}. A share of the partitions, a "
+            "confidence and a mean agreement count each partition with its weight; rankings do not."
+        )
+
+
+def _refits(choice: Mapping[str, Any] | None) -> Iterator[str]:
+    """How often the method was fitted again for this page."""
+    if choice and choice["halves"]:
+        yield f"For this page the method was fitted again, to halves of the partitions: {len(choice['halves']):,} ×."
+
+
+def _two_columns(title: str, entries: Mapping[str, str]) -> Table:
+    return Table(title, (), [[name, value] for name, value in entries.items()], shown=40, text=(0, 1))
+
+
+def holds_section(summary: Summary) -> Section:
+    """What of the data is in the page, for whoever passes it on."""
+    rows = [
+        ["Ids of objects", _ids_held(summary)],
+        ["Single values", _values_held(summary)],
+        ["Values of clusters", _cluster_values_held(summary)],
+        ["Names", "Of the columns, of the partitions and of the file, as far as they stand above."],
+        ["Known classes", "How well they agree with the clusters; not the class of any object."],
+        ["Network", "The page loads nothing and sends nothing; a policy in it forbids the browser to."],
+    ]
+    kept = [row for row in rows if row[0] != "Known classes" or summary["truth"]]
+    table = Table("", (), kept, text=(0, 1), wide=True)
+    hint = ["ensemblage report FOLDER --no-objects leaves ids and single values out."] if are_shown(summary) else []
+    return Section("What of the data is in this page", hint, tables=[table], name="data")
+
+
+def _ids_held(summary: Summary) -> str:
+    n, objects = summary["data"]["n_objects"], summary.get("objects")
+    if not are_shown(summary):
+        return "None."
+    if not objects:
+        return f"Of the {counted(len(summary['least_certain']), 'least certain object')}."
+    shown = len(objects["ids"])
+    of = f"all {n:,} objects" if shown == n else f"{shown:,} of the {n:,} objects"
+    return f"Of {of}, each with its cluster, certainty, verdict and next best cluster."
+
+
+def _values_held(summary: Summary) -> str:
+    points, m = summary["figures"]["points"], summary["data"]["n_features"] or 0
+    if not points:
+        return "None."
+    what = "the values of the features" if m <= 2 else "weighted sums of all features"
+    linked = " with the ids" if "rows" in points and are_shown(summary) else ""
+    return f"The places of {counted(len(points['xy']), 'point')} in a picture{linked}: {what}."
+
+
+def _cluster_values_held(summary: Summary) -> str:
+    if not summary.get("profile"):
+        return "None."
+    few = "" if are_shown(summary) else f", but for clusters of fewer than {FEW} objects"
+    return f"Medians, quartiles and shares of the variables that are shown{few}; thresholds of the rules."

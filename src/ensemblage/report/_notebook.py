@@ -1,0 +1,79 @@
+"""A page as an object: it shows itself in a notebook, and is saved where one wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ensemblage._ensemble import as_ensemble
+from ensemblage._validation import check_path
+from ensemblage.files._text import write_text
+from ensemblage.report._build import render
+from ensemblage.report._summary import summarize
+
+HEIGHT = 720
+"""Of the frame in a notebook."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """The page of a fitted model; ``model.report(X)`` makes it."""
+
+    summary: Mapping[str, Any]
+    """All its numbers, as `summarize` returns them."""
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page, in which nothing is loaded from elsewhere."""
+        return render(self.summary)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the page. The file is written under another name first and then renamed; one of that name is replaced.
+
+        Parameters
+        ----------
+        path : path
+            Of the file.
+
+        Returns
+        -------
+        pathlib.Path
+            The file that was written.
+        """
+        file = check_path(path, "path")
+        write_text(file, self.html)
+        return file
+
+    def _repr_html_(self) -> str:
+        frame = 'sandbox="allow-scripts allow-downloads" loading="lazy" style="width:100%;border:1px solid #ccc"'
+        return f'<iframe srcdoc="{escape(self.html)}" height="{HEIGHT}" {frame}></iframe>'
+
+    def __repr__(self) -> str:
+        data, clusters = self.summary["data"], self.summary["clusters"]
+        return f"Report({data['n_objects']:,} objects in {len(clusters)} clusters; .save(path) writes the page)"
+
+
+def report_of(model: Any, X: Any = None, **details: Any) -> Report:
+    """The page of a fitted model; see `Model.report`."""
+    found: dict[str, Any] = {}
+    if hasattr(model, "ensemble_"):
+        ensemble = model.ensemble_
+        preprocessor = getattr(model, "preprocessor_", None)
+        if X is not None:
+            found["features"] = X if preprocessor is None else preprocessor.transform(X)
+        found["columns"] = getattr(preprocessor, "columns_", [])
+        found["stability"] = getattr(model, "choice_", None)
+    elif X is None:
+        raise ValueError(
+            f"X of report must be the label matrix that {type(model).__name__} was fitted to. Got none. Give it."
+        )
+    else:
+        ensemble = as_ensemble(X)
+    ids = model._ids(X)
+    found |= {} if ids is None else {"ids": ids}
+    return Report(summarize(ensemble, model, **{**found, **details}))

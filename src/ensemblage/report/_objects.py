@@ -1,0 +1,190 @@
+"""The single objects on the page: a table of all of them, or of a sample, and a picture; or none of that."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage import plotting
+from ensemblage.metrics._certainty import VERDICTS, verdicts
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, pictures_of
+from ensemblage.report._shares import Placed
+from ensemblage.report._shown import with_nan
+from ensemblage.report._svg import picture, places_in_figure
+
+Summary = Mapping[str, Any]
+
+MOST_OBJECTS = 20_000
+"""Of more objects the table has those of the picture and the undecided."""
+_MOST_UNDECIDED = 5_000
+_WIDEST_ID = 120
+_AT_ONCE = 10
+_NOTE_WITH_ID = re.compile(r"(; |^)ids such as .* are written as they are: import them there as text")
+FEW = 5
+"""Objects: the median of fewer is near to the value of one."""
+
+
+def objects_shown(names: Sequence[Any], placed: Placed, drawn: NDArray[Any]) -> tuple[dict[str, Any], list[int]]:
+    """What the table of the objects has, column by column; and in which of its rows each of ``drawn`` is.
+
+    All objects in their order; of very many those that are drawn, and the least certain of the undecided.
+    """
+    n = len(placed.labels)
+    rows = np.arange(n) if n <= MOST_OBJECTS else np.union1d(drawn, _undecided(placed))
+    confidence, others = placed.confidence[rows].tolist(), placed.runner_up[rows].tolist()
+    columns = {
+        "ids": [str(names[i]) for i in rows.tolist()],
+        "cluster": placed.labels[rows].tolist(),
+        "confidence": [None if c != c else float(f"{c:.6g}") for c in confidence],
+        "verdict": "".join(word[:1] or "-" for word in verdicts(placed.confidence[rows]).tolist()),
+        "runner_up": [None if other < 0 else other for other in others],
+    }
+    return columns, np.searchsorted(rows, drawn).tolist()
+
+
+def _undecided(placed: Placed) -> NDArray[Any]:
+    rows = np.flatnonzero((placed.labels >= 0) & (verdicts(placed.confidence) == VERDICTS[-1]))
+    return rows[np.argsort(placed.confidence[rows], kind="stable")[:_MOST_UNDECIDED]]
+
+
+def without_objects(summary: Summary) -> dict[str, Any]:
+    """The summary without ids and values of single objects. Sections that show such go by ``objects_shown``."""
+    figures = summary["figures"]
+    points = figures["points"]
+    if points:
+        # One or two features are drawn as they are: such a picture shows the values.
+        few = (summary["data"]["n_features"] or 0) <= 2
+        points = None if few else {key: value for key, value in points.items() if key != "rows"}
+    settings = dict(summary["settings"])
+    if "notes" in settings:
+        settings["notes"] = _NOTE_WITH_ID.sub("", settings["notes"]).removeprefix("; ")
+    return {
+        **summary,
+        "objects_shown": False,
+        "objects": None,
+        "least_certain": [],
+        "profile": _without_objects_of(summary.get("profile")),
+        "settings": settings,
+        "figures": {**figures, "points": points},
+    }
+
+
+def _without_objects_of(profile: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The profile without typical objects, and without the numbers of clusters so small that they are single values."""
+    if profile is None:
+        return None
+    few = {c["cluster"] for c in profile["clusters"] if c["size"] < FEW}
+    of_few: dict[str, Any] = {"rows": [], "markers": [], "drivers": ""}
+    heat, place = profile["heat_map"], profile["heat_map"]["clusters"]
+    return {
+        **profile,
+        "clusters": [
+            {**c, "typical": None, "border": [], **(of_few if c["cluster"] in few else {})} for c in profile["clusters"]
+        ],
+        "heat_map": {
+            **heat,
+            "z": [[None if c in few else z for c, z in zip(place, row, strict=True)] for row in heat["z"]],
+        },
+        "panels": [
+            {
+                **panel,
+                "quantiles": panel["quantiles"]
+                and [
+                    [None] * len(values) if c in few else values
+                    for c, values in zip(panel["clusters"], panel["quantiles"], strict=True)
+                ],
+            }
+            for panel in profile["panels"]
+        ],
+    }
+
+
+def are_shown(summary: Summary) -> bool:
+    """Whether the page may name single objects."""
+    return bool(summary.get("objects_shown", True))
+
+
+def objects_section(summary: Summary) -> Section | None:
+    pictures = [points_picture(summary)] if summary["figures"]["points"] else []
+    tables = [_least_certain(summary)] if summary["least_certain"] else []
+    if not are_shown(summary):
+        sentences = ["Ids and values of single objects were left out of this page on purpose."]
+        return Section("The objects", sentences, pictures, name="objects")
+    if not pictures and not tables:
+        return None
+    return Section("The objects", list(_how_many(summary)), pictures, tables, name="objects")
+
+
+def _how_many(summary: Summary) -> Iterator[str]:
+    n, objects = summary["data"]["n_objects"], summary.get("objects")
+    if objects and len(objects["ids"]) < n:
+        yield (
+            f"This page has {len(objects['ids']):,} of the {n:,} objects: a sample of every cluster, and those that "
+            "are undecided. All of them are in labels.csv."
+        )
+
+
+def points_picture(summary: Summary) -> Picture:
+    points = summary["figures"]["points"]
+    ax = plotting.scatter(points["xy"], points["clusters"], with_nan(points["confidence"]))
+    ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
+    ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
+    sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
+    return picture("The data, coloured by cluster", ax, "points", sentence, more=points["notes"])
+
+
+def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | None:
+    """What the page's script shows; None if there is nothing."""
+    objects = summary.get("objects")
+    if not objects or not are_shown(summary):
+        return None
+    n, shown = summary["data"]["n_objects"], len(objects["ids"])
+    sizes = {str(c["cluster"]): c["size"] for c in summary["clusters"]}
+    if summary["consensus"]["n_unlabelled"]:
+        sizes["-1"] = summary["consensus"]["n_unlabelled"]
+    return {
+        "title": "All objects" if shown == n else "A sample, and the undecided",
+        "total": n,
+        "ids": [plotting.printable(name, _WIDEST_ID) for name in objects["ids"]],
+        "cluster": objects["cluster"],
+        "confidence": objects["confidence"],
+        "verdict": objects["verdict"],
+        "next": objects["runner_up"],
+        "sizes": sizes,
+        "colors": plotting.PALETTE,
+        "unlabelled": plotting.UNLABELLED_COLOR,
+        "points": _points(summary, sections),
+    }
+
+
+def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | None:
+    """In which row of the table each point is, and where in its picture: in ten thousandths of width and height."""
+    points = summary["figures"]["points"]
+    drawn = [p for section in sections for p in pictures_of(section) if p.name == "points"]
+    if not points or "rows" not in points or not drawn:
+        return None
+    x, y = places_in_figure(drawn[0].figures["points"], np.array(points["xy"], dtype=np.float64))
+    return {"row": points["rows"], "x": x, "y": y}
+
+
+def _least_certain(summary: Summary) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            plotting.printable(o["id"], 40),
+            cluster_cell(o["cluster"]),
+            number(o["confidence"], 2),
+            o.get("verdict", "–"),
+            "–" if (other := o.get("runner_up", o.get("rival"))) is None else cluster_cell(other),
+        ]
+        for o in summary["least_certain"]
+    ]
+    n, shown = summary["data"]["n_objects"], len(rows)
+    title = "The objects" if shown == n else f"The {counted(shown, 'least certain object')}"
+    note = (
+        "Next best is the cluster that fits best among the others. At a certainty of ½ the object lies between the "
+        "two; below, the clusterings would rather put it there."
+    )
+    columns = ["Object", "Cluster", "Certainty", "Verdict", "Next best"]
+    return Table(title, columns, rows, note, shown=_AT_ONCE, text=(0, 1, 3, 4), name="objects")

@@ -1,0 +1,224 @@
+"""What describes each cluster, on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from ensemblage import plotting
+from ensemblage.files._text import listed
+from ensemblage.profiles import Profile, Rule, Rules, profile
+from ensemblage.profiles._shown import profile_shown
+from ensemblage.profiles._words import NOTHING, value_text
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number
+from ensemblage.report._ranking import short
+from ensemblage.report._svg import picture, to_svg
+
+Summary = Mapping[str, Any]
+
+_NAMED = 60
+_MOST_SENTENCES, _LEAST_ROWS = 12, 3
+_MOST_CELLS = 5e7
+_PANELS = Markup(
+    '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
+    "{}</div>"
+)
+"""As many figures side by side as there is room for."""
+
+
+def profile_of(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
+    """What the page shows of a profile that was given, or made from the features; None without either.
+
+    Features of more than `_MOST_CELLS` cells are left to `ensemblage.profile`.
+    """
+    if not isinstance(given, Profile | None):
+        raise TypeError(f"profile of report must be what ensemblage.profile returned. Got {short(given)}. Give that.")
+    if given is not None:
+        return profile_shown(given)
+    if features is None or np.prod(np.shape(features), dtype=np.float64) > _MOST_CELLS:
+        return None
+    values = np.reshape(features, (-1, 1)) if np.ndim(features) == 1 else features
+    return profile_shown(profile(consensus, values, ids=ids))
+
+
+def profile_section(summary: Summary) -> Section | None:
+    """What describes each cluster, from the original values."""
+    found = summary.get("profile")
+    if not found or not found["n_variables"]:
+        return None
+    several = found["n_clusters"] > 1
+    tables = [*_words(found), *([_numbers(found)] * several), *_markers(found), *_rules(found)]
+    return Section("The clusters and what describes them", list(_sentences(found)), list(_pictures(found)), tables)
+
+
+def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
+    if found["n_clusters"] == 1:
+        yield "There is one cluster, and no other to compare it with."
+        return
+    yield (
+        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Only "
+        "clear differences are named, the strongest first."
+    )
+    if len(found["clusters"]) <= _MOST_SENTENCES:
+        yield from (c["sentence"] for c in found["clusters"])
+
+
+def _words(found: Mapping[str, Any]) -> Iterator[Table]:
+    """The clusters in words, unless sentences say it, with objects that stand for them and objects at their border."""
+    clusters, in_sentences = found["clusters"], len(found["clusters"]) <= _MOST_SENTENCES
+    with_objects = any(c.get("typical") is not None for c in clusters)
+    rows: list[list[Cell]] = []
+    for c in clusters:
+        what = _capital(f"{c['drivers']}.") if c["drivers"] else NOTHING
+        row = [_cell(c["cluster"]), *[f"{c['size']:,}", what] * (not in_sentences)]
+        rows.append(row + [_id(c["typical"]), ", ".join(map(_id, c["border"])) or "–"] * with_objects)
+    columns = ["Cluster", *["Objects", "What describes it"] * (not in_sentences)]
+    columns += ["Typical object", "At the border"] * with_objects
+    note = "" if len(clusters) == found["n_clusters"] else f"The first {len(clusters):,} of {found['n_clusters']:,}."
+    if with_objects:
+        note = f"{_typical_note(clusters)} At the border: {found['border_by']}. {note}".strip()
+    title = "Objects that stand for each cluster" if in_sentences else "Each cluster in words"
+    if with_objects or not in_sentences:
+        text = tuple(j for j in range(len(columns)) if columns[j] != "Objects")
+        yield Table(title, columns, rows, note, text=text, wide=not in_sentences)
+
+
+def _cell(label: Any) -> Cell:
+    return cluster_cell(label) if isinstance(label, int) else plotting.printable(label, _NAMED)
+
+
+def _id(name: str | None) -> str:
+    return "–" if name is None else plotting.printable(name, 24)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _typical_note(clusters: list[Mapping[str, Any]]) -> str:
+    by_all = sum(c["by_all"] for c in clusters)
+    nearest = "the object nearest to the mean of its cluster"
+    smallest = "the object with the smallest mean distance to the others of its cluster"
+    if by_all in (0, len(clusters)):
+        return f"Typical: {smallest if by_all else nearest}."
+    return f"Typical: {smallest}; in large clusters {nearest}."
+
+
+def _numbers(found: Mapping[str, Any]) -> Table:
+    """The numbers behind the words."""
+    rows = [
+        [
+            _cell(c["cluster"]),
+            plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
+            _with_quartiles(row),
+            plotting.printable(row["rest"], _NAMED),
+            _effect(row),
+            f"{row['n_missing']:,}",
+        ]
+        for c in found["clusters"]
+        for i, row in enumerate(c["rows"])
+        if row["effect"] is not None and (row["describes"] or i < _LEAST_ROWS)
+    ]
+    least = found["least"]
+    note = (
+        "In the cluster (with its middle half) and in the rest: the median, or how many have the category. δ, Cliff’s "
+        "delta: how much more often an object of the cluster has the larger value than one of the rest, from −1 to 1; "
+        "named from "
+        f"{least['delta']:.2f}. V, Cramér’s: how closely cluster and category go together, from 0 to 1, not "
+        f"corrected for bias; named from {least['v']:.1f}. Missing values are left out."
+    )
+    if any(not row["clustered"] for c in found["clusters"] for row in c["rows"]):
+        note += " * was not used to find the clusters."
+    columns = ["Cluster", "Variable", "In the cluster", "In the rest", "Effect", "Missing"]
+    return Table("The numbers behind the words", columns, rows, note, shown=24, text=(0, 1, 2, 3), wide=True)
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """The symbol of the measure, and the number."""
+    symbol = "V" if row["kind"] == "category" else "δ"
+    return f"{symbol} {number(row['effect'], 2).replace('-', '−')}"
+
+
+def _with_quartiles(row: Mapping[str, Any]) -> str:
+    value = plotting.printable(row["value"], _NAMED)
+    if row["kind"] not in ("number", "date") or row["q25"] is None or row["q75"] is None:
+        return value
+    return f"{value} ({value_text(row['q25'], row['kind'])} to {value_text(row['q75'], row['kind'])})"
+
+
+def _markers(found: Mapping[str, Any]) -> Iterator[Table]:
+    """Of wide data: the variables that are highest against the rest."""
+    rows = [
+        [
+            _cell(c["cluster"]),
+            plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
+            row["value"],
+            row["rest"],
+            number(row["effect"], 2).replace("-", "−"),
+            f"{row['p_adjusted']:.1e}" if row["p_adjusted"] else "<1e−300",
+        ]
+        for c in found["clusters"]
+        for row in c["markers"]
+    ]
+    if rows:
+        note = (
+            "Variables that are higher in a cluster than in the rest, by the rank-sum test, p adjusted for all of them "
+            "(Benjamini & Hochberg), below .05. The clusters were made from these variables, so that p is too small by "
+            "construction: it orders the variables, and proves nothing."
+        )
+        columns = ["Cluster", "Variable", "Median", "In the rest", "Cliff’s delta", "Adjusted p"]
+        yield Table("Markers", columns, rows, note, shown=20, text=(0, 1), wide=True)
+
+
+def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
+    """A shallow decision tree in words."""
+    if not found["rules"]:
+        return
+    rules = Rules(**{**found["rules"], "rules": [Rule(**rule) for rule in found["rules"]["rules"]]})
+    rows: list[list[Cell]] = [
+        [_cell(rule.cluster), plotting.printable(rule.condition, 240), f"{rule.n_right:,} of {rule.n:,}"]
+        for rule in rules.rules
+    ]
+    of_all = rules.n_objects + found["n_unlabelled"] == found["n_objects"]
+    drawn = "" if of_all else f" Made of {rules.n_objects:,} objects, drawn at random."
+    named = {rule.cluster for rule in rules.rules}
+    without = [str(c["cluster"]) for c in found["clusters"] if c["cluster"] not in named]
+    unnamed = f" No rule names cluster {listed(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
+    note = f"{rules.sentence}{drawn}{unnamed}"
+    yield Table("Rules that tell the clusters apart", ["Cluster", "If", "Right"], rows, note, text=(0, 1), wide=True)
+
+
+def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
+    heat, panels = found["heat_map"], found["panels"]
+    if panels:
+        drawn = {f"variable-{i}": plotting.variable_panels([p])[0] for i, p in enumerate(panels)}
+        sentence = (
+            "A box holds the middle half of a cluster’s objects, its black line is the median, the thin line reaches "
+            "from the 5% to the 95% point."
+        )
+        bars = " Bars are shares of the objects of a cluster." if any(p["shares"] for p in panels) else ""
+        boxes = sentence if any(p["quantiles"] for p in panels) else ""
+        title = "The variables that describe the clusters best"
+        svg = _PANELS.format(Markup("").join(to_svg(ax, name) for name, ax in drawn.items()))
+        files = {name: ax.figure for name, ax in drawn.items()}
+        yield Picture(title, svg, [f"{boxes}{bars}".strip()], wide=True, figures=files)
+    if found["n_clusters"] > 1 and heat["z"]:
+        z = np.array([[np.nan if value is None else value for value in row] for row in heat["z"]], dtype=np.float64)
+        ax = plotting.profile_heat_map(z, heat["variables"], clusters=heat["clusters"])
+        sentences = [
+            (
+                "Mean of each cluster minus the mean of all, in standard deviations: + is higher than in all objects, "
+                "− is lower. Variables that go together stand together."
+            )
+        ]
+        if len(heat["variables"]) < heat["n_variables"]:
+            sentences.append(
+                f"Drawn are {len(heat['variables'])} of {heat['n_variables']:,} variables: those that describe some "
+                "cluster best."
+            )
+        if len(heat["clusters"]) < heat["n_clusters"]:
+            sentences.append(f"Of {heat['n_clusters']:,} clusters the first {len(heat['clusters'])} are drawn.")
+        yield picture("Profiles of the clusters", ax, "profiles", *sentences)

@@ -1,0 +1,275 @@
+"""The page in a browser: searched, sorted, filtered, selected, downloaded, by keyboard, on paper, narrow, dark."""
+
+import csv
+import io
+import os
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from browser import browser, found
+from sklearn.datasets import make_blobs
+from strategies import planted_labels
+
+from ensemblage import Ensemble, KMeansConsensus, report
+from ensemblage.metrics import verdicts
+
+pytestmark = pytest.mark.skipif(
+    found() is None or os.name != "posix",
+    reason="no Chromium was found: install one, or name it in ENSEMBLAGE_CHROMIUM",
+)
+
+N = 240
+EVIL = {
+    7: "</script><script>window.harmed = 1</script>",
+    8: "<!--<script>",
+    9: '<img src=x onerror="window.harmed = 1">',
+    10: '=cmd, "quoted"',
+}
+ROWS = "[...document.querySelectorAll('.interactive tbody tr')]"
+IDS = f"{ROWS}.map(row => row.cells[0].textContent)"
+STATUS = "document.querySelector('.interactive [role=status]').textContent"
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    labels, classes = planted_labels(n=N, p=10, k=4, noise=0.35, seed=3)
+    ids = [EVIL.get(i, f"object {i}") for i in range(N)]
+    ensemble = Ensemble(labels)
+    consensus = KMeansConsensus(4, random_state=0).fit(ensemble)
+    X = make_blobs(N, 6, random_state=0)[0] + 9 * np.eye(4, 6)[classes]
+    return ensemble, consensus, X, ids
+
+
+@pytest.fixture(scope="module")
+def page(analysis, tmp_path_factory):
+    ensemble, consensus, X, ids = analysis
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    return report.build(ensemble, consensus, features=X, ids=ids, title=EVIL[7], path=path)
+
+
+@pytest.fixture(scope="module")
+def tab():
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def opened(tab, page):
+    tab.open(page)
+    return tab
+
+
+def type_into(tab, text):
+    tab.run(
+        f"(() => {{ const e = document.querySelector('input[type=search]'); e.value = {text!r}; "
+        "e.dispatchEvent(new Event('input')); })()"
+    )
+
+
+def click(tab, text):
+    tab.run(f"[...document.querySelectorAll('button')].find(b => b.textContent === {text!r}).click()")
+
+
+def choose(tab, label, value):
+    tab.run(
+        f"(() => {{ const l = [...document.querySelectorAll('label')].find(l => l.textContent.startsWith({label!r}));"
+        f" const s = l.querySelector('select'); s.value = {value!r}; s.dispatchEvent(new Event('change')); }})()"
+    )
+
+
+def test_names_do_no_harm_and_nothing_is_asked_of_the_network(opened):
+    assert opened.run("typeof window.harmed") == "undefined"
+    assert opened.complaints() == []
+    type_into(opened, "script")
+    assert opened.run(IDS) == [EVIL[7], EVIL[8]]
+    assert opened.run("typeof window.harmed") == "undefined"
+    opened.run("fetch('http://127.0.0.1:9/').catch(() => 0)")
+    assert any("Content Security Policy" in text for text in opened.complaints())
+
+
+def test_search_filter_and_clear(opened, analysis):
+    labels, words = analysis[1].labels_, verdicts(analysis[1].confidence_)
+    assert opened.run(STATUS) == "240 of 240 objects"
+    assert len(opened.run(IDS)) == 100
+    type_into(opened, "OBJECT 23")
+    assert opened.run(IDS) == ["object 23", *[f"object {i}" for i in range(230, 240)]]
+    type_into(opened, "")
+    choose(opened, "Cluster", "2")
+    assert opened.run(STATUS).startswith(f"{(labels == 2).sum()} of 240")
+    choose(opened, "Verdict", "border")
+    assert opened.run(STATUS).startswith(f"{((labels == 2) & (words == 'border')).sum()} of 240")
+    click(opened, "Show all")
+    assert opened.run(STATUS) == "240 of 240 objects"
+
+
+def test_sort_by_every_column_and_pages(opened, analysis):
+    confidence = analysis[1].confidence_
+    click(opened, "Certainty")
+    assert opened.run("[...document.querySelectorAll('.interactive th[aria-sort=ascending]')].length") == 1
+    order = np.argsort(confidence, kind="stable")
+    assert opened.run(IDS) == [analysis[3][i] for i in order[:100]]
+    click(opened, "Next")
+    click(opened, "Next")
+    assert opened.run(IDS) == [analysis[3][i] for i in order[200:]]
+    click(opened, "Certainty")
+    order = np.lexsort((np.arange(N), -confidence))
+    assert opened.run(IDS) == [analysis[3][i] for i in order[:100]]
+    for column in ("Object", "Cluster", "Verdict", "Next best"):
+        click(opened, column)
+    click(opened, "Object")
+    named = [name for name in opened.run(IDS) if name.startswith("object")]
+    assert named == sorted(named, key=lambda name: int(name.split()[1]))
+
+
+def test_download_of_what_is_shown(opened, analysis, tmp_path):
+    _, consensus, _, ids = analysis
+    opened.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    choose(opened, "Cluster", "0")
+    click(opened, "Download CSV")
+    limit = time.monotonic() + 20
+    while not (tmp_path / "objects.csv").exists():
+        assert time.monotonic() < limit
+        opened.run("new Promise(done => setTimeout(done, 50))")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "objects.csv").read_text(encoding="utf-8"))))
+    members = np.flatnonzero(consensus.labels_ == 0)
+    assert [row["id"] for row in rows] == [ids[i] for i in members]
+    assert [float(row["confidence"]) for row in rows] == pytest.approx(consensus.confidence_[members], rel=1e-5)
+    assert [int(row["runner_up"]) for row in rows] == consensus.runner_up_[members].tolist()
+    assert [row["verdict"] for row in rows] == verdicts(consensus.confidence_[members]).tolist()
+
+
+CANVAS = "document.querySelector('canvas')"
+
+
+def place_of(tab, i):
+    """Where on the screen the point of the i-th row of the table is, and which row that is."""
+    tab.run(f"{CANVAS}.scrollIntoView({{block: 'center'}})")
+    return tab.run(
+        "(() => { const p = JSON.parse(document.querySelector('script[type=\"application/json\"]').textContent).points,"
+        f" j = p.row.indexOf({i}), b = {CANVAS}.getBoundingClientRect();"
+        " return [b.left + p.x[j] / 1e4 * b.width, b.top + p.y[j] / 1e4 * b.height]; })()"
+    )
+
+
+def test_points_are_named_and_selected_and_the_table_goes_along(opened, analysis):
+    labels, ids = analysis[1].labels_, analysis[3]
+    x, y = place_of(opened, 3)
+    opened.mouse("mouseMoved", x, y)
+    shown = opened.run("document.querySelector('.tip').textContent")
+    named = next(i for i in range(N) if shown.startswith(f"{ids[i]}:"))
+    assert f"cluster {labels[named]}," in shown
+    for kind in ("mousePressed", "mouseReleased"):
+        opened.mouse(kind, x, y)
+    assert opened.run(IDS) == [ids[named]]
+    assert opened.run("document.querySelector('[data-figure=points]').classList.contains('faded')")
+    left, top, right, bottom = opened.run(
+        f"(() => {{ const b = {CANVAS}.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; }})()"
+    )
+    opened.mouse("mousePressed", left + 2, top + 2)
+    opened.mouse("mouseMoved", right - 2, bottom - 2, buttons=1)
+    opened.mouse("mouseReleased", right - 2, bottom - 2)
+    assert opened.run(STATUS).startswith("240 of 240")
+    opened.run("[...document.querySelectorAll('.chips button')].find(b => b.value === '1').click()")
+    assert opened.run(STATUS).startswith(f"{(labels == 1).sum()} of 240")
+    opened.run(f"{ROWS}[0].dispatchEvent(new MouseEvent('mouseenter'))")
+    first = ids[np.flatnonzero(labels == 1)[0]]
+    assert opened.run("document.querySelector('.tip').textContent").startswith(f"{first}:")
+
+
+def test_all_of_it_by_keyboard(opened):
+    opened.run(f"{CANVAS}.focus()")
+    opened.press("ArrowRight")
+    first = opened.run("document.querySelector('.tip').textContent")
+    opened.press("ArrowRight")
+    assert opened.run("document.querySelector('.tip').textContent") != first
+    opened.press("Enter")
+    assert opened.run(STATUS).startswith("1 of 240")
+    opened.press("Escape")
+    assert opened.run(STATUS).startswith("240 of 240")
+    assert (
+        opened.run(
+            "[...document.querySelectorAll('.interactive button, .interactive input, .interactive select, canvas,"
+            " .chips button')].filter(e => e.tabIndex < 0).length"
+        )
+        == 0
+    )
+
+
+def test_every_control_has_a_name_and_tables_have_headers(opened):
+    unnamed = opened.run(
+        "[...document.querySelectorAll('button, input, select, canvas, [tabindex]')].filter(e =>"
+        " !(e.textContent.trim() || e.getAttribute('aria-label') || e.closest('label'))).length"
+    )
+    assert unnamed == 0
+    assert opened.run("[...document.querySelectorAll('thead th')].every(e => e.scope === 'col')")
+    assert opened.run("[...document.querySelectorAll('tbody tr')].every(r => r.cells[0].scope === 'row')")
+    levels = opened.run("[...document.querySelectorAll('h1, h2, h3, h4')].map(h => Number(h.tagName[1]))")
+    assert all(later - earlier <= 1 for earlier, later in pairwise(levels))
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_narrow_screens_cut_nothing(tab, page, script):
+    tab.open(page, width=390, height=800, script=script)
+    size = tab.call("Page.getLayoutMetrics")["cssContentSize"]
+    assert size["width"] == 390
+    if script:
+        cut = tab.run(
+            "[...document.querySelectorAll('main *, header *')].filter(e => !e.closest('.scroll, svg, .tip') &&"
+            " e.getBoundingClientRect().right > 390.5).map(e => e.outerHTML.slice(0, 80))"
+        )
+        assert cut == []
+
+
+def test_without_a_script_the_page_is_whole(tab, page):
+    tab.open(page, script=False)
+    nodes = tab.call("DOM.getDocument", depth=-1)["root"]["nodeId"]
+    [table] = tab.call("DOM.querySelectorAll", nodeId=nodes, selector="[data-table=objects]")["nodeIds"]
+    text = tab.call("DOM.getOuterHTML", nodeId=table)["outerHTML"]
+    assert text.count('<th scope="row">') == 50
+    assert not tab.call("DOM.querySelectorAll", nodeId=nodes, selector="canvas, .interactive, .theme")["nodeIds"]
+
+
+def test_on_paper_nothing_is_folded_and_nothing_is_to_press(opened):
+    opened.call("Emulation.setEmulatedMedia", media="print")
+    folded = (
+        "[...document.querySelectorAll('details > :not(summary)')].filter(e =>"
+        " !e.getBoundingClientRect().height).length"
+    )
+    assert opened.run(folded) == 0
+    seen = "e => e.getBoundingClientRect().height > 0"
+    assert opened.run(f"[...document.querySelectorAll('button, input, select, canvas')].filter({seen}).length") == 0
+    assert opened.run(f"[...document.querySelectorAll('.static')].filter({seen}).length") == 1
+    opened.call("Emulation.setEmulatedMedia", media="screen")
+
+
+def test_dark_where_the_system_is_and_by_the_switch(tab, page):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    tab.open(page)
+    light = tab.run(ground)
+    tab.open(page, dark=True)
+    dark = tab.run(ground)
+    assert dark != light
+    click(tab, "Light")
+    assert tab.run(ground) == light
+    click(tab, "Dark")
+    assert tab.run(ground) == dark
+    assert tab.complaints() == []
+
+
+def test_twenty_thousand_objects_are_quick(tab, tmp_path):
+    n = 20_000
+    labels = planted_labels(n=n, p=6, k=5, noise=0.2, seed=0)[0]
+    consensus = KMeansConsensus(5, n_init=1, random_state=0).fit(labels)
+    path = report.build(
+        labels, consensus, features=np.random.default_rng(0).normal(size=(n, 3)), path=tmp_path / "r.html"
+    )
+    assert path.stat().st_size < 2_000_000
+    tab.open(path)
+    spent = tab.run(
+        "(() => { const t = performance.now(), e = document.querySelector('input[type=search]'); e.value = '19';"
+        " e.dispatchEvent(new Event('input')); return performance.now() - t; })()"
+    )
+    assert spent < 2_000
+    assert tab.run(STATUS).startswith(f"{sum('19' in str(i) for i in range(n)):,} of 20,000")

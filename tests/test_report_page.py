@@ -1,0 +1,187 @@
+"""What is on the page of single objects and what is not; the answer in words; figures as files."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from strategies import planted_labels
+
+from ensemblage import CumulativeVoting, KMeansConsensus, report
+from ensemblage.metrics import verdicts
+from ensemblage.report._objects import without_objects
+from ensemblage.report._page import as_data
+
+N = 150
+
+
+def summary_of(m=5, n=N, noise=0.2, k=3, **details):
+    labels, classes = planted_labels(n=n, p=10, k=k, noise=noise, seed=1)
+    consensus = KMeansConsensus(k, random_state=0).fit(labels)
+    X = make_blobs(n, m, random_state=0)[0] + 7 * np.eye(k, m)[classes]
+    return report.summarize(labels, consensus, features=X, ids=[f"person-{i:04d}" for i in range(n)], **details)
+
+
+def answer_of(summary):
+    page = report.render(summary)
+    return re.sub(r"<.*?>", "", page[page.index('id="answer"') : page.index("<details")]).strip()
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_without_objects_no_id_and_no_single_value_is_anywhere(m):
+    summary = summary_of(m)
+    page = report.render(summary)
+    assert page.count("person-") > N
+    private = without_objects(summary)
+    assert not private["objects_shown"]
+    text, page = json.dumps(private), report.render(private)
+    assert "person-" not in text + page
+    assert '<script type="application/json">' not in page
+    assert "left out of this page on purpose" in page
+    assert ("The data, coloured by cluster" in page) == (m > 2)  # one or two features are drawn as they are
+    assert ('"xy"' in text) == (m > 2)
+
+
+def test_without_objects_notes_quote_no_id_and_small_clusters_have_no_medians():
+    clusters = np.repeat([0, 1, 2], [80, 66, 4])
+    labels = np.column_stack([clusters] * 4)
+    X = np.column_stack([np.arange(N) + 0.125, clusters])
+    note = (
+        "ids such as '=person; 1' are formulas to a spreadsheet, and are written as they are: import them there as text"
+    )
+    notes = f"one note; {note}; another note"
+    summary = report.summarize(labels, KMeansConsensus(3).fit(labels), features=X, settings={"notes": notes})
+    assert summary["profile"]["clusters"][2]["rows"]
+    private = without_objects(summary)
+    assert private["settings"]["notes"] == "one note; another note"
+    assert [bool(cluster["rows"]) for cluster in private["profile"]["clusters"]] == [True, True, False]
+    assert all(row[2] is None for row in private["profile"]["heat_map"]["z"])
+    assert all(panel["quantiles"][2] == [None] * 5 for panel in private["profile"]["panels"])
+    assert "What of the data is in this page" in report.render(private)
+
+
+def test_build_without_objects_keeps_them_out_of_page_and_numbers(tmp_path):
+    labels = planted_labels(n=40, p=5, k=2, noise=0.1, seed=0)[0]
+    consensus, ids = KMeansConsensus(2, random_state=0).fit(labels), [f"person-{i:04d}" for i in range(40)]
+    paths = {"path": tmp_path / "r.html", "json_path": tmp_path / "r.json"}
+    report.build(labels, consensus, ids=ids, objects=False, **paths)
+    assert not any("person-" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+    report.build(labels, consensus, ids=ids, **paths)
+    assert all("person-" in path.read_text(encoding="utf-8") for path in tmp_path.iterdir())
+
+
+def test_of_very_many_objects_those_drawn_and_the_undecided_are_there(monkeypatch):
+    monkeypatch.setattr("ensemblage.report._objects.MOST_OBJECTS", 100)
+    monkeypatch.setattr("ensemblage.report._shown._MOST_POINTS", 60)
+    labels, _ = planted_labels(n=400, p=10, k=3, noise=0.5, seed=1)
+    consensus = KMeansConsensus(3, random_state=0).fit(labels)
+    summary = report.summarize(labels, consensus, features=np.random.default_rng(0).normal(size=(400, 3)))
+    shown = [int(name) for name in summary["objects"]["ids"]]
+    assert shown == sorted(set(shown))
+    assert set(np.flatnonzero(verdicts(consensus.confidence_) == "undecided")) <= set(shown)
+    assert len(shown) < 400
+    points = summary["figures"]["points"]
+    assert [consensus.labels_[shown[row]] for row in points["rows"]] == points["clusters"]
+    page = report.render(summary)
+    assert f"This page has {len(shown):,} of the 400 objects" in page
+    assert '"total":400' in page
+
+
+def test_a_page_of_many_objects_with_long_names_stays_small():
+    n = 30_000
+    labels = planted_labels(n=n, p=4, k=3, noise=0.5, seed=0)[0]
+    consensus = KMeansConsensus(3, n_init=1, random_state=0).fit(labels)
+    summary = report.summarize(labels, consensus, ids=[f"{i} {'x' * 300}" for i in range(n)])
+    assert 5_000 < len(summary["objects"]["ids"]) <= 10_004
+    assert len(report.render(summary)) < 3_000_000
+
+
+@pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "&lt;", "\u2028\u2029", "<SCRIPT", "\\", '"'])
+def test_data_cannot_leave_their_element(text):
+    written = str(as_data({text: [text]}))
+    assert not set("<>&\u2028\u2029") & set(written)
+    assert json.loads(written) == {text: [text]}
+
+
+def found_again(*words):
+    rows = [
+        {"cluster": c, "verdict": word, "mean_jaccard": 0.9, "recovered": 9, "dissolved": 0, "n_compared": 10}
+        | {"n_not_drawn": 0}
+        for c, word in enumerate(words)
+    ]
+    return {"sentence": "", "compared_with": "bootstraps", "n": 10, "table": rows, "jaccard": [[0.9] * 10] * len(words)}
+
+
+@pytest.mark.parametrize(
+    ("core", "border", "undecided", "again", "said"),
+    [
+        (0.8, 0.2, 0, None, "This is certain: 80% of the objects sit firmly"),
+        (0.7, 0.3, 0, None, "This is fairly certain"),
+        (0.9, 0, 0.1, None, "This is fairly certain"),
+        (0.8, 0, 0.2, None, "This is only partly certain"),
+        (0.5, 0, 0.5, None, "This is uncertain"),
+        (0.8, 0.2, 0, ("stable", "very stable", "stable"), "This is certain"),
+        (0.8, 0.2, 0, ("stable", "doubtful", "stable"), "This is only partly certain"),
+        (0.8, 0.2, 0, ("unstable", "doubtful", "unstable"), "This is uncertain"),
+    ],
+)
+def test_certainty_in_words(core, border, undecided, again, said):
+    summary = summary_of()
+    n = sum(c["size"] for c in summary["clusters"])
+    for i, cluster in enumerate(summary["clusters"]):
+        counts = [round(share * n) * (i == 0) for share in (core, border, undecided)]
+        cluster["verdicts"] = dict(zip(("core", "border", "undecided"), counts, strict=True))
+    summary["found_again"] = None if again is None else found_again(*again)
+    answer = answer_of(summary)
+    assert said in answer
+    n_stable = sum(word in ("stable", "very stable") for word in again or ())
+    came_back = {0: "none clusters", 2: "2 of the 3 clusters", 3: "all 3 clusters"}.get(n_stable, "")
+    assert ("came back" in answer) == (again is not None)
+    assert again is None or came_back in answer
+
+
+def test_where_the_number_of_clusters_comes_from_is_said():
+    assert "as many as were asked for" in answer_of(summary_of(settings={"k": 3}))
+    assert "clusters of" in answer_of(summary_of())
+    assert "asked for" not in answer_of(summary_of())
+    labels = planted_labels(n=90, p=8, k=4, noise=0.05, seed=0)[0]
+    labels = 3 * labels + np.random.default_rng(0).integers(3, size=labels.shape)
+    assert "a number that was found in the clusterings" in answer_of(
+        report.summarize(labels, CumulativeVoting().fit(labels))
+    )
+
+
+def test_a_single_cluster_is_no_certainty():
+    labels = np.zeros((30, 4), dtype=int)
+    labels[0, 0] = 1
+    answer = answer_of(report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels)))
+    assert "form a single cluster." in answer
+    assert "with one cluster, each is in it" in answer
+    assert "certain:" not in answer
+
+
+def test_every_word_of_the_field_is_explained_once():
+    page = report.render(summary_of())
+    terms = re.findall(r"<dt>([^<]*)</dt><dd>", page[page.index("<main>") :])
+    assert len(terms) == len(set(terms))
+    assert {"Partition", "Consensus", "Co-association", "Certainty (confidence)"} <= set(terms)
+    before = page[page.index("<main>") : page.index('id="partitions"')]
+    seen = re.sub(r"<details.*?</details>|<svg.*?</svg>", "", before, flags=re.DOTALL)
+    assert not re.findall("consensus|co-association|KMeansConsensus", seen)
+
+
+def test_figures_as_files(tmp_path):
+    summary = summary_of()
+    files = report.save_figures(summary, tmp_path / "a", ["svg", "png", "pdf", "svg"])
+    assert len(files) == len(set(files)) == 3 * len(re.findall("<svg (?!class)", report.render(summary)))
+    kinds = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}
+    assert all(path.read_bytes().startswith(kinds[path.suffix[1:]]) for path in files)
+    again = report.save_figures(summary, tmp_path / "b", ["svg", "png", "pdf"])
+    assert [path.read_bytes() for path in files] == [path.read_bytes() for path in again]
+    report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
+    files[0].write_text("mine")
+    with pytest.raises(FileExistsError, match="another file"):
+        report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
+    with pytest.raises(ValueError, match=r"formats must be among svg, png, pdf\. Got 'gif'"):
+        report.save_figures(summary, tmp_path, ["gif"])

@@ -1,0 +1,60 @@
+"""What is said while a command works: what it is going to do, how long the rest may take, in colour or not."""
+
+import os
+import subprocess
+import sys
+
+import click
+import pytest
+from test_cli import WINE, succeed
+
+from ensemblage.cli import _tell
+from ensemblage.cli._errors import colored, say
+
+
+def test_a_run_says_what_it_is_going_to_do(tmp_path):
+    told = succeed("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2, "-o", tmp_path / "out").stderr
+    assert (
+        "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
+        "them; all that again for 2 resamples\n"
+    ) in told
+    command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
+    told = succeed(*command, "-o", tmp_path / "other").stderr
+    assert "; 4 base clusterings by random-k; acv combines them\n" in told
+
+
+def test_how_long_the_rest_may_take(monkeypatch):
+    now, told = [100.0], []
+    monkeypatch.setattr(_tell.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_tell, "tell", told.append)
+    remaining = _tell.Remaining("base clusterings")
+    for seconds, done in ((0, 0), (5, 1), (20, 2), (200, 7)):
+        now[0] = 100.0 + seconds
+        remaining(done, 12)
+    assert told == ["base clusterings: 2 of 12 done in 20 s, so about 2 min more"]  # once, and judged by what is done
+    quick = _tell.Remaining("quick")
+    now[0] += 30
+    quick(5, 5)
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (100, "2 min"), (7200, "2.0 h")])
+def test_durations(seconds, text):
+    assert _tell.duration(seconds) == text
+
+
+def test_no_color(monkeypatch, capsys):
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert colored() is False
+    say(click.style("red", fg="red"))
+    assert capsys.readouterr().err == "red\n"
+    monkeypatch.setenv("NO_COLOR", "")
+    assert colored() is None
+
+
+def test_no_color_reaches_the_commands():
+    code = "import click; from ensemblage.cli import main; main.add_command(click.Command('x', callback=lambda: "
+    code += "click.echo(click.style('red', fg='red'), color=click.get_current_context().color))); main(['x'])"
+    for value, expected in (("1", "red\n"), ("", "red\n")):
+        done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "NO_COLOR": value}, capture_output=True)
+        assert done.stdout.decode() == expected

@@ -660,6 +660,7 @@ def test_the_shell_names_what_describes_each_cluster(tmp_path):
     assert status == 0
     lines = [line for line in said.splitlines() if re.match(r"cluster \d ", line)]
     assert len(lines) == 2
+    assert all(len(line) < 100 for line in lines)
     assert all("age" in line for line in lines)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     rows = {row["variable"]: row["clustered"] for row in summary["profile"]["clusters"][0]["rows"]}

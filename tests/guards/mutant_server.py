@@ -20,6 +20,7 @@ import select
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -132,6 +133,10 @@ def in_fork(run: Callable[[Callable[[str], None]], bool], limit: float) -> tuple
 # ---- The code of a mutant, in functions that live ----
 
 
+FUNCTIONS: dict[str, list[FunctionType]] = defaultdict(list)
+"""Path of a module → the functions from there that live when the server is ready."""
+
+
 def codes_of(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -139,6 +144,7 @@ def codes_of(code: CodeType) -> Iterator[CodeType]:
             yield from codes_of(constant)
 
 
+@functools.lru_cache(2)
 def changed_codes(module: str, number: int) -> list[tuple[CodeType, CodeType]] | None:
     """Pairs of a function's code before and after; None where more than functions differ."""
     path = str(LIBRARY / module)
@@ -171,11 +177,10 @@ def put_in(module: str, number: int) -> bool:
     path = str(LIBRARY / module)
     new = {(old.co_qualname, old.co_firstlineno): (old, code) for old, code in pairs}
     found = set()
-    gc.unfreeze()
-    for function in [f for f in gc.get_objects() if isinstance(f, FunctionType)]:
+    for function in FUNCTIONS.get(path, ()):
         code = function.__code__
         name = (code.co_qualname, code.co_firstlineno)
-        if code.co_filename == path and name in new and code == new[name][0]:
+        if name in new and code == new[name][0]:
             try:
                 function.__code__ = new[name][1]
             except ValueError:  # other free variables
@@ -220,6 +225,9 @@ def serve_live(files: list[str], output: int) -> None:
         run_items(session, warm, lambda _: None)
         forget()
         gc.collect()
+        for function in gc.get_objects():
+            if isinstance(function, FunctionType):
+                FUNCTIONS[function.__code__.co_filename].append(function)
         gc.freeze()
         serve(answer, output)
 

@@ -36,7 +36,7 @@ FAR_SECONDS = 4
 """Of the others."""
 CLUSTERS = "tests/test_dask.py"
 """Tests that start clusters, whose threads a fork does not have."""
-FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks"]
+FAR = ["bitmaps", "kmeans_starts", "sampled", "tables_frames", "tables_workbooks", "few", "papers", "annotate"]
 """Tests that are nearest to no module, yet execute much of some."""
 
 

@@ -126,7 +126,7 @@ class Judge:
         touched, near = self.touched, set(nearest_tests(mutant.module))
         executing = touched.tests(mutant.module, mutant.lines) if mutant.function else []
         executing = executing or touched.tests(mutant.module, mutant.function or (0, 10**9))
-        if not mutant.function:  # a default or a limit, which is written down
+        if not mutant.function or touched.at_import(mutant.module, mutant.lines):  # a default or a limit, written down
             found, guards = set(executing), {f"tests/test_{name}.py" for name in GUARDS}
             executing = [t for t in touched.names if t in found or t.split("::")[0] in guards]
         place = mutant.place.split(": ")[0]
@@ -151,7 +151,7 @@ class Judge:
         place, start = {"module": mutant.module, "number": mutant.number}, time.monotonic()
         found = {"outcome": "not live", "test": ""}
         if mutant.function and here and not self.touched.at_import(mutant.module, mutant.lines):
-            found = self.live.ask(**place, tests=here, limit=self.limit(here))
+            found = self.live.ask(**place, tests=here, limits=self.limits(here))
         how = "live"
         if found["outcome"] in ("passed", "not live"):
             left = started if found["outcome"] == "passed" else [*here, *started]
@@ -162,9 +162,9 @@ class Judge:
             ):
                 if tests and found["outcome"] in ("passed", "not live"):
                     files = files or sorted({t.split("::")[0] for t in tests})
-                    found, how = self.fresh.ask(**place, files=files, tests=tests, limit=self.limit(tests)), "fresh"
+                    found, how = self.fresh.ask(**place, files=files, tests=tests, limits=self.limits(tests)), "fresh"
             if not left and not here:
-                found, how = self.fresh.ask(**place, files=near, tests=None, limit=600), "fresh"
+                found, how = self.fresh.ask(**place, files=near, tests=None, limits={}), "fresh"
         outcome = "survived" if found["outcome"] in ("passed", "not live") else "killed"
         if outcome == "killed" and not self.passes(found["test"], how):
             return self.judge(mutant)
@@ -175,13 +175,14 @@ class Judge:
             "seconds": round(time.monotonic() - start, 2), "date": datetime.date.today().isoformat(),
         }  # fmt: skip
 
-    def limit(self, tests: list[str]) -> float:
-        return 20 + 3 * sum(self.touched.seconds[test] for test in tests)
+    def limits(self, tests: list[str]) -> dict[str, float]:
+        """Seconds of the processor that a mutant may take for each test."""
+        return {test: 5 + 5 * self.touched.seconds[test] for test in tests}
 
     def passes(self, test: str, how: str) -> bool:
         """Whether a test passes in such a fork without a mutant; one that is not collected has no name."""
         if test in self.touched.seconds and test not in self.passing:
-            given: dict[str, Any] = {"module": "", "number": None, "tests": [test], "limit": self.limit([test])}
+            given: dict[str, Any] = {"module": "", "number": None, "tests": [test], "limits": self.limits([test])}
             file = test.split("::")[0]
             found = self.live.ask(**given) if how == "live" else self.fresh.ask(**given, files=[file])
             self.passing[test] = found["outcome"] == "passed"
@@ -219,6 +220,8 @@ def main() -> None:
     for *_, mutant in sorted(wanted, key=lambda row: row[:4]):
         if time.monotonic() > until:
             break
+        if given.recorded and not judge.tests_of(mutant)[0]:
+            continue  # of a module whose tests are not recorded yet
         record = judge.judge(mutant)
         judge.learn(record)
         with open(RESULTS, "a", encoding="utf-8") as file:

@@ -189,7 +189,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_in_memory(X)
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        frame = nw.from_native(X, pass_through=True)
         known = isinstance(X, Ensemble) or isinstance(frame, nw.DataFrame)
         X = X if known else check_array(X, dtype=None, ensure_all_finite=False)
         validate_data(self, X, reset=False, skip_check_array=True)

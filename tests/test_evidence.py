@@ -498,6 +498,15 @@ def test_max_bytes_is_the_peak(shape, parameters):
     assert bound / 3 < peak <= bound
 
 
+def test_every_thread_needs_room_for_the_labels():
+    labels, needed = np.tile(np.arange(300)[:, None], 4), []
+    for n_jobs in (1, 2, 3):
+        with pytest.raises(ValueError, match="must fit into max_bytes") as error:
+            EvidenceAccumulation(linkage="complete", max_bytes=1, n_jobs=n_jobs).fit(labels)
+        needed.append(int(str(error.value).split("Got ")[1].split(" bytes")[0].replace(",", "")))
+    assert needed[2] - needed[1] == needed[1] - needed[0] > 0
+
+
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_one_object_and_one_partition(linkage):
     one = EvidenceAccumulation(linkage=linkage, association_threshold="gmm").fit([[0, 1, 1]])

@@ -168,6 +168,13 @@ def test_finished_labels_are_left_alone(tmp_path, X, made):
     assert len(made) == P
 
 
+def test_nothing_to_overwrite(tmp_path, X):
+    """The same command does for the first time and for every other."""
+    for _ in range(2):
+        write_partitions(mini_batch(2), X, tmp_path / "z.npy", overwrite=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "z.npy"), mini_batch(2).fit_transform(X))
+
+
 OTHERS = {
     "random_state = 3, not 4": (mini_batch(random_state=4), 0),
     "k_max = 9, not 8": (mini_batch(k_max=8), 0),

@@ -160,6 +160,15 @@ def test_refuses(model, message):
         model.fit(STREHL)
 
 
+def test_tables_of_pairs_must_fit_though_their_edges_would():
+    """Equal partitions have as few edges as there can be; 8 bytes for each cell of 45 tables are more than that."""
+    labels = np.tile(np.arange(1_000)[:, None] % 100, 10)
+    cells = 45 * 101**2
+    with pytest.raises(ValueError, match=r"MCLA must fit into max_bytes .* Got 8,\d+,\d+ bytes for the pairs of 1,000"):
+        MCLA(2, max_bytes=2**22 + 8 * cells).fit(labels)
+    assert MCLA(2, max_bytes=2**23 + 8 * cells, random_state=0).fit(labels).n_clusters_ == 2
+
+
 NESTED = {"objects": [5, 5, 2], "clusters": [2, 4, 6, 3]}
 """Sizes of equal runs of objects: eigenvalues repeat, and ARPACK restarts with a random vector."""
 BEYOND_DENSE = [

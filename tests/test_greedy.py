@@ -1,5 +1,7 @@
 """Greedy partitions and GKCC against the stacked matrix that they stand for; subspaces and projections."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,7 @@ from ensemblage import (
     ProjectionPartitions,
     SubspacePartitions,
 )
+from ensemblage.generation._greedy_stages import Centres, Space, grown
 from ensemblage.metrics import kmeans_loss
 
 
@@ -89,6 +92,33 @@ def test_each_partition_is_scikit_learns_from_the_same_centres(blobs):
         theirs = KMeans(3, init=centres, n_init=1, tol=0).fit(W)
         assert adjusted_rand_score(theirs.labels_, labels[:, 10 + i]) == 1
         assert model.losses_[10 + i] == pytest.approx(theirs.inertia_)
+
+
+def test_the_last_of_257_clusters_keeps_its_number():
+    """256 is the first label that takes more than a byte."""
+    X = np.arange(257.0)[:, None]
+    space = Space(X, np.empty((257, 0), dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0))
+    stage = grown(space, Centres(X[:256].T.copy(), np.empty((0, 256))), np.array([256]), 10, 1)
+    assert_array_equal(stage.best(), np.arange(257))
+
+
+def test_the_bound_of_the_rounding_error_holds_for_heavy_partitions():
+    """Where partitions weigh more than the features, too: distances to the nearest centre, as whole numbers give it."""
+    rng = np.random.default_rng(0)
+    codes, weights = rng.integers(3, size=(60, 4)).astype(np.uint8), np.array([1e6, 3.0, 7e5, 11.0])
+    space = Space(np.zeros((60, 1)), codes, np.array([0, 3, 6, 9, 12]), weights)
+    clusters = (np.arange(60) % 7).astype(np.int32)
+    found = space.nearest(space.centres(clusters, 7)).first
+    one_hot = (codes[:, :, None] == np.arange(3)).reshape(60, 12).astype(int).tolist()
+    members = [[row for row, c in zip(one_hot, clusters, strict=True) if c == k] for k in range(7)]
+    centres = [[Fraction(sum(column), len(rows)) for column in zip(*rows, strict=True)] for rows in members]
+    w = np.repeat(weights.astype(int), 3).tolist()
+    exact = [
+        min(sum(u * (x - c) ** 2 for u, x, c in zip(w, row, centre, strict=True)) for centre in centres)
+        for row in one_hot
+    ]
+    error = max(abs(Fraction(a) - b) for a, b in zip(found.tolist(), exact, strict=True))
+    assert 0 < error <= space.rounding
 
 
 def test_global_k_means():

@@ -125,6 +125,25 @@ def test_limit_of_the_environment(monkeypatch):
         assert threads.available_cores() == expected
 
 
+def test_no_more_threads_than_asked_for(monkeypatch):
+    """The calling thread is one of them."""
+    monkeypatch.setattr(threads, "available_cores", lambda: 8)
+    monkeypatch.setattr(threads, "_executor", None)
+    working, most, lock = [0], [0], threading.Lock()
+
+    def task(_):
+        with lock:
+            working[0] += 1
+            most[0] = max(most[0], working[0])
+        time.sleep(0.02)
+        with lock:
+            working[0] -= 1
+
+    parallel_map(task, range(12), 3)
+    threads._executor.shutdown()
+    assert most == [3]
+
+
 @pytest.mark.parametrize("who", ["the caller", "a helper"])
 def test_an_error_stops_the_other_threads(who):
     """At their next task; none of the many that are left is begun."""

@@ -200,6 +200,19 @@ def test_hierarchy_of_the_objects(linkage):
     assert (tree[len(tree) - n_without :, 2] == 1).all()
 
 
+@pytest.mark.parametrize("threshold", [None, 0.1])
+@pytest.mark.parametrize("complete", [True, False])
+def test_heights_of_many_equal_objects(complete, threshold):
+    """A thousand times the objects: sums of pairs beyond 32 bits, the same means of them."""
+    labels = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 2, 0], [1, 0, 0, 0], [1, 2, 0, 2]])
+    if not complete:
+        labels[4, 3] = -1
+    counts = np.array([43, 1, 1, 42, 1])
+    model = EvidenceAccumulation(2, association_threshold=threshold)
+    few, many = (clone(model).fit(labels, sample_weight=c * counts) for c in (1, 1_000))
+    np.testing.assert_allclose(many.linkage_matrix_[:, 2], few.linkage_matrix_[:, 2], rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_objects_of_weight_0(name):
     labels = matrix("few")

@@ -27,6 +27,13 @@ def utility_and_profile(labels, clusters, weights=None):
     return AssociationUtility.of(rows), profile
 
 
+def test_a_cluster_without_members_has_its_centroid_at_0():
+    utility, profile = utility_and_profile(TOY, TRIPLE)
+    with_empty = np.vstack([profile, np.zeros_like(profile[:1])])
+    assert_array_equal(utility.centroids(with_empty), np.vstack([utility.centroids(profile), 0 * profile[:1]]))
+    assert utility.loss(with_empty) == utility.loss(profile)
+
+
 def test_toy_of_li():
     model = SpectralEnsembleClustering(3, init=TRIPLE).fit(TOY)
     assert_array_equal(model.labels_, TRIPLE)

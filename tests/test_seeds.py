@@ -9,6 +9,7 @@ from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 
 from ensemblage import ConsensusClustering, GreedyKMeansConsensus, KMeansConsensus
 from ensemblage.consensus import choose_k_monti
@@ -23,6 +24,13 @@ from ensemblage.generation import (
 )
 
 X = make_blobs(90, n_features=4, centers=5, cluster_std=3.0, random_state=0)[0]
+
+
+@pytest.mark.parametrize("generator", [None, RandomKPartitions(5), MixedPartitions(5)])
+def test_what_features_may_be_is_what_the_generator_takes(generator):
+    """scikit-learn asks the estimator whether a sparse matrix will do."""
+    found = get_tags(ConsensusClustering(2, generator=generator)).input_tags
+    assert found == get_tags(generator or RandomKPartitions()).input_tags
 
 
 def unseeded():

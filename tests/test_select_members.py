@@ -49,6 +49,21 @@ def test_what_comes_in_goes_out(labels):
     assert select.fit_transform(ensemble).names == names[2:8]
 
 
+def test_labels_may_be_text(labels):
+    """In a list of lists, as in an array or a frame."""
+    text = np.array(list("abcdefghijklmnopqrstuvwxyz"))[labels]
+    select = SelectMembers(AverageAgreement(), 4).fit(labels)
+    for given in (text, text.tolist()):
+        assert select.fit(given).transform(given).tolist() == text[:, select.selected_].tolist()
+
+
+def test_a_lazy_frame_is_to_be_collected(labels):
+    select = SelectMembers(AverageAgreement(), 6).fit(labels)
+    for take in (select.fit, select.transform):
+        with pytest.raises(TypeError, match=r"Got sparse or lazy data of type LazyFrame\. Use labels\.collect\(\)"):
+            take(pl.LazyFrame(labels))
+
+
 def test_in_a_pipeline(labels):
     whole = make_pipeline(SelectMembers(n_members=6), KMeansConsensus(3, random_state=0)).fit(labels)
     alone = KMeansConsensus(3, random_state=0).fit(labels[:, 2:8])

@@ -118,6 +118,7 @@ def test_metrics(tmp_path, small_room, missing, metric):
 def test_average_agreement(tmp_path, small_room, monkeypatch, missing, measure, cells):
     monkeypatch.setattr("ensemblage.counting._contingency.CELLS", cells)
     labels = random_labels(90, 6, 7, missing)
+    labels[:, 1], labels[:, 4] = np.arange(90) // 3, np.arange(90) % 31  # a table of far more cells than objects
     found = AverageAgreement(measure).fit(stored(labels, tmp_path))
     expected = AverageAgreement(measure).fit(labels)
     np.testing.assert_array_equal(found.agreement_, expected.agreement_)
@@ -212,6 +213,7 @@ def test_columns_of_rows_are_numpys(tmp_path, small_room, monkeypatch, rows):
         whole = codes[:]
         np.testing.assert_array_equal(codes[rows, 1], whole[rows, 1])
         np.testing.assert_array_equal(codes[rows], whole[rows])
+        assert {codes[rows].dtype, codes[rows, 1].dtype} == {whole.dtype}
     if len(M.codes[rows]):
         np.testing.assert_array_equal(E[rows].codes, M[rows].codes)
     for wrong in ([True, False], [0.5], [[0]], [60]):
@@ -226,6 +228,26 @@ def test_few_distinct_rows_are_held_in_memory(tmp_path):
     assert isinstance(E.distinct.codes, MemoryRows)
     model = EvidenceAccumulation(3).fit(E)
     np.testing.assert_array_equal(model.labels_, EvidenceAccumulation(3).fit(random_labels(60, 4)).labels_)
+
+
+@pytest.mark.parametrize(("more", "held"), [(0, True), (-1, False)])
+def test_an_eighth_of_the_memory_holds_the_distinct_rows(tmp_path, monkeypatch, more, held):
+    """Those of a file that is read in one run or in several, which wait on disk until they are merged."""
+    labels = np.unique(random_labels(60, 4), axis=0)
+    for size in (60, 23):
+        monkeypatch.setattr(disk, "run_rows", lambda *_, size=size: size)
+        kinds = set()
+
+        def merged(found, n, kinds=kinds):
+            kinds.update(isinstance(run.codes, np.ndarray) for run in found.runs)
+            return merge_runs(found, n)
+
+        monkeypatch.setattr(disk, "merge_runs", merged)
+        E = stored(labels, tmp_path, scratch=tmp_path)
+        E.rows.scratch.memory = 8 * labels.size + more
+        np.testing.assert_array_equal(E.distinct.codes[:], Ensemble(labels).distinct.codes)
+        assert isinstance(E.distinct.codes, MemoryRows) == held
+        assert kinds == {size == 60}
 
 
 @pytest.mark.parametrize(

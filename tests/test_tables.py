@@ -64,6 +64,15 @@ def test_decimal_comma_with_a_header(delimiter):
     np.testing.assert_array_equal(values(table), [[1.5, 2], [3, 0.25]])
 
 
+@pytest.mark.parametrize("rows", ["r1;x;1,5\nr2;y;2,25\n", '"r1";"x";1,5\n"r2";"y";2,25\n'])
+def test_decimal_comma_below_a_header_without_the_row_names(rows):
+    """As R writes it with sep=";" and dec=",": the comma splits header and rows as well, into other cells."""
+    table = table_of("kind;size\n" + rows)
+    assert table.names == ["row names", "kind", "size"]
+    assert table["size"].numbers.tolist() == [1.5, 2.25]
+    assert features_of(table).ids == ["r1", "r2"]
+
+
 def test_quoted_decimal_commas():
     np.testing.assert_array_equal(values(table_of('a,b\n"1,5",2\n"3,25",4\n')), [[1.5, 2], [3.25, 4]])
 

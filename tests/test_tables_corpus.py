@@ -249,6 +249,15 @@ def test_long_lines(monkeypatch):
         read_table(text, name="t.csv")
 
 
+def test_line_breaks_in_cells_of_a_file_of_many_blocks(monkeypatch):
+    """Wherever a block ends: a break between quotes ends no row."""
+    monkeypatch.setattr("ensemblage.tables._formats.BLOCK_SIZES", (1 << 10, 1 << 14))
+    cells = ["\n".join("abcdefgh"[: i % 7 + 2]) for i in range(2_000)]
+    table = read_table(("x,n\n" + "".join(f'"{c}",{i}\n' for i, c in enumerate(cells))).encode(), name="t.csv")
+    assert table["x"].cells() == cells
+    assert table["n"].numbers.tolist() == list(range(2_000))
+
+
 def test_the_user_decides():
     text = b"hoehe\n1,01\n1,53\n"
     np.testing.assert_array_equal(read_table(text, name="t.csv", delimiter=";")["hoehe"].numbers, [1.01, 1.53])

@@ -121,6 +121,14 @@ def test_two_means_of_any_histogram(counts):
     assert loss(tau) <= min(loss(v) for v in values[:-1]) + 1e-9
 
 
+@pytest.mark.parametrize("counts", [[1, 1], [1, 1_000], [1_000, 1]])
+@pytest.mark.parametrize("value", [0.3, 0.5, 0.7])
+def test_associations_that_differ_by_a_rounding_error_are_not_weak(value, counts):
+    """Weighted sums of the same labels in another order: both means come out below both values."""
+    histogram = Histogram(np.array([value, np.nextafter(value, 1)]), np.array(counts))
+    assert mixture_split(histogram) == 0
+
+
 def scikit_learns(histogram):
     start = start_of_mixture(histogram)
     model = GaussianMixture(

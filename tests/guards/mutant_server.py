@@ -20,6 +20,7 @@ import select
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -44,7 +45,7 @@ THEIRS = ("numpy", "scipy.sparse.linalg", "scipy.optimize", "scipy.stats", "scip
 """What tests and library import, and what takes its time."""
 
 
-WARM = "tests/test_golden.py"
+WARM = "tests/test_golden.py::test_the_same_from_disk"
 """Tests that ``live`` runs before it forks: they load most kernels."""
 
 
@@ -92,8 +93,11 @@ def _without_shrinking() -> None:
 # ---- A fork ----
 
 
-def in_fork(run: Callable[[Callable[[str], None]], bool], limit: float) -> tuple[str, str, float]:
-    """ "passed", "failed" or "too long", the test that was running last, and the seconds."""
+def in_fork(run: Callable[[Callable[[str], None]], bool], limits: dict[str, float]) -> tuple[str, str, float]:
+    """ "passed", "failed" or "too long", the test that was running last, and the seconds.
+
+    limits : seconds of the processor for each test, which has `WAITS` in vain at most as well
+    """
     reader, writer = os.pipe()
     start = time.monotonic()
     child = os.fork()
@@ -112,9 +116,9 @@ def in_fork(run: Callable[[Callable[[str], None]], bool], limit: float) -> tuple
         finally:
             os._exit(code)
     os.close(writer)
-    told, outcome, status = b"", "", None
+    told, outcome, status, clock = b"", "", None, Clock(child)
     while status is None:
-        if time.monotonic() - start > limit:
+        if clock.spent() > limits.get(_last(told), LIMIT) or clock.waits():
             outcome = "too long"
             os.killpg(child, signal.SIGKILL)
         ended, code = os.waitpid(child, os.WNOHANG if not outcome else 0)
@@ -122,14 +126,61 @@ def in_fork(run: Callable[[Callable[[str], None]], bool], limit: float) -> tuple
         # Not to the end of the pipe: a process that the tests have left behind may hold it.
         while select.select([reader], [], [], 0 if ended else 0.02)[0] and (more := os.read(reader, 65536)):
             told = (told + more)[-100_000:]
+            clock.begin()
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)  # what is left behind
     os.close(reader)
-    last = told.decode(errors="replace").splitlines()[-1:] or [""]
-    return outcome or ("passed" if status == 0 else "failed"), last[0], time.monotonic() - start
+    return outcome or ("passed" if status == 0 else "failed"), _last(told), time.monotonic() - start
+
+
+def _last(told: bytes) -> str:
+    return (told.decode(errors="replace").splitlines() or [""])[-1]
+
+
+LIMIT = 120.0
+"""Seconds of the processor for what has no limit of its own: import and collection."""
+WAITS = 60.0
+"""Seconds without any work, after which a mutant waits for something that never comes."""
+
+
+class Clock:
+    """Seconds of the processor that a group of processes takes, whatever else the machine does."""
+
+    def __init__(self, group: int) -> None:
+        self.group, self.looked, self.used, self.begun = group, time.monotonic(), 0.0, 0.0
+        self.worked = self.looked
+
+    def begin(self) -> None:
+        """A test begins."""
+        self.begun = self.used = self._used()
+
+    def spent(self) -> float:
+        """By the test that runs; looked at twice a second."""
+        now = time.monotonic()
+        if now - self.looked > 0.5:
+            before, self.used, self.looked = self.used, self._used(), now
+            if self.used > before + 0.01:
+                self.worked = now
+        return self.used - self.begun
+
+    def waits(self) -> bool:
+        return time.monotonic() - self.worked > WAITS
+
+    def _used(self) -> float:
+        ticks = 0
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError, ValueError):
+                fields = path.read_text().rpartition(")")[2].split()
+                if int(fields[2]) == self.group:
+                    ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
 
 
 # ---- The code of a mutant, in functions that live ----
+
+
+FUNCTIONS: dict[str, list[FunctionType]] = defaultdict(list)
+"""Path of a module → the functions from there that live when the server is ready."""
 
 
 def codes_of(code: CodeType) -> Iterator[CodeType]:
@@ -139,6 +190,7 @@ def codes_of(code: CodeType) -> Iterator[CodeType]:
             yield from codes_of(constant)
 
 
+@functools.lru_cache(2)
 def changed_codes(module: str, number: int) -> list[tuple[CodeType, CodeType]] | None:
     """Pairs of a function's code before and after; None where more than functions differ."""
     path = str(LIBRARY / module)
@@ -171,11 +223,10 @@ def put_in(module: str, number: int) -> bool:
     path = str(LIBRARY / module)
     new = {(old.co_qualname, old.co_firstlineno): (old, code) for old, code in pairs}
     found = set()
-    gc.unfreeze()
-    for function in [f for f in gc.get_objects() if isinstance(f, FunctionType)]:
+    for function in FUNCTIONS.get(path, ()):
         code = function.__code__
         name = (code.co_qualname, code.co_firstlineno)
-        if code.co_filename == path and name in new and code == new[name][0]:
+        if name in new and code == new[name][0]:
             try:
                 function.__code__ = new[name][1]
             except ValueError:  # other free variables
@@ -211,7 +262,7 @@ def serve_live(files: list[str], output: int) -> None:
 
             if asked["number"] is not None and not changed_codes(asked["module"], asked["number"]):
                 return {"outcome": "not live"}
-            outcome, test, seconds = in_fork(run, asked["limit"])
+            outcome, test, seconds = in_fork(run, asked["limits"])
             if outcome == "failed" and not test and chosen:
                 outcome = "not live"
             return {"outcome": outcome, "test": test, "seconds": seconds}
@@ -220,6 +271,9 @@ def serve_live(files: list[str], output: int) -> None:
         run_items(session, warm, lambda _: None)
         forget()
         gc.collect()
+        for function in gc.get_objects():
+            if isinstance(function, FunctionType):
+                FUNCTIONS[function.__code__.co_filename].append(function)
         gc.freeze()
         serve(answer, output)
 
@@ -257,11 +311,11 @@ def serve_fresh(output: int) -> None:
             return code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
         if asked["number"] is None:
-            outcome, test, seconds = in_fork(run, asked["limit"])
+            outcome, test, seconds = in_fork(run, asked["limits"])
         else:
             source = mutations.source_of(asked["module"], asked["number"])
             with replaced(LIBRARY / asked["module"], source):
-                outcome, test, seconds = in_fork(run, asked["limit"])
+                outcome, test, seconds = in_fork(run, asked["limits"])
         return {"outcome": outcome, "test": test, "seconds": seconds}
 
     serve(answer, output)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from typing import Any
 import pytest
 from numba.core import event
 
+MOST_SECONDS = 8.0
+"""Of a test: no mutant meets those that take longer."""
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "src" / "ensemblage"
 STARTING = {"os.fork", "os.forkpty", "os.posix_spawn", "subprocess.Popen"}
@@ -65,7 +68,7 @@ def part_of(folder: Path, file: str) -> Path:
 
 
 class Compiling(event.Listener):
-    """Seconds in numba's compiler, which a test spends once and never again."""
+    """Seconds of the processor in numba's compiler, which a test spends once and never again."""
 
     def __init__(self) -> None:
         self.seconds, self.depth, self.start = 0.0, 0, 0.0
@@ -73,13 +76,17 @@ class Compiling(event.Listener):
 
     def on_start(self, event: Any) -> None:
         if self.depth == 0:
-            self.start = time.perf_counter()
+            self.start = time.process_time()
         self.depth += 1
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
         if self.depth == 0:
-            self.seconds += time.perf_counter() - self.start
+            self.seconds += time.process_time() - self.start
+
+
+class TooLong(BaseException):
+    """No failure, of which hypothesis would look for the least example."""
 
 
 class Recorder:
@@ -102,12 +109,28 @@ class Recorder:
             self.failed.add(report.nodeid)
 
     @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """A test that takes too long is given up, unless it is one that compiles."""
+        compiled = self.compiling.seconds
+
+        def stop(*_: Any) -> None:
+            if self.compiling.depth == 0 and self.compiling.seconds == compiled:
+                raise TooLong
+
+        signal.signal(signal.SIGPROF, stop)
+        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS, MOST_SECONDS)
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any, nextitem: Any) -> Iterator[None]:
         self.coverage.switch_context(item.nodeid)
-        self.running, start, compiled = item.nodeid, time.perf_counter(), self.compiling.seconds
+        self.running, start, compiled = item.nodeid, time.process_time(), self.compiling.seconds
         yield
         compiled = self.compiling.seconds - compiled
-        self.seconds[item.nodeid] = round(max(0.001, time.perf_counter() - start - compiled), 4)
+        self.seconds[item.nodeid] = round(max(0.001, time.process_time() - start - compiled), 4)
         self.running, file = "", item.nodeid.split("::")[0]
         if nextitem is None or nextitem.nodeid.split("::")[0] != file:
             self.coverage.switch_context("import")
@@ -142,7 +165,7 @@ def main() -> None:
     recorder = Recorder(measured, Path(folder))
     pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0", *files], [recorder])
     if recorder.failed:
-        sys.stdout.write(f"No mutant meets these, which fail without one: {sorted(recorder.failed)}\n")
+        sys.stdout.write(f"No mutant meets these, which fail without one or take too long: {sorted(recorder.failed)}\n")
 
 
 if __name__ == "__main__":

@@ -116,8 +116,8 @@ def pair_histogram(
             np.add(total, histogram, out=total)
 
     # A comparison is a sixteenth of an operation; adding a pair to the histogram is one.
-    most = max(1, blocks.BLOCK_ROWS // 64)
-    parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p // 8), most)), n_jobs)
+    size = rows_of_slice(m * (1 + p // 8), blocks.BLOCK_ROWS // 64)
+    parallel_map(add, row_blocks(m, size), n_jobs)
     return total
 
 

@@ -14,14 +14,19 @@ from ensemblage.labels._columns import code_column
 from ensemblage.labels._numbers import code_integers
 
 
-def code_labels(labels: Any, missing: int | None) -> CodedColumns:
-    """Code an (n, p) array-like or data frame of labels."""
+def check_in_memory(labels: Any) -> None:
+    """Refuse what has to be made an array or a data frame first."""
     for method in ("toarray", "collect"):
         if hasattr(labels, method):
             raise TypeError(
                 "Labels must be a dense matrix or a data frame in memory: a sparse matrix has no labels, only zeros "
                 f"and values. Got sparse or lazy data of type {type(labels).__name__}. Use labels.{method}()."
             )
+
+
+def code_labels(labels: Any, missing: int | None) -> CodedColumns:
+    """Code an (n, p) array-like or data frame of labels."""
+    check_in_memory(labels)
     frame = as_frame(labels)
     if frame is not None:
         check_size(*frame.shape)

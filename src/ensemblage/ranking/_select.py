@@ -17,6 +17,7 @@ from ensemblage._constraints import FRACTION, Constraints, Estimator, Flag, Numb
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import is_integer
 from ensemblage._validation import check_parameters, takes_labels
+from ensemblage.labels._matrices import check_in_memory
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._discotec import Discotec
 
@@ -187,7 +188,8 @@ class SelectMembers(TransformerMixin, BaseEstimator):
             Of the kind of ``X``.
         """
         check_is_fitted(self)
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        check_in_memory(X)
+        frame = nw.from_native(X, pass_through=True)
         known = isinstance(X, Ensemble) or isinstance(frame, nw.DataFrame)
         X = X if known else check_array(X, dtype=None, ensure_all_finite=False)
         validate_data(self, X, reset=False, skip_check_array=True)

@@ -123,6 +123,7 @@ def _delimiter(lines: list[str], name: str) -> str:
     """
     samples = {delimiter: _sample(lines, delimiter, name) for delimiter in DELIMITERS}
     even = [d for d, rows in samples.items() if _is_even(rows)]
+    even = even or [d for d, rows in samples.items() if _is_even(rows, n_unnamed=1)]
     if len(even) > 1 and "," in even and all(re.search(r"\d,\d", c) for c in _around_commas(lines)):
         even.remove(",")
     return max(even or DELIMITERS, key=lambda d: _fit(samples[d]))
@@ -132,11 +133,12 @@ def _around_commas(lines: list[str]) -> list[str]:
     return [line[max(i - 1, 0) : i + 2] for line in lines[:SAMPLE_ROWS] for i, c in enumerate(line) if c == ","]
 
 
-def _is_even(rows: list[list[str]]) -> bool:
-    """Whether the header and nine of ten rows are of one width of at least two."""
-    if not rows or len(rows[0]) < 2:
+def _is_even(rows: list[list[str]], n_unnamed: int = 0) -> bool:
+    """Whether nine of ten rows are of one width of at least two, of which the header names all but ``n_unnamed``."""
+    widths = [len(row) for row in rows]
+    if not rows or (width := widths[0] + n_unnamed) < 2:
         return False
-    return sum(len(row) == len(rows[0]) for row in rows) >= max(0.9 * len(rows), min(len(rows), 2))
+    return 1 + widths[1:].count(width) >= max(0.9 * len(rows), min(len(rows), 2))
 
 
 def _check_commas(header: list[str], body: list[list[str]], name: str) -> None:
@@ -169,8 +171,7 @@ def _fit(rows: list[list[str]]) -> float:
         return 0.0
     alike = [row for row in body if len(row) == width]
     parsed = sum(is_number(cell) for row in alike for cell in row)
-    header_fits = len(rows[0]) in (width - 1, width)
-    return len(alike) / len(body) * (0.1 + parsed / (width * len(alike))) * (1.0 if header_fits else 0.5)
+    return len(alike) / len(body) * (0.1 + parsed / (width * len(alike)))
 
 
 def _is_data(first: list[str], body: list[list[str]]) -> bool:

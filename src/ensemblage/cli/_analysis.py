@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, choose_k, load, make_consensus, report
+from ensemblage import (
+    METHODS,
+    AverageAgreement,
+    ConsensusModes,
+    Discotec,
+    Ensemble,
+    choose_k,
+    load,
+    make_consensus,
+    report,
+)
 from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
@@ -244,6 +254,17 @@ def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
     return k if k_range is None else k_range[1]
 
 
+MOST_COMPARED = 10**9
+"""Label rows × pairs of partitions up to which the modes of partitions are looked for: a few seconds."""
+
+
+def _modes(ensemble: Ensemble) -> ConsensusModes | None:
+    """Whether partitions of any origin tell one story, where that does not take long."""
+    p = ensemble.shape[1]
+    wanted = p > 2 and len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED
+    return ConsensusModes().fit(ensemble) if wanted else None
+
+
 def _choice(
     X: NDArray[np.float64], k_range: tuple[int, int] | None, generation: Generation, seconds: dict[str, float]
 ) -> KChoice:
@@ -390,6 +411,7 @@ def _finish(
             cluster_stability=again_found,
             command=repeated_command({"data": source.path, "ensemble": source.path}),
             profile=found,
+            modes=_modes(ensemble) if folder.identity["command"] == "combine" else None,
         )
         folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))

@@ -42,6 +42,7 @@ def number_shown(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
             "sentence": structure.sentence,
         },
         "votes": choice.votes,
+        "agreement": {str(k): round(agreement, 4) for k, agreement in choice.agreement.items()},
         "also_stable": choice.also_stable,
         "table": [row._asdict() | {"votes": list(row.votes)} for row in choice.table],
         "labels": {str(k): z[::step].tolist() for k, z in choice.labels.items()},
@@ -121,6 +122,10 @@ def _criteria(found: Mapping[str, Any]) -> Table:
         [voter, "no vote" if k is None else "one cluster" if k == 1 else str(k), _MEANINGS[voter]]
         for voter, k in found["votes"].items()
     ]
+    if found.get("agreement"):
+        asked = "where the others disagree: the number, up to the root of the objects, at which Gaussian mixtures, "
+        asked += "spectral clustering and Genie agree most with their consensus"
+        rows.append(["agreement of algorithms", str(found["best"]), asked])
     return Table(
         "What each criterion names", ["Criterion", "Clusters", "What it asks"], rows, text=(0, 1, 2), wide=True
     )

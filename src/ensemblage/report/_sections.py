@@ -10,6 +10,7 @@ from ensemblage.report._answer import answer_section, clusters_section, confiden
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent, quoted
 from ensemblage.report._made import holds_section, made_section
+from ensemblage.report._modes import modes_section
 from ensemblage.report._number import again_section, number_section
 from ensemblage.report._objects import objects_section
 from ensemblage.report._ranking import ranking_section
@@ -89,7 +90,8 @@ def partitions_section(summary: Summary) -> Section:
     """What was combined, how far it agrees, and what the method found on its way."""
     n = counted(summary["data"]["n_partitions"], "clustering")
     sentence = f"The answer was combined from {n} of the same objects (partitions)."
-    parts = [agreement_section(summary), ranking_section(summary), *evidence_sections(summary, how_many=False)]
+    shown = [modes_section(summary), agreement_section(summary), ranking_section(summary)]
+    parts = [*(part for part in shown if part is not None), *evidence_sections(summary, how_many=False)]
     return Section("The partitions", [sentence], parts=parts, terms=PARTITION_TERMS, name="partitions")
 
 

@@ -24,6 +24,7 @@ from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._made import references_of
+from ensemblage.report._modes import modes_shown
 from ensemblage.report._number import found_again, number_shown
 from ensemblage.report._objects import objects_shown
 from ensemblage.report._profile import profile_of
@@ -63,6 +64,7 @@ def summarize(
     cluster_stability: Any = None,
     columns: Sequence[Sequence[str]] = (),
     profile: Any = None,
+    modes: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -102,6 +104,8 @@ def summarize(
     profile : Profile, optional
         What `ensemblage.profile` returned for the same objects: what describes each cluster. Default: that of the
         features, where there are some, of at most 50 million cells.
+    modes : ConsensusModes, optional
+        Fitted on the same partitions: whether they tell one story or several.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -114,7 +118,7 @@ def summarize(
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
-        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
+        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``, ``modes``,
         ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw).
         Numbers that do not exist are None.
 
@@ -186,6 +190,7 @@ def summarize(
         **number_shown(stability, labels),
         "found_again": found_again(cluster_stability),
         "profile": profile_of(profile, consensus, features, names),
+        "modes": modes_shown(modes, ensemble.names, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],

@@ -1,0 +1,97 @@
+"""Whether the partitions tell one story: `ConsensusModes` on the page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage.consensus import ConsensusModes
+from ensemblage.metrics._agreement import agreement_with
+from ensemblage.report._layout import Cell, Section, Table, counted, number, percent
+from ensemblage.report._ranking import plain, short
+
+Summary = Mapping[str, Any]
+
+_MOST_NAMES = 4
+_NESTED = 0.9
+"""Objects of the clusters of one mode that lie in one cluster of another, for it to be a finer one."""
+
+
+def modes_shown(modes: Any, names: list[str], labels: NDArray[Any]) -> dict[str, Any] | None:
+    """What the page shows of the modes of the partitions, whose names are given."""
+    if modes is None:
+        return None
+    if not isinstance(modes, ConsensusModes):
+        raise TypeError(
+            f"modes of report must be a fitted ConsensusModes. Got {short(modes)}. Give one, or leave it out."
+        )
+    if modes.labels_.shape[0] != len(labels) or len(modes.modes_) != len(names):
+        raise ValueError(
+            f"modes of report must be fitted on the {len(names):,} partitions of {len(labels):,} objects. Got "
+            f"{len(modes.modes_):,} of {modes.labels_.shape[0]:,}. Fit it on the same ensemble."
+        )
+    agreement = agreement_with(Ensemble(modes.labels_), labels, "ari")
+    table = [
+        {
+            "partitions": [names[j] for j in np.flatnonzero(modes.modes_ == q)],
+            "n_clusters": int(modes.labels_[:, q].max()) + 1,
+            "uncertainty": float(modes.uncertainty_[q]),
+            "agreement": plain(agreement[q]),
+            "nested": q > 0 and is_nested(modes.labels_[:, 0], modes.labels_[:, q]),
+        }
+        for q in range(modes.n_modes_)
+    ]
+    return {"sentence": modes.sentence, "n_effective": modes.n_effective_, "table": table}
+
+
+def is_nested(first: NDArray[Any], second: NDArray[Any]) -> bool:
+    """Whether nearly all clusters of the finer clustering lie in one of the coarser."""
+    known = (first >= 0) & (second >= 0)
+    table = np.zeros((int(first.max()) + 1, int(second.max()) + 1), dtype=np.int64)
+    np.add.at(table, (first[known], second[known]), 1)
+    inside = table.max(axis=int(table.shape[0] >= table.shape[1])).sum()
+    return bool(table.shape[0] != table.shape[1] and inside >= _NESTED * known.sum())
+
+
+def modes_section(summary: Summary) -> Section | None:
+    """Of partitions that tell several stories, which."""
+    found = summary.get("modes")
+    if not found:
+        return None
+    sentences, table = [found["sentence"]], found["table"]
+    if len(table) == 1:
+        return Section("Do they tell one story?", sentences)
+    if all(row["nested"] for row in table[1:]):
+        sentences.append("They differ in how fine they are: clusters of the finer ones lie in those of the coarser.")
+    else:
+        sentences.append(
+            "The consensus is a compromise that may be none of them: read the clusters of each, or combine only the "
+            "partitions of one."
+        )
+    p = sum(len(row["partitions"]) for row in table)
+    rows: list[list[Cell]] = [
+        [
+            str(q + 1),
+            f"{len(row['partitions']):,} ({percent(len(row['partitions']) / p)})",
+            str(row["n_clusters"]),
+            number(row["agreement"], 2),
+            number(1 - row["uncertainty"], 2),
+            _named(row["partitions"]),
+        ]
+        for q, row in enumerate(table)
+    ]
+    columns = ["Story", "Partitions", "Clusters", "ARI with the consensus", "Agreement inside", "Which"]
+    note = (
+        "Groups of partitions by the shortest description of all (Peixoto 2021). Agreement inside: mean share of the "
+        "partitions of a group that put an object where most of them do."
+    )
+    return Section(
+        "Do they tell one story?", sentences, tables=[Table("", columns, rows, note, text=(0, 1, 5), wide=True)]
+    )
+
+
+def _named(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {counted(more, 'other')}" if more > 0 else "")

@@ -1,0 +1,82 @@
+"""Whether the partitions tell one story, on the page and in the shell."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from test_modes import GOLDEN, planted
+
+from ensemblage import ConsensusModes, KMeansConsensus, report
+from ensemblage.cli import _analysis, main
+from ensemblage.report._modes import is_nested
+
+
+@pytest.fixture(scope="module")
+def consensus():
+    return KMeansConsensus(3, random_state=0).fit(GOLDEN)
+
+
+def write(path, labels):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"m{j}" for j in range(labels.shape[1])])
+        writer.writerows(labels.tolist())
+    return path
+
+
+def test_two_stories_stand_on_the_page(consensus):
+    modes = ConsensusModes().fit(GOLDEN)
+    summary = report.summarize(GOLDEN, consensus, modes=modes)
+    found = summary["modes"]
+    assert found["sentence"] == modes.sentence
+    assert [row["n_clusters"] for row in found["table"]] == [3, 2]
+    assert [len(row["partitions"]) for row in found["table"]] == [5, 3]
+    assert not found["table"][1]["nested"]
+    assert report.render(json.loads(json.dumps(summary))) == report.render(summary)
+    page = report.render(summary)
+    assert "These partitions tell two stories: 5 of 8 the first, 3 the second." in page
+    assert "a compromise that may be none of them" in page
+    assert "Do they tell one story?" not in report.render(report.summarize(GOLDEN, consensus))
+
+
+def test_one_story_is_a_sentence_without_a_table():
+    labels = planted(0)
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    page = report.render(report.summarize(labels, model, modes=ConsensusModes().fit(labels)))
+    assert "These partitions tell one story." in page
+    assert "Agreement inside" not in page
+
+
+def test_finer_ones_are_no_other_story():
+    coarse, fine = np.repeat([0, 1], 40), np.repeat(np.arange(8), 10)
+    assert is_nested(coarse, fine)
+    assert is_nested(fine, coarse)
+    assert not is_nested(coarse, np.tile(np.arange(8), 10))
+    assert not is_nested(coarse, 1 - coarse)
+    labels = np.column_stack([coarse] * 5 + [fine] * 5)
+    model = KMeansConsensus(2, random_state=0).fit(labels)
+    modes = ConsensusModes().fit(labels)
+    assert modes.n_modes_ == 2
+    assert "They differ in how fine they are" in report.render(report.summarize(labels, model, modes=modes))
+
+
+def test_what_is_no_mode_of_these_partitions(consensus):
+    with pytest.raises(TypeError, match="modes of report must be a fitted ConsensusModes"):
+        report.summarize(GOLDEN, consensus, modes=3)
+    with pytest.raises(ValueError, match=r"fitted on the 8 partitions of 12 objects\. Got 3 of 12"):
+        report.summarize(GOLDEN, consensus, modes=ConsensusModes().fit(GOLDEN[:, :3]))
+
+
+def test_combine_tells_the_stories_where_that_is_quick(tmp_path, monkeypatch):
+    def combine(name):
+        asked = ["combine", str(write(tmp_path / "labels.csv", GOLDEN)), "-k", "3", "-o", str(tmp_path / name)]
+        done = CliRunner().invoke(main, asked, catch_exceptions=False)
+        assert done.exit_code == 0, done.stderr
+        return done.stdout
+
+    assert "stories     These partitions tell two stories: 5 of 8 the first, 3 the second." in combine("out")
+    assert "tell two stories" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    monkeypatch.setattr(_analysis, "MOST_COMPARED", 10)
+    assert "These partitions tell" not in combine("other")

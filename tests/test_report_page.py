@@ -155,7 +155,9 @@ def test_where_the_number_of_clusters_comes_from_is_said():
 def test_a_single_cluster_is_no_certainty():
     labels = np.zeros((30, 4), dtype=int)
     labels[0, 0] = 1
-    answer = answer_of(report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels)))
+    summary = report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels))
+    assert "firmly placed" not in report.render(summary)
+    answer = answer_of(summary)
     assert "form a single cluster." in answer
     assert "with one cluster, each is in it" in answer
     assert "certain:" not in answer

@@ -66,8 +66,8 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         names = [plotting.printable(name, _NAMED) for name in beside[:_MOST_BESIDE]]
         names += [f"{len(beside) - len(names):,} others"] * (len(beside) > len(names))
         yield (
-            f"Not used to find the clusters: {listed(names)}. Differences there are findings; in the other variables they "
-            "are what the clusters were made by."
+            f"Not used to find the clusters: {listed(names)}. Differences there are findings; in the other variables "
+            "they are what the clusters were made by."
         )
     if len(found["clusters"]) <= _MOST_SENTENCES:
         yield from (c["sentence"] for c in found["clusters"])

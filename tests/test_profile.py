@@ -572,6 +572,7 @@ def test_the_page_is_made_of_the_summary_alone():
     page = report.render(summary)
     assert report.render(again) == page
     assert page.index("The answer") < page.index("The clusters and what describes them")
+    assert "Not used to find the clusters: since." in page
     for cluster in found.clusters:
         assert cluster.typical in page
     with pytest.raises(TypeError, match=r"profile of report must be what ensemblage\.profile returned\. Got 5"):
@@ -660,6 +661,7 @@ def test_the_shell_names_what_describes_each_cluster(tmp_path):
     assert status == 0
     lines = [line for line in said.splitlines() if re.match(r"cluster \d ", line)]
     assert len(lines) == 2
+    assert all(len(line) < 100 for line in lines)
     assert all("age" in line for line in lines)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     rows = {row["variable"]: row["clustered"] for row in summary["profile"]["clusters"][0]["rows"]}

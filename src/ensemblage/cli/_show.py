@@ -77,8 +77,10 @@ def _described(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
 
     if found and found["n_clusters"] > 1 and found["n_variables"]:
         for cluster in found["clusters"][:MOST_DESCRIBED]:
-            drivers = cluster["drivers"]
+            drivers = cluster["in_short"]
             yield f"cluster {cluster['cluster']}", f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
+        if found["n_clusters"] > MOST_DESCRIBED:
+            yield "", f"... of the other {found['n_clusters'] - MOST_DESCRIBED:,} the page tells"
 
 
 def _asked(summary: Mapping[str, Any]) -> int | None:

@@ -9,6 +9,8 @@ from ensemblage.profiles._drawn import heat_map_of, panels_of
 from ensemblage.profiles._record import Profile, VariableRow
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
 
+MOST_SHORT = 3
+"""Variables that a line on a terminal names."""
 MOST_ROWS, MOST_MARKERS, MOST_CLUSTERS_TABLED = 8, 10, 200
 """Variables and markers of each cluster in tables; clusters there."""
 ROW = (
@@ -25,6 +27,7 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
             {
                 **profile.clusters[c]._asdict(),
                 "cluster": labels[c],
+                "in_short": profile._compared.drivers(c, MOST_SHORT),
                 "rows": [_row(row) for row in profile._rows(c, MOST_ROWS)],
                 "markers": [_row(row) for row in profile._marker_rows(c, MOST_MARKERS)] if profile.is_wide else [],
             }
@@ -35,6 +38,7 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
         "n_unlabelled": profile.n_unlabelled,
         "n_variables": len(profile.variables),
         "left_out": dict(profile.left_out),
+        "not_clustered": [v.name for v in profile._compared.variables if not v.clustered],
         "border_by": profile.border_by,
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
         "heat_map": heat_map_of(profile._compared, labels),

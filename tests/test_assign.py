@@ -216,7 +216,7 @@ def test_clusterings_of_distances_cannot(tmp_path):
     out = tmp_path / "out"
     succeed("run", tmp_path / "t.csv", "-k", 3, "--generator", "gower", "--partitions", 4, "-o", out)
     error = fail("assign", out, tmp_path / "t.csv", "-o", tmp_path / "a.csv")
-    assert "Those of distances (gower) cannot. Do the run again with another --generator." in error
+    assert "Those of distances (gower) and those that an older version made cannot." in error
 
 
 def test_another_k_keeps_the_generator(tmp_path):

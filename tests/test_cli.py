@@ -227,7 +227,7 @@ def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
     assert "holds one with k 3 instead of 4. Choose another folder, or add --overwrite." in fail(*other)
     assert contents(tmp_path) == before
     with monkeypatch.context() as patch:
-        patch.setattr(Generation, "ensemble", None)  # the same ensemble serves another k
+        patch.setattr(Generation, "fitted", None)  # the same ensemble serves another k
         succeed(*other, "--overwrite")
     assert len({row[1] for row in rows_of(tmp_path / "labels.csv")[1:]}) == 4
     assert "seed 0 instead of 1" in fail(*other, "--seed", 1)

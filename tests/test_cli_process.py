@@ -196,7 +196,7 @@ def test_a_refused_consensus_keeps_the_base_clusterings(tmp_path, monkeypatch):
     assert result.exit_code == 2
     assert "keeps ensemble.npz" in result.stderr.splitlines()[-2]
     assert "acv" not in fail(*run, "-k", 50, "--seed", 1)
-    monkeypatch.setattr(Generation, "ensemble", None)
+    monkeypatch.setattr(Generation, "fitted", None)
     succeed(*run, "-k", 2)
     assert "k 2 instead of 3" in fail(*run, "-k", 3)
 
@@ -414,7 +414,7 @@ def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
     before = contents(folder_v1)
     monkeypatch.setattr(_analysis, "__version__", "0.1.0")
     with monkeypatch.context() as patch:
-        patch.setattr(Generation, "ensemble", None)
+        patch.setattr(Generation, "fitted", None)
         result = succeed(*RUN_V1)
     assert "made by an earlier run" in result.stderr
     assert names(folder_v1) == WRITTEN

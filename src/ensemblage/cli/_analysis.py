@@ -311,14 +311,15 @@ def _generated(
     folder: Folder, features: Features, preprocessor: Preprocessor, seconds: dict[str, float], generation: Generation
 ) -> tuple[Ensemble, ConsensusClustering | None]:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
-    new objects into it, None where the base clusterings are of distances."""
-    of_distances = generation.generator == GOWER
-    if folder.has(ENSEMBLE) and (of_distances or folder.has(MODEL)):
+    new objects into it, None where the base clusterings are of distances, or of an older version."""
+    if folder.has(ENSEMBLE):
         tell(f"{folder.path / ENSEMBLE}: made by an earlier run with the same settings")
+        earlier = load(folder.path / MODEL) if folder.has(MODEL) else None  # an older version kept none
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
-        return ensemble, None if of_distances else load(folder.path / MODEL)
+        return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
     with timed(seconds, "base clusterings"):
         ensemble, generator = generation.fitted(features)
+    of_distances = generation.generator == GOWER
     model = None if of_distances else ConsensusClustering._generated(preprocessor, generator, generation.seed)
     if model is not None:
         folder.put(MODEL, partial(save_model, _without_threads(model)))

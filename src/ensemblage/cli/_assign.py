@@ -56,8 +56,8 @@ def assign_objects(
     is_run = isinstance(model, ConsensusClustering)
     if not is_run and record["command"] == "run":
         raise ValueError(
-            f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) cannot. "
-            "Do the run again with another --generator."
+            f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) and those "
+            "that an older version made cannot. Do the run again in a new folder, with another --generator."
         )
     known = _id_of(model) if is_run else record.get("id-column")
     ids = _ids(table, id_column, known)

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import pickle
 import re
 import subprocess
 import sys
@@ -140,6 +141,7 @@ def test_an_ax_shows_its_figure(model):
     ax = model.plot(FRAME)
     assert ax._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n"
     assert ax._repr_png_() == ax._repr_png_()
+    assert pickle.loads(pickle.dumps(ax.figure)).axes[0]._repr_png_()[:4] == b"\x89PNG"
     assert not hasattr(Figure().subplots(), "_repr_png_")  # a figure of somebody's own is shown as he likes
 
 

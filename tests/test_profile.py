@@ -572,6 +572,7 @@ def test_the_page_is_made_of_the_summary_alone():
     page = report.render(summary)
     assert report.render(again) == page
     assert page.index("The answer") < page.index("The clusters and what describes them")
+    assert "Not used to find the clusters: since." in page
     for cluster in found.clusters:
         assert cluster.typical in page
     with pytest.raises(TypeError, match=r"profile of report must be what ensemblage\.profile returned\. Got 5"):

@@ -493,9 +493,12 @@ def test_svg_text_stays_text_and_untouched():
     name = 'id="patch_1" url(#x)'
     with figure_style():
         svg = to_svg(plotting.ranking_scores([0.1, 0.2], names=[name, "b"]), "one")
+        on_white = to_svg(plotting.ranking_scores([0.1, 0.2], names=[name, "b"]), "one", "white")
     assert f">{name}<" in svg
     assert "<style" not in svg
     assert "<metadata" not in svg
+    assert "#ffffff" in on_white
+    assert "#ffffff" not in svg
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import pytest
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import CumulativeVoting, KMeansConsensus, report
+from ensemblage import CumulativeVoting, KMeansConsensus, cite, report
+from ensemblage.cli._commands import run
 from ensemblage.metrics import verdicts
+from ensemblage.report._made import GENERATORS, made_section, references_of
 from ensemblage.report._objects import without_objects
 from ensemblage.report._page import as_data
 
@@ -155,7 +157,9 @@ def test_where_the_number_of_clusters_comes_from_is_said():
 def test_a_single_cluster_is_no_certainty():
     labels = np.zeros((30, 4), dtype=int)
     labels[0, 0] = 1
-    answer = answer_of(report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels)))
+    summary = report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels))
+    assert "firmly placed" not in report.render(summary)
+    answer = answer_of(summary)
     assert "form a single cluster." in answer
     assert "with one cluster, each is in it" in answer
     assert "certain:" not in answer
@@ -185,3 +189,20 @@ def test_figures_as_files(tmp_path):
         report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
     with pytest.raises(ValueError, match=r"formats must be among svg, png, pdf\. Got 'gif'"):
         report.save_figures(summary, tmp_path, ["gif"])
+
+
+def test_every_generator_of_the_shell_is_written_of():
+    """In the paragraph for a methods section, and with its papers."""
+    [option] = [p for p in run.params if p.name == "generator"]
+    assert set(GENERATORS) == set(option.type.choices)
+    summary = summary_of()
+    for name, (words, cited) in GENERATORS.items():
+        settings = {"generator": name, "seed": 7}
+        papers = references_of([], settings)
+        section = made_section({**summary, "settings": settings, "references": papers})
+        text = section.copied[0].text
+        assert f"150 objects with 5 features were clustered 10 times {words}" in text
+        assert text.endswith("seed 7.")
+        assert [paper["bibtex"] for paper in papers] == ([r.bibtex for r in cite(cited).references] if cited else [])
+        assert all(paper["bibtex"].strip() in section.copied[-1].text for paper in papers)
+    assert made_section(summary).copied[0].text.startswith("10 clusterings of 150 objects")

@@ -2,11 +2,12 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.cluster import Birch, KMeans
 from sklearn.datasets import load_iris
@@ -18,6 +19,7 @@ from ensemblage import METHODS, ConsensusClustering, Ensemble, Preprocessor, gen
 from ensemblage.consensus import _saved
 
 X = load_iris().data
+FILES = Path(__file__).parent / "files"
 
 
 def assert_same(one, two, path=""):
@@ -270,6 +272,21 @@ def test_damaged_files(path):
         except ValueError:
             refused += 1
     assert refused > 100
+
+
+LABELS_OF_FILES = random_labels(40, 4, 3, 0.1, seed=5)
+
+
+@pytest.mark.parametrize("name", ["km", "acv", "lca", "eac-average", "h-km"])
+def test_files_of_format_1_stay_readable(name):
+    """Written when the format was made: what they say is what a fit of today says."""
+    kept = ensemblage.load(FILES / f"model-1-{name}.npz")
+    today = make_consensus(name, 3, **({"random_state": 0} if name != "eac-average" and name != "acv" else {}))
+    today.fit(LABELS_OF_FILES)
+    assert repr(kept) == repr(today)
+    assert_array_equal(kept.labels_, today.labels_)
+    assert_allclose(kept.confidence_, today.confidence_)
+    assert_array_equal(kept.assign(LABELS_OF_FILES[:9]).labels, today.assign(LABELS_OF_FILES[:9]).labels)
 
 
 def test_an_ensemble_is_no_model(tmp_path):

@@ -1,10 +1,14 @@
 """What a model and a record show of themselves: frames, pictures, pages, in a notebook too."""
 
+import ast
+import json
+import pickle
 import re
 import subprocess
 import sys
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -137,6 +141,7 @@ def test_an_ax_shows_its_figure(model):
     ax = model.plot(FRAME)
     assert ax._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n"
     assert ax._repr_png_() == ax._repr_png_()
+    assert pickle.loads(pickle.dumps(ax.figure)).axes[0]._repr_png_()[:4] == b"\x89PNG"
     assert not hasattr(Figure().subplots(), "_repr_png_")  # a figure of somebody's own is shown as he likes
 
 
@@ -250,3 +255,22 @@ def test_pandas_categories_as_index():
     frame = pd.DataFrame({"x": [0.0, 0.1, 5.0, 5.1] * 10, "y": range(40)}, index=pd.RangeIndex(40, name="who"))
     found = ConsensusClustering(2, random_state=0).fit(frame).to_frame(frame)
     assert found.index.name == "who"
+
+
+NOTEBOOK = Path(__file__).parents[1] / "examples" / "wine.ipynb"
+SHOWN = {"KChoice": "html", "Ensemble": "html", "ShownAxes": "png", "Comparison": "html", "Report": "html"}
+
+
+@pytest.mark.slow
+def test_the_notebook_runs_and_everything_shows_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names, shown = {}, []
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            *lines, last = ast.parse("".join(cell["source"])).body
+            exec(compile(ast.Module(lines, []), "cell", "exec"), names)
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+            if type(value).__name__ in SHOWN:
+                shown.append(type(value).__name__)
+                assert getattr(value, f"_repr_{SHOWN[shown[-1]]}_")()
+    assert set(shown) == set(SHOWN)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import csv
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
@@ -23,9 +25,10 @@ class Reference:
     year: int | None
     where: str
     """Journal or proceedings; empty of a manuscript."""
-    number: str = ""
+    number: str
     """Volume, and issue in brackets."""
-    journal: bool = True
+    kind: str
+    """Of BibTeX: article, inproceedings, or misc of a manuscript."""
 
     @property
     def text(self) -> str:
@@ -38,18 +41,17 @@ class Reference:
     @property
     def bibtex(self) -> str:
         """An entry of BibTeX."""
-        kind = "misc" if not self.where else "article" if self.journal else "inproceedings"
         volume, _, issue = self.number.partition("(")
         fields = {
             "author": self.authors,
             "title": f"{{{self.title}}}",
-            ("journal" if self.journal else "booktitle"): self.where,
+            ("journal" if self.kind == "article" else "booktitle"): self.where,
             "volume": volume,
             "number": issue.rstrip(")"),
             "year": "" if self.year is None else str(self.year),
         }
         lines = [f"  {name} = {{{_tex(value)}}}," for name, value in fields.items() if value]
-        return "\n".join([f"@{kind}{{{self.key},", *lines, "}"])
+        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
 
 def _turned(name: str) -> str:
@@ -62,285 +64,14 @@ def _tex(text: str) -> str:
     return text.replace("&", r"\&")
 
 
-TKDE, TPAMI = (
-    "IEEE Transactions on Knowledge and Data Engineering",
-    "IEEE Transactions on Pattern Analysis and Machine Intelligence",
-)
-CYBERNETICS = "IEEE Transactions on Cybernetics"
-PAPERS = (
-    Reference(
-        "ayad2008",
-        "Ayad, H. G. and Kamel, M. S.",
-        "Cumulative voting consensus method for partitions with a variable number of clusters",
-        2008,
-        TPAMI,
-        "30(1)",
-    ),
-    Reference(
-        "ayad2010",
-        "Ayad, H. G. and Kamel, M. S.",
-        "On voting-based consensus of cluster ensembles",
-        2010,
-        "Pattern Recognition",
-        "43",
-    ),
-    Reference("candel", "Candel, G.", "Linear time evidence accumulation clustering with k-means", None, ""),
-    Reference(
-        "damle2019",
-        "Damle, A. and Minden, V. and Ying, L.",
-        "Simple, direct and efficient multi-way spectral clustering",
-        2019,
-        "Information and Inference",
-        "8(1)",
-    ),
-    Reference("desgraupes2013", "Desgraupes, B.", "Clustering indices (clusterCrit for R)", 2013, ""),
-    Reference(
-        "dhillon2001",
-        "Dhillon, I. S. and Modha, D. S.",
-        "Concept decompositions for large sparse text data using clustering",
-        2001,
-        "Machine Learning",
-        "42",
-    ),
-    Reference(
-        "dimitriadou2002",
-        "Dimitriadou, E. and Weingessel, A. and Hornik, K.",
-        "A combination scheme for fuzzy clustering",
-        2002,
-        "International Journal of Pattern Recognition and Artificial Intelligence",
-        "16(7)",
-    ),
-    Reference(
-        "dudoit2003",
-        "Dudoit, S. and Fridlyand, J.",
-        "Bagging to improve the accuracy of a clustering procedure",
-        2003,
-        "Bioinformatics",
-        "19(9)",
-    ),
-    Reference(
-        "fern2003",
-        "Fern, X. Z. and Brodley, C. E.",
-        "Random projection for high dimensional data clustering: a cluster ensemble approach",
-        2003,
-        "International Conference on Machine Learning (ICML)",
-        journal=False,
-    ),
-    Reference(
-        "fern2004",
-        "Fern, X. Z. and Brodley, C. E.",
-        "Solving cluster ensemble problems by bipartite graph partitioning",
-        2004,
-        "International Conference on Machine Learning (ICML)",
-        journal=False,
-    ),
-    Reference(
-        "fred2005",
-        "Fred, A. L. N. and Jain, A. K.",
-        "Combining multiple clusterings using evidence accumulation",
-        2005,
-        TPAMI,
-        "27(6)",
-    ),
-    Reference(
-        "gagolewski2016",
-        "Gagolewski, M. and Bartoszuk, M. and Cena, A.",
-        "Genie: a new, fast, and outlier-resistant hierarchical clustering algorithm",
-        2016,
-        "Information Sciences",
-        "363",
-    ),
-    Reference(
-        "gordon2001",
-        "Gordon, A. D. and Vichi, M.",
-        "Fuzzy partition models for fitting a set of partitions",
-        2001,
-        "Psychometrika",
-        "66",
-    ),
-    Reference(
-        "hornik2005", "Hornik, K.", "A CLUE for CLUster Ensembles", 2005, "Journal of Statistical Software", "14(12)"
-    ),
-    Reference(
-        "hornik2008",
-        "Hornik, K. and Böhm, W.",
-        "Hard and soft Euclidean consensus partitions",
-        2008,
-        "Data Analysis, Machine Learning and Applications (GfKl 2007)",
-        journal=False,
-    ),
-    Reference(
-        "huang1998",
-        "Huang, Z.",
-        "Extensions to the k-means algorithm for clustering large data sets with categorical values",
-        1998,
-        "Data Mining and Knowledge Discovery",
-        "2",
-    ),
-    Reference(
-        "huang2016",
-        "Huang, D. and Lai, J.-H. and Wang, C.-D.",
-        "Robust ensemble clustering using probability trajectories",
-        2016,
-        TKDE,
-        "28(5)",
-    ),
-    Reference(
-        "huang2018",
-        "Huang, D. and Wang, C.-D. and Lai, J.-H.",
-        "Locally weighted ensemble clustering",
-        2018,
-        CYBERNETICS,
-        "48(5)",
-    ),
-    Reference(
-        "huang2020",
-        "Huang, D. and Wang, C.-D. and Wu, J.-S. and Lai, J.-H. and Kwoh, C.-K.",
-        "Ultra-scalable spectral clustering and ensemble clustering",
-        2020,
-        TKDE,
-        "32(6)",
-    ),
-    Reference(
-        "huang2021",
-        "Huang, D. and Wang, C.-D. and Peng, H. and Lai, J. and Kwoh, C.-K.",
-        "Enhanced ensemble clustering via fast propagation of cluster-wise similarities",
-        2021,
-        "IEEE Transactions on Systems, Man, and Cybernetics: Systems",
-        "51(1)",
-    ),
-    Reference(
-        "iamon2010",
-        "Iam-On, N. and Boongoen, T. and Garrett, S.",
-        "LCE: a link-based cluster ensemble method for improved gene expression data analysis",
-        2010,
-        "Bioinformatics",
-        "26(12)",
-    ),
-    Reference(
-        "iamon2011",
-        "Iam-On, N. and Boongoen, T. and Garrett, S. and Price, C.",
-        "A link-based approach to the cluster ensemble problem",
-        2011,
-        TPAMI,
-        "33(12)",
-    ),
-    Reference(
-        "li2012",
-        "Li, Z. and Wu, X.-M. and Chang, S.-F.",
-        "Segmentation using superpixels: a bipartite graph partitioning approach",
-        2012,
-        "IEEE Conference on Computer Vision and Pattern Recognition (CVPR)",
-        journal=False,
-    ),
-    Reference(
-        "li2018",
-        "Li, X. and Liu, H.",
-        "Greedy optimization for k-means-based consensus clustering",
-        2018,
-        "Tsinghua Science and Technology",
-        "23(2)",
-    ),
-    Reference(
-        "liu2015",
-        "Liu, H. and Liu, T. and Wu, J. and Tao, D. and Fu, Y.",
-        "Spectral ensemble clustering",
-        2015,
-        "ACM SIGKDD International Conference on Knowledge Discovery and Data Mining (KDD)",
-        journal=False,
-    ),
-    Reference(
-        "liu2017",
-        "Liu, H. and Zhao, R. and Fang, H. and Cheng, F. and Fu, Y. and Liu, Y.-Y.",
-        "Entropy-based consensus clustering for patient stratification",
-        2017,
-        "Bioinformatics",
-        "33(17)",
-    ),
-    Reference(
-        "luo2006",
-        "Luo, H. and Kong, F. and Li, Y.",
-        "Combining multiple clusterings via k-modes algorithm",
-        2006,
-        "Advanced Data Mining and Applications (ADMA)",
-        journal=False,
-    ),
-    Reference(
-        "meila2007",
-        "Meilă, M.",
-        "Comparing clusterings: an information based distance",
-        2007,
-        "Journal of Multivariate Analysis",
-        "98",
-    ),
-    Reference(
-        "monti2003",
-        "Monti, S. and Tamayo, P. and Mesirov, J. and Golub, T.",
-        "Consensus clustering: a resampling-based method for class discovery and visualization of gene expression "
-        "microarray data",
-        2003,
-        "Machine Learning",
-        "52",
-    ),
-    Reference("ohl2025", "Ohl, L. and Lindsten, F.", "Discriminative ordering through ensemble consensus", 2025, ""),
-    Reference(
-        "sinorina2022",
-        "Sinorina, N. C. R. and Hamilton, H. J. and Zilles, S.",
-        "Efficient removal of weak associations in consensus clustering",
-        2022,
-        "International Conference on Agents and Artificial Intelligence (ICAART)",
-        journal=False,
-    ),
-    Reference(
-        "steinbach2000",
-        "Steinbach, M. and Karypis, G. and Kumar, V.",
-        "A comparison of document clustering techniques",
-        2000,
-        "KDD Workshop on Text Mining",
-        journal=False,
-    ),
-    Reference(
-        "strehl2002",
-        "Strehl, A. and Ghosh, J.",
-        "Cluster ensembles - a knowledge reuse framework for combining multiple partitions",
-        2002,
-        "Journal of Machine Learning Research",
-        "3",
-    ),
-    Reference(
-        "topchy2003",
-        "Topchy, A. and Jain, A. K. and Punch, W.",
-        "Combining multiple weak clusterings",
-        2003,
-        "IEEE International Conference on Data Mining (ICDM)",
-        journal=False,
-    ),
-    Reference(
-        "topchy2004",
-        "Topchy, A. and Jain, A. K. and Punch, W.",
-        "A mixture model for clustering ensembles",
-        2004,
-        "SIAM International Conference on Data Mining (SDM)",
-        journal=False,
-    ),
-    Reference(
-        "wu2015",
-        "Wu, J. and Liu, H. and Xiong, H. and Cao, J. and Chen, J.",
-        "K-means-based consensus clustering: a unified view",
-        2015,
-        TKDE,
-        "27(1)",
-    ),
-    Reference(
-        "zhong2019",
-        "Zhong, C. and Hu, L. and Yue, X. and Luo, T. and Fu, Q. and Xu, H.",
-        "Ensemble clustering based on evidence extracted from the co-association matrix",
-        2019,
-        "Pattern Recognition",
-        "92",
-    ),
-)
-REFERENCES: Mapping[str, Reference] = MappingProxyType({paper.key: paper for paper in PAPERS})
+def papers() -> Iterator[Reference]:
+    """Those of references.csv."""
+    text = files("ensemblage").joinpath("references.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        yield Reference(**{**row, "year": int(row["year"]) if row["year"] else None})  # type: ignore[arg-type]
+
+
+REFERENCES: Mapping[str, Reference] = MappingProxyType({paper.key: paper for paper in papers()})
 _MEDIANS = ("hornik2005", "hornik2008")
 _DISTANCE, _INDEX = ("hornik2005",), ("desgraupes2013",)
 OF_METHODS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -43,7 +43,14 @@ def shown_axes() -> Any:
             figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
             return file.getvalue()
 
+    ShownAxes.__qualname__ = "ShownAxes"  # where pickle finds it
     return ShownAxes
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ShownAxes":
+        return shown_axes()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def axes_or_new(ax: Axes | None, width: float = 4.8, height: float = 3.6) -> Axes:

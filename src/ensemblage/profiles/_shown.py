@@ -38,6 +38,7 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
         "n_unlabelled": profile.n_unlabelled,
         "n_variables": len(profile.variables),
         "left_out": dict(profile.left_out),
+        "not_clustered": [v.name for v in profile._compared.variables if not v.clustered],
         "border_by": profile.border_by,
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
         "heat_map": heat_map_of(profile._compared, labels),

@@ -67,6 +67,8 @@ def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
     words = verdicts_of(summary)
     if words is None:
         return [("mean cohesion", number(summary["consensus"]["mean_confidence"], 2))]
+    if len(summary["clusters"]) == 1:  # each object is in it, whatever the data are like
+        return []
     total = max(1, sum(words.values()))
     return [
         ("firmly placed (core)", percent(words["core"] / total)),

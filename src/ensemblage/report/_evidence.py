@@ -98,7 +98,12 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     longest = choice["lifetimes"][0][1]
     rows = [[f"{k}", number(life), percent(life / longest if longest > 0 else None)] for k, life in choice["lifetimes"]]
     table = Table("The alternatives", ["Clusters", "Lifetime", "Of the longest"], rows, shown=6, text=())
-    return Section("How many clusters?", [how_clear(choice, len(summary["clusters"]))], pictures, [table])
+    return Section(
+        "How many clusters, by the hierarchy of the partitions",
+        [how_clear(choice, len(summary["clusters"]))],
+        pictures,
+        [table],
+    )
 
 
 _MEETINGS = {

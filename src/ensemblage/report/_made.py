@@ -14,6 +14,20 @@ from ensemblage.report._objects import FEW, are_shown
 Summary = Mapping[str, Any]
 
 _MOST_TABLED = 1_000
+GENERATORS: dict[str, tuple[str, str | None]] = {
+    "diverse": ("by Gaussian mixtures, spectral clustering and Genie", "DiversePartitions"),
+    "random-k": ("by k-means, each time into a random number of clusters", "RandomKPartitions"),
+    "subspace": ("by k-means on random halves of the features", "SubspacePartitions"),
+    "projection": ("by k-means on random projections of the features", "ProjectionPartitions"),
+    "greedy": ("by k-means, each time with the features and the clusterings before", "GreedyPartitions"),
+    "mixed": ("by ten different algorithms", "MixedPartitions"),
+    "genie": ("by Genie with several thresholds and numbers of clusters", "GeniePartitions"),
+    "uspec": ("by spectral clustering by way of representatives", "USpecPartitions"),
+    "gower": ("by average linkage of Gower's distances", None),
+}
+"""How each generator of the shell makes the partitions, and what is cited for it."""
+_ON_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
+"""Estimators that make the partitions themselves."""
 
 
 def columns_section(summary: Summary) -> Section | None:
@@ -32,22 +46,11 @@ def columns_section(summary: Summary) -> Section | None:
 def references_of(models: Sequence[Any], settings: Mapping[str, Any]) -> list[dict[str, str]]:
     """The papers behind the settings' generator and method, and behind models: those that have any."""
     found = dict[str, str]()
-    for of in [_CITED.get(settings.get("generator", "")), settings.get("method"), *models]:
+    generator = GENERATORS.get(settings.get("generator", ""))
+    for of in [generator and generator[1], settings.get("method"), *models]:
         with suppress(ValueError):
             found |= {} if of is None else {entry.text: entry.bibtex for entry in cite(of).references}
     return [{"text": text, "bibtex": bibtex} for text, bibtex in found.items()]
-
-
-_CITED = {
-    "diverse": "DiversePartitions",
-    "random-k": "RandomKPartitions",
-    "subspace": "SubspacePartitions",
-    "projection": "ProjectionPartitions",
-    "greedy": "GreedyPartitions",
-    "mixed": "MixedPartitions",
-    "genie": "GeniePartitions",
-    "uspec": "USpecPartitions",
-}
 
 
 def made_section(summary: Summary) -> Section:
@@ -63,31 +66,20 @@ def made_section(summary: Summary) -> Section:
     return Section("How it was made", copied=copied, parts=parts, name="made")
 
 
-_GENERATED = {
-    "diverse": "by Gaussian mixtures, spectral clustering and Genie",
-    "random-k": "by k-means, each time into a random number of clusters",
-    "subspace": "by k-means on random halves of the features",
-    "projection": "by k-means on random projections of the features",
-    "greedy": "by k-means into growing numbers of clusters, each with the features and the clusterings before",
-    "mixed": "by ten different algorithms",
-    "genie": "by Genie with several thresholds and numbers of clusters",
-    "uspec": "by spectral clustering by way of representatives",
-    "gower": "by average linkage of Gower's distances",
-}
-
-
 def _paragraph(summary: Summary) -> Iterator[str]:
     """What was done, in the words of a methods section."""
     data, settings, versions = summary["data"], summary["settings"], summary["versions"]
     n, p, k = counted(data["n_objects"], "object"), data["n_partitions"], counted(len(summary["clusters"]), "cluster")
     mean = f"{data['mean_member_clusters']:.3g} clusters on average"
-    if settings.get("generator") in _GENERATED:
+    method = summary["consensus"]["method"]
+    given = "made" if method in _ON_FEATURES else "given"
+    if settings.get("generator") in GENERATORS:
         features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
         times = f"{p:,} times" if p > 1 else "once"
-        yield f"{n}{features} were clustered {times} {_GENERATED[settings['generator']]} ({mean})."
+        yield f"{n}{features} were clustered {times} {GENERATORS[settings['generator']][0]} ({mean})."
     else:
-        yield f"{counted(p, 'clustering')} of {n} ({mean}) {'were' if p > 1 else 'was'} given."
-    method, paper = summary["consensus"]["method"], ""
+        yield f"{counted(p, 'clustering')} of {n} ({mean}) {'were' if p > 1 else 'was'} {given}."
+    paper = ""
     if settings.get("method") in METHODS:
         paper = f" ({METHODS[settings['method']].paper})"
     yield f"These partitions were combined into {k} by {method}{paper}{_how_many(summary)}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ensemblage.report._svg import picture, to_svg
 Summary = Mapping[str, Any]
 
 _NAMED = 60
-_MOST_SENTENCES, _LEAST_ROWS = 12, 3
+_MOST_SENTENCES, _LEAST_ROWS, _MOST_BESIDE, _MOST_NARROW = 12, 3, 8, 10
 _MOST_CELLS = 5e7
 _PANELS = Markup(
     '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
@@ -62,6 +63,13 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Only "
         "clear differences are named, the strongest first."
     )
+    if beside := found["not_clustered"]:
+        names = [plotting.printable(name, _NAMED) for name in beside[:_MOST_BESIDE]]
+        names += [f"{len(beside) - len(names):,} others"] * (len(beside) > len(names))
+        yield (
+            f"Not used to find the clusters: {listed(names)}. Differences there are findings; in the other variables "
+            "they are what the clusters were made by."
+        )
     if len(found["clusters"]) <= _MOST_SENTENCES:
         yield from (c["sentence"] for c in found["clusters"])
 
@@ -221,4 +229,5 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
             )
         if len(heat["clusters"]) < heat["n_clusters"]:
             sentences.append(f"Of {heat['n_clusters']:,} clusters the first {len(heat['clusters'])} are drawn.")
-        yield picture("Profiles of the clusters", ax, "profiles", *sentences)
+        is_wide = len(heat["clusters"]) > _MOST_NARROW
+        yield replace(picture("Profiles of the clusters", ax, "profiles", *sentences), wide=is_wide)

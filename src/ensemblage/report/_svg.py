@@ -62,11 +62,11 @@ def places_in_figure(figure: "Figure", xy: NDArray[np.float64]) -> tuple[list[in
     return x.tolist(), (10_000 - y).tolist()
 
 
-def to_svg(ax: "Axes", name: str) -> Markup:
-    """The ax's figure as an ``<svg>`` element whose ids start with ``name``."""
+def to_svg(ax: "Axes", name: str, ground: str = "none") -> Markup:
+    """The ax's figure as an ``<svg>`` element whose ids start with ``name``; on no ground, as a page has its own."""
     buffer, figure = io.StringIO(), cast("Figure", ax.figure)
     _lay_out(figure)
-    figure.savefig(buffer, format="svg", dpi=144, metadata=_NO_METADATA)
+    figure.savefig(buffer, format="svg", dpi=144, facecolor=ground, metadata=_NO_METADATA)
     text = buffer.getvalue()
     text = _PAGE_STYLE.sub("", text[text.index("<svg") :])
     used = {a or b for a, b in _REFERENCE.findall(text)}

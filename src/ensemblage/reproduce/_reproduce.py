@@ -234,11 +234,11 @@ def write_outcome(outcome: Outcome, folder: Path) -> None:
         write_text(folder / f"{stem}.md", to_markdown(title, cells, table.digits))
         ax = plot(cells)
         if ax is not None:
-            write_text(folder / f"{stem}.svg", to_svg(ax, stem))
+            write_text(folder / f"{stem}.svg", to_svg(ax, stem, "white"))
     for figure, panels in outcome.figures:
         for i, panel in enumerate(panels):
             stem = f"figure{figure.number}{chr(ord('a') + i) if len(panels) > 1 else ''}"
-            write_text(folder / f"{stem}.svg", to_svg(panel.ax, stem))
+            write_text(folder / f"{stem}.svg", to_svg(panel.ax, stem, "white"))
             write_rows(folder / f"{stem}.csv", panel.numbers)
     if outcome.claims:
         write_rows(folder / "claims.csv", [claim._asdict() for claim in outcome.claims])

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ensemblage import Ensemble, InternalIndex
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._internal import _smallest
+from ensemblage.metrics._internal import _geometry, _smallest
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
@@ -219,3 +219,16 @@ def test_bad_names():
         internal_index(LINE, [0, 0, 0, 1, 1], "gap")
     with pytest.raises(ValueError, match="one label for each of the 5 objects"):
         internal_index(LINE, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("index", INTERNAL_INDICES)
+def test_distances_of_all_objects_are_taken_once_for_all_members(monkeypatch, index):
+    """They are what takes the time of these indices: no member asks for its own."""
+    X, labels = make_blobs(40, random_state=0)[0], np.arange(40)[:, None] % [2, 3, 4]
+
+    def fail(*_):
+        pytest.fail("distances for one member")
+
+    monkeypatch.setattr(_geometry, "distance_sums", fail)
+    monkeypatch.setattr(_geometry, "SortedDistances", fail)
+    assert len(InternalIndex(index).fit(labels, features=X).scores_) == 3

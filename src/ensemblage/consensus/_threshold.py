@@ -24,5 +24,6 @@ class ThresholdedConsensus(BaseConsensus):
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if self.association_threshold is None:
             return None
-        self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
+        given, weights = self.association_threshold, rows.weights
+        self.threshold_ = association_threshold(given, ensemble, weights, self.random_state, self.n_jobs)
         return self.threshold_

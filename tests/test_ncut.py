@@ -33,8 +33,12 @@ def cliques(*cliques, diagonal=1.0):
 TWO_CLIQUES = cliques((3, 0.9), (3, 0.7), (1, 0), (1, 0))
 
 
+def test_a_graph_without_any_edge():
+    vectors = _ncut.embedding(csr_array((4, 4)), np.ones(4, dtype=np.int64), 2, np.random.RandomState(0))
+    assert np.isfinite(vectors).all()
+
+
 def test_objects_that_no_two_partitions_join():
-    """A graph without any edge."""
     model = CSPA(2, partitioner="spectral", random_state=0).fit(np.arange(5)[:, None] * [1, 1])
     assert model.n_clusters_ == 2
 

@@ -24,6 +24,7 @@ from ensemblage.stability import cluster_stability, member_stability
 from ensemblage.stability._data import checked_data
 from ensemblage.stability._jaccard import best_jaccard, cells_of, coded
 from ensemblage.stability._records import verdict_of
+from ensemblage.stability._refit import fresh
 from ensemblage.stability._resamples import Axes, Scheme, gap_quantiles
 
 IRIS = load_iris().data
@@ -311,7 +312,7 @@ def test_a_resample_and_its_clustering_have_seeds_of_their_own(monkeypatch):
     monkeypatch.setattr(Scheme, "draw", lambda self, seed: (drawn.append(seed), draw(self, seed))[1])
     cluster_stability(Seeded(3, n_init=1), CLOUD, n_resamples=5, random_state=0, n_jobs=1)
     assert (len(drawn), len(clustered)) == (5, 6)
-    assert len({*drawn, *clustered}) == 11
+    assert len({*clustered, *(fresh(KMeans(), seed).random_state for seed in drawn)}) == 11
 
 
 def test_the_first_resamples_stay_when_more_are_drawn():

@@ -129,3 +129,27 @@ def test_pairs_across_blocks_are_counted_once(monkeypatch, missing, small_blocks
     assert histogram.sum() == apart
     one_thread = pair_histogram(codes, counts, Ensemble(labels).n_clusters, missing == 0, n_jobs=1)
     np.testing.assert_array_equal(histogram, one_thread)
+
+
+@pytest.mark.parametrize("k", [5, 300])
+def test_cells_of_two_partitions(k):
+    """Of a table, or sorted where a table would have far more cells than there are objects."""
+    rng = np.random.default_rng(0)
+    a, b, counts = rng.integers(6, size=60), rng.integers(6, size=60), rng.integers(1, 4, size=60)
+    a[a == 5], b[b == 5] = k, k  # missing
+    expected = np.zeros((k, k), dtype=np.int64)
+    for i, j, count in zip(a, b, counts, strict=True):
+        if i < k and j < k:
+            expected[i, j] += count
+    cells, members = _contingency.cells_of_pair(a, b, counts, k, k)
+    np.testing.assert_array_equal(cells, np.flatnonzero(expected))
+    np.testing.assert_array_equal(members, expected[expected > 0])
+
+
+def test_pairs_are_the_same_with_bitmaps_and_without(monkeypatch):
+    labels = random_labels(150, 4, 6)
+    codes, counts, _ = Ensemble(labels).distinct
+    given = codes[:], counts, Ensemble(labels).n_clusters, True
+    expected = pair_histogram(*given)
+    monkeypatch.setattr(_pairs, "bitmaps_pay", lambda _: False)
+    np.testing.assert_array_equal(pair_histogram(*given), expected)

@@ -70,6 +70,13 @@ def test_many_clusters(distance, missing):
     assert_allclose(Discotec(distance).fit(labels).scores_, expected, atol=1e-12)
 
 
+def test_no_score_is_minus_0():
+    """Equal partitions are at distance 0, which a table shows."""
+    for distance in ("kl", "hellinger", "tv"):
+        scores = Discotec(distance).fit(np.zeros((6, 3), dtype=int)).scores_
+        assert not (np.signbit(scores) & (scores == 0)).any()
+
+
 @given(pair=labels_and_clustering(max_objects=25, max_partitions=6))
 @few_members
 def test_score_of_an_outsider(pair):

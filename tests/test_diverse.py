@@ -139,3 +139,8 @@ def test_progress_and_failures(monkeypatch):
 def test_wrong_parameters(parameters, text):
     with pytest.raises(ValueError, match=text):
         DiversePartitions(**parameters).fit(IRIS)
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(1, [1]), (2, [2]), (3, [2]), (4, [2]), (9, [2, 3])])
+def test_few_objects_have_two_clusters(n_rows, expected):
+    assert DiversePartitions()._ks(n_rows) == expected

@@ -246,6 +246,15 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path, X, monkeypatch, made):
     assert len(made) == P - 2
 
 
+def test_another_error_of_the_disk_is_not_said_to_be_a_full_one(tmp_path, X, monkeypatch):
+    def broken(*_, **__):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("ensemblage.generation._write.os.fsync", broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        write_partitions(mini_batch(2), X, tmp_path / "z.npy")
+
+
 class Fails(ClusterMixin, BaseEstimator):
     """A clusterer that cannot make four clusters."""
 

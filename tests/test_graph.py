@@ -1,5 +1,6 @@
 """MCLA, HBGF, CSPA and HGPA: their graphs, their partitioners, what is missing."""
 
+import os
 import subprocess
 import sys
 from inspect import signature
@@ -167,6 +168,23 @@ def test_tables_of_pairs_must_fit_though_their_edges_would():
     with pytest.raises(ValueError, match=r"MCLA must fit into max_bytes .* Got 8,\d+,\d+ bytes for the pairs of 1,000"):
         MCLA(2, max_bytes=2**22 + 8 * cells).fit(labels)
     assert MCLA(2, max_bytes=2**23 + 8 * cells, random_state=0).fit(labels).n_clusters_ == 2
+
+
+def test_what_is_written_after_a_silent_cut_is_heard():
+    """Standard output of the process, where a library in C writes."""
+    reader, writer = os.pipe()
+    stdout = os.dup(1)
+    os.dup2(writer, 1)
+    try:
+        with _partition_graph._silent():
+            os.write(1, b"noise")
+        os.write(1, b"heard")
+    finally:
+        os.dup2(stdout, 1)
+        os.close(stdout)
+        os.close(writer)
+    with open(reader, "rb") as file:
+        assert file.read() == b"heard"
 
 
 NESTED = {"objects": [5, 5, 2], "clusters": [2, 4, 6, 3]}

@@ -207,6 +207,19 @@ def test_number_of_candidates():
         GreedyPartitions.n_candidates_for(0.5, 1)
 
 
+def test_as_many_candidates_as_objects_are_all(blobs):
+    models = [GreedyPartitions(2, n_candidates=n, random_state=0).fit(blobs) for n in ("all", 150, 151)]
+    for model in models:
+        assert_array_equal(model.candidates_, np.arange(150))
+        assert_array_equal(model.losses_, models[0].losses_)
+
+
+def test_a_feature_whose_spread_is_too_small_for_a_float():
+    X = np.column_stack([np.arange(12) % 2 * 1e-200, np.arange(12.0)])
+    for found in (GreedyPartitions(2, n_candidates=3, standardize=True, random_state=0).fit_transform(X),):
+        assert found.max() == 1
+
+
 def test_more_candidates_than_objects():
     X = np.arange(12.0).reshape(6, 2)
     labels = GreedyPartitions(3, random_state=0).fit_transform(X)

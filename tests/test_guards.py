@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,16 +22,20 @@ import planted
 
 import ensemblage
 from ensemblage import (
+    METHODS,
+    AverageAgreement,
     BipartiteVoting,
     Discotec,
     Ensemble,
     GreedyKMeansConsensus,
+    InternalIndex,
     KMeansConsensus,
     NegMM,
     Preprocessor,
     RandomKPartitions,
     SelectMembers,
     generation,
+    make_consensus,
     metrics,
     plotting,
     ranking,
@@ -44,14 +49,14 @@ from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
 from ensemblage.generation import make_pool
 from ensemblage.kernels import _distances
-from ensemblage.labels._parts import _union
-from ensemblage.metrics import membership_entropy
+from ensemblage.labels._parts import _union, _without_missing
+from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
 from ensemblage.metrics._internal._geometry import Geometry
 from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking._compare import _correlation
-from ensemblage.rows import threads
+from ensemblage.rows import blocks, threads
 from ensemblage.rows.threads import parallel_map, thread_count
 from ensemblage.tables._features import features_of
 from ensemblage.tables._labels import label_values
@@ -142,6 +147,37 @@ def test_no_more_threads_than_asked_for(monkeypatch):
     parallel_map(task, range(12), 3)
     threads._executor.shutdown()
     assert most == [3]
+
+
+def with_one_thread():
+    """Calls of everything that takes ``n_jobs``, by name."""
+    labels = Ensemble(random_labels(80, 5, 3))  # which is coded by all threads, whoever fits it
+    calls, X = {}, np.random.default_rng(0).normal(size=(80, 3))
+    assert len(labels.distinct.counts) > labels.n_missing == 0
+    for name in METHODS:
+        model = make_consensus(name, 3)
+        options = {"random_state": 0, "n_jobs": 1, "partitioner": "spectral"}
+        calls[name] = model.set_params(**{o: v for o, v in options.items() if o in model.get_params()}).fit
+    for ranker in (AverageAgreement(), AverageAgreement("ari"), Discotec(), Discotec("tv", max_pairs=0)):
+        calls[str(ranker)] = ranker.set_params(n_jobs=1).fit
+    for index in INTERNAL_INDICES:
+        calls[index] = partial(InternalIndex(index, n_jobs=1).fit, features=X)
+    for name in metrics.__all__:
+        found = getattr(metrics, name)
+        parameters = inspect.signature(found).parameters if inspect.isfunction(found) else {}
+        required = [p for p, of in parameters.items() if of.default is of.empty]
+        if "n_jobs" in parameters and required == ["labels"]:
+            calls[f"metrics.{name}"] = partial(found, n_jobs=1)
+    return [pytest.param(call, labels, id=name) for name, call in calls.items()]
+
+
+@pytest.mark.parametrize(("call", "labels"), with_one_thread())
+def test_one_thread_is_the_one_that_asks(monkeypatch, call, labels):
+    """``n_jobs=1`` goes all the way down: nothing is given to the pool, however small the tasks."""
+    monkeypatch.setattr(threads, "available_cores", lambda: 4)
+    monkeypatch.setattr(threads, "_pool", lambda: pytest.fail("the pool is used"))
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
+    call(labels)
 
 
 @pytest.mark.parametrize("who", ["the caller", "a helper"])
@@ -266,6 +302,20 @@ def test_unsigned_labels_of_parts_go_with_signed_ones():
     assert _union(np.array([2**63], dtype=np.uint64), np.array([2]), "a").tolist() == [2, 2**63]
 
 
+@pytest.mark.parametrize("missing", [-(2**63) - 1, 2**63, 2**64 - 1])
+def test_what_means_missing_has_64_bits_and_a_sign(missing):
+    with pytest.raises(ValueError, match=r"missing must be a whole number or None\. Got"):
+        Ensemble([[0, 1], [1, 1]], missing=missing)
+
+
+@pytest.mark.parametrize(("largest", "kind"), [(2.0, "i"), (2.0**53 - 1, "i"), (2.0**53, "f"), (2.5, "f")])
+def test_whole_floats_of_a_part_are_whole_numbers_as_far_as_floats_tell_them_apart(largest, kind):
+    """A part with a gap has floats, another part of the same column has whole numbers."""
+    found = _without_missing(np.array([0.0, 1.0, largest]), 1 if kind == "i" else None)
+    assert found.dtype.kind == kind
+    assert found.tolist() == [0, largest] if kind == "i" else [0, 1, largest]
+
+
 # ---- Metrics ----
 
 
@@ -310,6 +360,14 @@ def test_two_partitions_have_a_correlation():
     correlate = lambda x, y: np.corrcoef(x, y)[0, 1]  # noqa: E731
     assert _correlation(correlate, np.array([1.0, 2.0, np.nan]), np.array([0.1, 0.3, 0.2])) == pytest.approx(1)
     assert np.isnan(_correlation(correlate, np.array([1.0, np.nan]), np.array([0.1, 0.3])))
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_what_does_not_vary_has_no_correlation(constant):
+    """And nobody is warned of a division by 0."""
+    both = [np.array([1.0, 2, 4]), np.array([0.1, 0.3, 0.2])]
+    both[constant] = np.ones(3)
+    assert np.isnan(_correlation(lambda *_: pytest.fail("asked"), *both))
 
 
 def test_selection_of_lists_and_of_frames_with_other_indices():

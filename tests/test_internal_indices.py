@@ -2,6 +2,7 @@
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ensemblage import Ensemble, InternalIndex
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._internal import _smallest
+from ensemblage.metrics._internal import _geometry, _smallest
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 
@@ -219,3 +220,31 @@ def test_bad_names():
         internal_index(LINE, [0, 0, 0, 1, 1], "gap")
     with pytest.raises(ValueError, match="one label for each of the 5 objects"):
         internal_index(LINE, [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize("index", INTERNAL_INDICES)
+def test_distances_of_all_objects_are_taken_once_for_all_members(monkeypatch, index):
+    """They are what takes the time of these indices: no member asks for its own."""
+    X, labels = make_blobs(40, random_state=0)[0], np.arange(40)[:, None] % [2, 3, 4]
+
+    def fail(*_):
+        pytest.fail("distances for one member")
+
+    monkeypatch.setattr(_geometry, "distance_sums", fail)
+    monkeypatch.setattr(_geometry, "SortedDistances", fail)
+    assert len(InternalIndex(index).fit(labels, features=X).scores_) == 3
+
+
+def test_features_in_lists_and_frames():
+    X, labels = make_blobs(30, random_state=0)[0], np.arange(30)[:, None] % [2, 3]
+    expected = InternalIndex("silhouette").fit(labels, features=X).scores_
+    for given in (X.tolist(), pd.DataFrame(X, index=range(30, 0, -1))):
+        assert_array_equal(InternalIndex("silhouette").fit(labels, features=given).scores_, expected)
+
+
+@pytest.mark.parametrize(("n_unscored", "named"), [(5, r"0, .*_4\. Ranked"), (6, r"0, .*_4, \.\.\.\. Ranked")])
+def test_five_of_those_without_a_score_are_named(n_unscored, named):
+    X, labels = make_blobs(30, random_state=0)[0], np.zeros((30, n_unscored + 1), dtype=int)
+    labels[:, -1] = np.arange(30) % 2
+    with pytest.warns(UserWarning, match=f"cannot score {n_unscored} partitions: partition_{named} last"):
+        InternalIndex("silhouette").fit(labels, features=X)

@@ -13,6 +13,7 @@ from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import KModesConsensus, LatentClassConsensus, MajorityVoting
 from ensemblage.consensus._k_modes import ModeUtility
+from ensemblage.consensus._lca import proportions_of
 from ensemblage.consensus.evidence import Candidates
 
 E = np.array(
@@ -38,6 +39,15 @@ def same(a, b):
 
 
 # ---- Latent classes ----
+
+
+def test_a_class_without_labels_in_a_partition_has_the_shares_of_all():
+    """Missing entries have no share, whether some or all objects of a class have them."""
+    offsets = np.array([0, 3, 6])  # two labels and the missing one, twice
+    expected = np.array([[2.0, 0], [2, 0], [1, 4], [5, 1], [0, 3], [0, 0]])
+    of_all = np.array([[3], [1], [9], [6], [3], [0]])
+    found = proportions_of(expected, offsets, of_all)
+    assert_allclose(found, [[0.5, 0.75], [0.5, 0.25], [0, 0], [1, 0.25], [0, 0.75], [0, 0]])
 
 
 def test_lca_of_the_example():

@@ -59,7 +59,10 @@ def test_tables_far_larger_than_the_data_are_sorted():
     assert_allclose(found, naive.cluster_weights(labels, 0.4), atol=1e-12)
 
 
-def test_weights_of_labels_on_disk(tmp_path):
+@pytest.mark.parametrize("part_in_memory", [1, 10**9])
+def test_weights_of_labels_on_disk(tmp_path, monkeypatch, part_in_memory):
+    """Distinct rows that fit the memory, and some that stay there."""
+    monkeypatch.setattr("ensemblage.rows.disk.SMALL_PART", part_in_memory)
     labels = random_labels(n=80, p=5, k=4, missing=0.2, seed=3)
     np.save(tmp_path / "labels.npy", labels)
     opened = Ensemble.open(tmp_path / "labels.npy")

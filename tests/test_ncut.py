@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels
 
-from ensemblage import HBGF, Ensemble
+from ensemblage import CSPA, HBGF, Ensemble
 from ensemblage.consensus import _ncut
 from ensemblage.consensus._ncut import discretise, normalized_cut, orthogonal_rows, spectrum
 
@@ -31,6 +31,16 @@ def cliques(*cliques, diagonal=1.0):
 
 
 TWO_CLIQUES = cliques((3, 0.9), (3, 0.7), (1, 0), (1, 0))
+
+
+def test_a_graph_without_any_edge():
+    vectors = _ncut.embedding(csr_array((4, 4)), np.ones(4, dtype=np.int64), 2, np.random.RandomState(0))
+    assert np.isfinite(vectors).all()
+
+
+def test_objects_that_no_two_partitions_join():
+    model = CSPA(2, partitioner="spectral", random_state=0).fit(np.arange(5)[:, None] * [1, 1])
+    assert model.n_clusters_ == 2
 
 
 def test_components_come_by_degree_and_isolated_objects_last():

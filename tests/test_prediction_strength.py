@@ -100,6 +100,18 @@ def test_transfer_as_the_naive_twin(transfer, kind, monkeypatch):
     assert found.dtype == np.int32
 
 
+def test_halves_by_any_numbers_of_rows():
+    """Counted from the end, in any order, or by truth values."""
+    X = make_blobs(40, random_state=0)[0]
+    first = np.arange(40) % 2 == 0
+    expected = prediction_strength(KMeans(n_init=1), X, [2, 3], splits=[(first, ~first)], random_state=0)
+    rows = np.flatnonzero(first)[::-1].tolist()
+    found = prediction_strength(
+        KMeans(n_init=1), X, [2, 3], splits=[(rows, np.flatnonzero(~first) - 40)], random_state=0
+    )
+    assert [row.mean for row in found.table] == [row.mean for row in expected.table]
+
+
 def test_nothing_is_transferred_from_noise():
     data = checked_data(CLOUD, AVERAGE, "x")
     none = np.full(30, -1, dtype=np.int32)

@@ -191,9 +191,22 @@ def test_dates_that_can_be_read_in_two_ways_are_told():
     assert any("month/day" in note for note in Preprocessor(dates="days").fit(frame).notes_)
 
 
-@pytest.mark.parametrize(
-    "cells", [["2024-02-30", "2024-01-01"], ["13.14.2024", "1.1.2024"], ["14/1/2024", "1/14/2024"]]
-)
+def test_dates_in_two_orders():
+    with pytest.raises(ValueError, match=r"'d' of t.csv must be written alike\. Some have the day first"):
+        dates(["14/1/2024", "1/14/2024"])
+
+
+def test_one_row_has_no_spread():
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        Preprocessor().fit([[1.0, 2.0]])
+
+
+def test_distances_of_rows_without_numbers():
+    frame = pd.DataFrame({"colour": list("rrgg"), "shape": ["flat", "tall", "flat", "tall"]})
+    np.testing.assert_array_equal(Preprocessor().distances(frame)[0], [0, 0.5, 0.5, 1])
+
+
+@pytest.mark.parametrize("cells", [["2024-02-30", "2024-01-01"], ["13.14.2024", "1.1.2024"]])
 def test_dates_that_are_none(cells):
     with pytest.raises(ValueError, match=r"column|Column 'd' of t.csv"):
         dates(cells)

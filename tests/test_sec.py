@@ -12,6 +12,7 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, SpectralEnsembleClustering, make_consensus
 from ensemblage.consensus._base import labelled_rows
+from ensemblage.consensus._lloyd import State, _fill_empty
 from ensemblage.consensus._sec import AssociationUtility
 from ensemblage.counting._profiles import label_profile
 
@@ -32,6 +33,19 @@ def test_a_cluster_without_members_has_its_centroid_at_0():
     with_empty = np.vstack([profile, np.zeros_like(profile[:1])])
     assert_array_equal(utility.centroids(with_empty), np.vstack([utility.centroids(profile), 0 * profile[:1]]))
     assert utility.loss(with_empty) == utility.loss(profile)
+
+
+def test_an_empty_cluster_takes_the_row_that_is_farthest_from_its_own():
+    """111 of 000, 001, 010, 100 and 111, in all three partitions; every label is as frequent as the others."""
+    labels, clusters = np.array(list(np.ndindex(2, 2, 2))), np.array([0, 0, 0, 1, 0, 1, 1, 0])
+    ensemble = Ensemble(labels)
+    utility, profile = utility_and_profile(labels, clusters)
+    profile = np.vstack([profile, np.zeros_like(profile[:1])])
+    rows = labelled_rows(ensemble, np.ones(3))
+    table = utility.distances(utility.centroids(profile))
+    state = State(utility.base(rows.codes[:]), clusters, np.zeros(8), profile)
+    assert _fill_empty(rows, state, table, 1).tolist() == [7]
+    assert profile[2].sum() == 3
 
 
 def test_toy_of_li():

@@ -24,6 +24,7 @@ from ensemblage.stability import cluster_stability, member_stability
 from ensemblage.stability._data import checked_data
 from ensemblage.stability._jaccard import best_jaccard, cells_of, coded
 from ensemblage.stability._records import verdict_of
+from ensemblage.stability._refit import fresh
 from ensemblage.stability._resamples import Axes, Scheme, gap_quantiles
 
 IRIS = load_iris().data
@@ -114,6 +115,11 @@ def test_labels_of_any_size_are_numbered():
     assert len({found[0], found[2], found[3]}) == 2
     assert found[1] == n_found
     assert found.max() <= 4
+
+
+def test_any_negative_number_is_noise():
+    found, n_found = coded(np.array([-5, -2]))
+    assert (found.tolist(), n_found) == ([0, 0], 0)
 
 
 # ---- Resamples ----
@@ -291,6 +297,22 @@ def test_any_number_of_threads(scheme):
     second = cluster_stability(KM, CLOUD, scheme=scheme, n_resamples=8, random_state=3, n_jobs=3)
     assert repr(first) == repr(second)
     assert_array_equal(first.jaccard, second.jaccard)
+
+
+def test_a_resample_and_its_clustering_have_seeds_of_their_own(monkeypatch):
+    """Else what is drawn goes with how it is clustered."""
+    drawn, clustered = [], []
+
+    class Seeded(KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            clustered.append(self.random_state)
+            return super().fit(X, y, sample_weight)
+
+    draw = Scheme.draw
+    monkeypatch.setattr(Scheme, "draw", lambda self, seed: (drawn.append(seed), draw(self, seed))[1])
+    cluster_stability(Seeded(3, n_init=1), CLOUD, n_resamples=5, random_state=0, n_jobs=1)
+    assert (len(drawn), len(clustered)) == (5, 6)
+    assert len({*clustered, *(fresh(KMeans(), seed).random_state for seed in drawn)}) == 11
 
 
 def test_the_first_resamples_stay_when_more_are_drawn():

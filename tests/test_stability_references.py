@@ -96,6 +96,11 @@ def test_skewness_and_tails_stay():
     assert far[0] == pytest.approx(far[1], rel=0.15)
 
 
+def test_a_reference_on_the_features_has_their_shape():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    assert UnimodalComponents(X, rotated=False).draw(0).shape == X.shape
+
+
 def test_a_reference_has_the_seed_and_shape_of_the_data():
     X = rng(0).normal(size=(9, 30))
     reference = UnimodalComponents(X)

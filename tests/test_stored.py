@@ -250,6 +250,14 @@ def test_an_eighth_of_the_memory_holds_the_distinct_rows(tmp_path, monkeypatch, 
         assert kinds == {size == 60}
 
 
+def test_distinct_rows_keep_the_folder_they_are_read_from(tmp_path, small_room):
+    """Of an ensemble that nobody has any more."""
+    labels = random_labels(60, 4)
+    codes = stored(labels, tmp_path, scratch=tmp_path).distinct.codes
+    gc.collect()
+    np.testing.assert_array_equal(codes[:], Ensemble(labels).distinct.codes)
+
+
 @pytest.mark.parametrize(
     "model",
     [

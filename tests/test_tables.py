@@ -73,6 +73,11 @@ def test_decimal_comma_below_a_header_without_the_row_names(rows):
     assert features_of(table).ids == ["r1", "r2"]
 
 
+def test_spaces_around_text_are_no_part_of_it():
+    table = table_of("a,b\nx , y\nz,y \n x,y\n")
+    assert [column.cells() for column in table.columns] == [["x", "z", "x"], ["y", "y", "y"]]
+
+
 def test_quoted_decimal_commas():
     np.testing.assert_array_equal(values(table_of('a,b\n"1,5",2\n"3,25",4\n')), [[1.5, 2], [3.25, 4]])
 

@@ -14,6 +14,7 @@ from ensemblage.kernels._weighted_pairs import add_weighted_pairs
 from ensemblage.metrics import weak_association_threshold
 from ensemblage.metrics._wat import (
     Histogram,
+    _with_diagonal,
     association_histogram,
     fit_mixture,
     mixture_split,
@@ -189,6 +190,9 @@ def test_with_the_diagonal_both_triangles_count():
     matrix = naive.coassociation(labels)
     values, counts = np.unique(matrix[matrix > 0], return_counts=True)
     assert weak_association_threshold(labels, include_diagonal=True) == naive.two_means_cut(values, counts)
+    found = _with_diagonal(association_histogram(Ensemble(labels)), 50, True)
+    assert_allclose(found.values, values)
+    assert_array_equal(found.counts, counts)
 
 
 @pytest.mark.parametrize("method", ["kmeans", "gmm"])

@@ -29,7 +29,7 @@ def rows_of(labels):
 
 
 def labels_of(rows, parts):
-    return rows.of_objects(parts, -1)
+    return rows.of_objects(parts, -1, None)
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,14 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mutations import PACKAGES, ROOT, Mutant, modules_of, mutants_of, sample_of
 from touched import Touched, part_of
-from workshop import GUARDS, NEAREST, Workshop, nearest_tests
+from workshop import GUARDS, Workshop, nearest_tests
 
 RESULTS = Path(__file__).with_name("mutants.jsonl")
 EQUIVALENT = Path(__file__).with_name("equivalent.json")
@@ -87,10 +88,11 @@ class Server:
 class Judge:
     """Says which tests a mutant meets, and what they say."""
 
-    def __init__(self, recorded: bool = False, whole: bool = False) -> None:
+    def __init__(self, packages: Sequence[str] = PACKAGES, recorded: bool = False, whole: bool = False) -> None:
         self.workshop, self.whole = Workshop("mutants"), whole
-        names = dict.fromkeys([*GUARDS, *(name for names in NEAREST.values() for name in names), *FAR])
-        self.files = [f"tests/test_{name}.py" for name in names]
+        of_modules = [file for package in packages for module in modules_of(package) for file in nearest_tests(module)]
+        far = [] if len(packages) == 1 else FAR
+        self.files = [*dict.fromkeys([*of_modules, *(f"tests/test_{name}.py" for name in far)])]
         self.touched = self._recorded(recorded)
         self.live = Server(self.workshop, "live", self.files)
         self.kills: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -214,7 +216,7 @@ def main() -> None:
         for package in packages:
             print(package, sum(1 for module in modules_of(package) for _ in mutants_of(module)))
         return
-    until, judge = time.monotonic() + 60 * given.minutes, Judge(given.recorded, given.whole)
+    until, judge = time.monotonic() + 60 * given.minutes, Judge(packages, given.recorded, given.whole)
     known, settled = read_results(), set(equivalents())
     if given.again != "any":
         settled |= {key for key, record in known.items() if record["outcome"] != given.again}

@@ -100,7 +100,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def of_objects(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
+    def of_objects(self, values: NDArray[Any], otherwise: Any, n_jobs: int | None) -> NDArray[Any]:
         """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
         of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
 
@@ -108,7 +108,7 @@ class Rows:
             labelled = inverse < len(values)
             part[labelled] = values[inverse[labelled]]
 
-        map_rows(fill, [self.inverse, of_objects])
+        map_rows(fill, [self.inverse, of_objects], n_jobs=n_jobs)
         return of_objects
 
 
@@ -380,10 +380,10 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             rows.codes, rows.counts, clusters, self.n_clusters_, rows.offsets, rows.weights, self.n_jobs
         )
         found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
-        self.labels_ = rows.of_objects(clusters, -1)
-        self.confidence_ = rows.of_objects(found.confidence, np.nan)
-        self.runner_up_ = rows.of_objects(found.runner_up, -1)
-        self.cohesion_ = rows.of_objects(found.cohesion, np.nan)
+        self.labels_ = rows.of_objects(clusters, -1, self.n_jobs)
+        self.confidence_ = rows.of_objects(found.confidence, np.nan, self.n_jobs)
+        self.runner_up_ = rows.of_objects(found.runner_up, -1, self.n_jobs)
+        self.cohesion_ = rows.of_objects(found.cohesion, np.nan, self.n_jobs)
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         renumbered(self, places)

@@ -27,7 +27,8 @@ class LocallyWeighted(BaseConsensus):
         if self.cluster_weights is None:
             return None
         voting = self._voting.tolist()
-        local = check_cluster_weights(self.cluster_weights, ensemble, rows.weights, type(self).__name__, voting)
+        name = type(self).__name__
+        local = check_cluster_weights(self.cluster_weights, ensemble, rows.weights, name, voting, self.n_jobs)
         of_partitions = dict(zip(voting, local, strict=True))
         self.cluster_weights_ = [of_partitions.get(j, np.empty(0)) for j in range(self.n_features_in_)]
         return table_of_labels(local)

@@ -190,7 +190,9 @@ class NegMM(SimilarityConsensus):
         self.candidates_ = []
         for threshold, clusters, index in found:
             number = numbers_by_size(clusters, rows.counts)
-            self.candidates_.append(Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1), index))
+            self.candidates_.append(
+                Candidate(threshold, rows.of_objects(number.astype(np.int32)[clusters], -1, self.n_jobs), index)
+            )
         return best.labels
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
@@ -202,7 +204,7 @@ class NegMM(SimilarityConsensus):
     def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
         if self.threshold == "search":
             return list(THRESHOLDS)
-        return [association_threshold(self.threshold, ensemble, rows.weights, self.random_state)]
+        return [association_threshold(self.threshold, ensemble, rows.weights, self.random_state, self.n_jobs)]
 
     def _check_fits(self, n_bytes: int, m: int) -> None:
         advice = (

@@ -25,7 +25,8 @@ class ThresholdedConsensus(SimilarityConsensus):
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if self.association_threshold is None:
             return None
-        self.threshold_ = association_threshold(self.association_threshold, ensemble, rows.weights, self.random_state)
+        given, weights = self.association_threshold, rows.weights
+        self.threshold_ = association_threshold(given, ensemble, weights, self.random_state, self.n_jobs)
         return self.threshold_
 
     def _given_threshold(self) -> float | None:

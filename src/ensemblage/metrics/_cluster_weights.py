@@ -125,7 +125,12 @@ def _entropies(
 
 
 def check_cluster_weights(
-    given: Any, ensemble: Ensemble, weights: NDArray[np.float64], subject: str, chosen: Sequence[int] | None = None
+    given: Any,
+    ensemble: Ensemble,
+    weights: NDArray[np.float64],
+    subject: str,
+    chosen: Sequence[int] | None = None,
+    n_jobs: int | None = None,
 ) -> list[NDArray[np.float64]]:
     """The weights of each partition's clusters that "eci", a θ or lists of numbers mean.
 
@@ -134,9 +139,9 @@ def check_cluster_weights(
     subject = f"cluster_weights of {subject}"
     check_value(given, subject, CLUSTER_WEIGHTS)
     if isinstance(given, str):
-        return cluster_weights(ensemble, weights=weights)
+        return cluster_weights(ensemble, weights=weights, n_jobs=n_jobs)
     if not isinstance(given, Sequence):
-        return cluster_weights(ensemble, theta=float(given), weights=weights)
+        return cluster_weights(ensemble, theta=float(given), weights=weights, n_jobs=n_jobs)
     checked = []
     for j, k in zip(range(len(ensemble.n_clusters)) if chosen is None else chosen, ensemble.n_clusters, strict=True):
         rule = f"{subject} must have {k} numbers from 0 to 1 for partition {j}"

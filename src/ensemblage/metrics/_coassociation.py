@@ -237,12 +237,13 @@ def compact_associations(
     return Associations(matrix, values)
 
 
-def association_counts(labels: ArrayLike | Any) -> NDArray[np.int64]:
+def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) -> NDArray[np.int64]:
     """Count the pairs of objects by the number of partitions that join them: the exact histogram of co-association.
 
     Parameters
     ----------
     {labels}
+    {n_jobs}
 
     Returns
     -------
@@ -267,7 +268,7 @@ def association_counts(labels: ArrayLike | Any) -> NDArray[np.int64]:
     codes, counts, _ = ensemble.distinct
     codes = codes.in_memory("association_counts", "density or Discotec with max_pairs=0")
     complete = ensemble.n_missing == 0
-    histogram = pair_histogram(codes, counts, ensemble.n_clusters, complete)
+    histogram = pair_histogram(codes, counts, ensemble.n_clusters, complete, n_jobs)
     labelled = np.count_nonzero(codes != ensemble.n_clusters, axis=1)
     twins = counts * (counts - 1) // 2
     np.add.at(histogram, (labelled, 0 if complete else labelled), twins)

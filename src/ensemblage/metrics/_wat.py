@@ -47,6 +47,7 @@ class _Options(TypedDict, total=False):
     include_diagonal: bool
     max_pairs: int
     random_state: Any
+    n_jobs: int | None
 
 
 @overload
@@ -74,6 +75,7 @@ def weak_association_threshold(
     max_pairs: int = 2 * 10**10,
     return_error: bool = False,
     random_state: Any = None,
+    n_jobs: int | None = None,
 ) -> float | tuple[float, float]:
     """Largest association that counts as weak: the positive co-associations fall into two groups, which it parts.
 
@@ -94,6 +96,7 @@ def weak_association_threshold(
         Whether to return the standard error too.
     random_state : int, RandomState or None
         Seed of the pairs that are drawn.
+    {n_jobs}
 
     Returns
     -------
@@ -135,7 +138,7 @@ def weak_association_threshold(
     if n * (n - 1) // 2 <= max_pairs:
         instead = "a max_pairs below the number of pairs"
         ensemble.distinct.codes.in_memory("weak_association_threshold", instead)
-        histogram = _with_diagonal(association_histogram(ensemble, w), n, include_diagonal)
+        histogram = _with_diagonal(association_histogram(ensemble, w, n_jobs), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
     random = random_source(random_state)
     drawn = _drawn_histogram(ensemble, w, min(_N_DRAWN, max_pairs), random)
@@ -148,26 +151,28 @@ def weak_association_threshold(
 
 
 def association_threshold(
-    given: str | float, ensemble: Ensemble, weights: NDArray[np.float64], random_state: Any
+    given: str | float, ensemble: Ensemble, weights: NDArray[np.float64], random_state: Any, n_jobs: int | None
 ) -> float:
     """A parameter's number, or the threshold on the weighted co-associations that WAT finds by the word given."""
     if not isinstance(given, str):
         return float(given)
-    return weak_association_threshold(ensemble, given, weights=weights, random_state=random_state)
+    return weak_association_threshold(ensemble, given, weights=weights, random_state=random_state, n_jobs=n_jobs)
 
 
-def association_histogram(ensemble: Ensemble, weights: NDArray[np.float64] | None = None) -> Histogram:
+def association_histogram(
+    ensemble: Ensemble, weights: NDArray[np.float64] | None = None, n_jobs: int | None = None
+) -> Histogram:
     """Positive co-associations of the pairs i < j, each different value once."""
     if weights is None or (weights == weights[0]).all():
-        return histogram_of(association_counts(ensemble))
-    return _weighted_histogram(ensemble, weights)
+        return histogram_of(association_counts(ensemble, n_jobs=n_jobs))
+    return _weighted_histogram(ensemble, weights, n_jobs)
 
 
 N_BINS = 2**16
 """Weighted co-associations that are the same multiple of 1 / N_BINS, rounded, count as the largest of them."""
 
 
-def _weighted_histogram(ensemble: Ensemble, weights: NDArray[np.float64]) -> Histogram:
+def _weighted_histogram(ensemble: Ensemble, weights: NDArray[np.float64], n_jobs: int | None) -> Histogram:
     codes, counts, _ = ensemble.distinct
     codes = codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
     m, p = codes.shape
@@ -182,7 +187,7 @@ def _weighted_histogram(ensemble: Ensemble, weights: NDArray[np.float64]) -> His
             np.add(tally, of_rows, out=tally)
             np.maximum(largest, largest_of_rows, out=largest)
 
-    parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p), MOST_ROWS_AT_ONCE)))
+    parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p), MOST_ROWS_AT_ONCE)), n_jobs)
     labelled = (codes < ensemble.n_clusters)[:, weights > 0].any(axis=1)
     tally[-1] += int((counts * (counts - 1) // 2)[labelled].sum())
     largest[-1] = max(largest[-1], 1.0) if tally[-1] else 0.0

@@ -39,13 +39,15 @@ from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
-from ensemblage.consensus import KChoice
+from ensemblage.consensus import KChoice, MethodComparison, compare_methods
 from ensemblage.consensus._features import ConsensusClustering, weighted
 from ensemblage.consensus._saved import save_model
 from ensemblage.report._layout import counted
 from ensemblage.report._objects import without_objects
 from ensemblage.tables import Features, Members, Preprocessor
 
+ALL = "all"
+"""The --method that compares all of them."""
 CHOSEN = "km"
 """What combines the partitions where the number of clusters is looked for."""
 EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -113,7 +115,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range, no_objects = settings.pop("k"), settings.pop("k_range"), settings.pop("no_objects")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
-    old = _old_labels(settings)
+    old, others = _old_labels(settings), _others(settings)
     most = _largest(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
@@ -132,7 +134,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
-    asked |= _page_of(no_objects)
+    asked |= _page_of(no_objects, others)
     asked |= identity_of(old)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
@@ -180,6 +182,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             used,
             model,
             old,
+            others,
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -195,7 +198,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    of_page = _page_of(settings.pop("no_objects"))
+    others = _others(settings)
+    of_page = _page_of(settings.pop("no_objects"), others)
     old = _old_labels(settings)
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
 
@@ -204,15 +208,24 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
             members = source.members(content)
         tell_notes(path.name, members.notes)
         check_align(old, members.ids)
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, old=old)
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, old=old, others=others)
 
     asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old)}
     return _analysed("combine", source, output, overwrite, wanted, asked, make)
 
 
-def _page_of(no_objects: bool) -> dict[str, Any]:
+def _page_of(no_objects: bool, others: bool) -> dict[str, Any]:
     """What the page and the summary depend on alone."""
-    return {NO_OBJECTS: True} if no_objects else {}
+    chosen: dict[str, Any] = {NO_OBJECTS: True} if no_objects else {}
+    return chosen | ({"methods": ALL} if others else {})
+
+
+def _others(settings: dict[str, Any]) -> bool:
+    """Whether all methods are to be compared; the answer is that of none named."""
+    if settings["method"] != ALL:
+        return False
+    settings["method"] = None
+    return True
 
 
 def _old_labels(settings: dict[str, Any]) -> LabelTable | None:
@@ -256,6 +269,20 @@ def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
 
 MOST_COMPARED = 10**9
 """Label rows × pairs of partitions up to which the modes of partitions are looked for: a few seconds."""
+
+
+def _compared(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: dict[str, float]) -> MethodComparison:
+    """What every method makes of the partitions, asked for as many clusters as the answer has."""
+    limit: dict[str, Any] = {} if wanted.memory is None else {"max_bytes": wanted.memory}
+    with timed(seconds, "methods"), progress_bar("methods", len(METHODS), "on the same partitions") as callback:
+        return compare_methods(
+            ensemble,
+            consensus.n_clusters_,
+            random_state=wanted.seed,
+            n_jobs=wanted.n_jobs,
+            progress=callback,
+            **limit,
+        )
 
 
 def _modes(ensemble: Ensemble) -> ConsensusModes | None:
@@ -371,9 +398,10 @@ def _finish(
     used: Mapping[str, Any] = EMPTY,
     generated: ConsensusClustering | None = None,
     old: LabelTable | None = None,
+    others: bool = False,
 ) -> dict[str, Any]:
     """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
-    are clusters whose numbers are kept."""
+    are clusters whose numbers are kept, ``others`` asks all methods."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
         consensus = estimator.fit(ensemble)
@@ -388,6 +416,7 @@ def _finish(
     folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(consensus.labels_)
+    compared = _compared(ensemble, consensus, wanted, seconds) if others else None
     found = None
     if isinstance(objects, Features):
         with timed(seconds, "profile"):
@@ -411,6 +440,7 @@ def _finish(
             cluster_stability=again_found,
             command=repeated_command({"data": source.path, "ensemble": source.path}),
             profile=found,
+            methods=compared,
             modes=_modes(ensemble) if folder.identity["command"] == "combine" else None,
         )
         folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary

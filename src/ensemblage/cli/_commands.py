@@ -168,7 +168,8 @@ consensus_options = options(
         type=TEXT,
         metavar="NAME",
         show_default="of run by --quality; of combine km, or acv without -k",
-        help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters.",
+        help="How to combine: see ensemblage methods. acv, bv and others find the number of clusters. all: as without, "
+        "and the page compares what every method gives.",
     ),
     click.option(
         "--set",

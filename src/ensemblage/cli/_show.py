@@ -46,6 +46,8 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield from _evidence(summary.get("evidence", ()))
     if found := summary.get("modes"):
         yield "stories", found["sentence"]
+    if found := summary.get("methods"):
+        yield "methods", found["sentence"]
     if summary.get("found_again"):
         yield "found again", summary["found_again"]["sentence"]
     if "mean_cohesion" in consensus:  # not in a folder of an older version

@@ -22,6 +22,7 @@ from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._medians import EuclideanMedian
 from ensemblage.consensus._method import METHODS, Method
+from ensemblage.consensus._method_comparison import MethodComparison, MethodRow, compare_methods
 from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
@@ -56,12 +57,15 @@ __all__ = [
     "LatentClassConsensus",
     "MajorityVoting",
     "Method",
+    "MethodComparison",
+    "MethodRow",
     "MontiChoice",
     "MontiRow",
     "NegMM",
     "SpectralEnsembleClustering",
     "choose_k",
     "choose_k_monti",
+    "compare_methods",
     "load",
     "make_consensus",
 ]

@@ -6,7 +6,6 @@ import importlib
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -133,7 +132,6 @@ ATOMS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
-@cache
 def models() -> dict[str, Any]:
     """What a file may be of, by name: the classes of the registry, and those of features."""
     return {m.estimator.__name__: m.estimator for m in METHODS.values()} | {name: part(name) for name in OF_FEATURES}

@@ -47,7 +47,7 @@ def build(
     **details
         Keyword parameters of `summarize`: ``features``, ``ids``, ``truth``, ``ranking``, ``seconds``, ``settings``,
         ``versions``, ``title``, ``command``, ``stability``, ``cluster_stability``, ``columns``, ``profile``, ``modes``,
-        ``n_refits``, ``random_state``.
+        ``methods``, ``n_refits``, ``random_state``.
 
     Returns
     -------

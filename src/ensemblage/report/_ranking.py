@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage import plotting
@@ -205,3 +206,8 @@ def _members(summary: Summary) -> Table:
     # One picture leaves room for a narrow table beside it.
     wide = len(rankings) != 1 or len(columns) > 5
     return Table("All partitions", list(columns), rows, shown=15, wide=wide)
+
+
+def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
+    """Rows of the lower triangle, diagonal included, with three decimals."""
+    return [[plain(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]

@@ -10,6 +10,7 @@ from ensemblage.report._answer import answer_section, clusters_section, confiden
 from ensemblage.report._evidence import evidence_sections
 from ensemblage.report._layout import Picture, Section, Table, counted, number, percent, quoted
 from ensemblage.report._made import holds_section, made_section
+from ensemblage.report._methods import methods_section
 from ensemblage.report._modes import modes_section
 from ensemblage.report._number import again_section, number_section
 from ensemblage.report._objects import objects_section
@@ -67,7 +68,8 @@ def sections_of(summary: Summary) -> list[Section]:
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
     how_many = [number_section(summary), *evidence_sections(summary, how_many=True)]
-    parts = [*how_many, again_section(summary), stability_section(summary), truth_section(summary)]
+    parts = [*how_many, again_section(summary), stability_section(summary)]
+    parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "".join(
         ["Certain means that the clusterings agree, not that they are right", *_what_is_not_seen(summary)]

@@ -24,13 +24,21 @@ from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._made import references_of
+from ensemblage.report._methods import methods_shown
 from ensemblage.report._modes import modes_shown
 from ensemblage.report._number import found_again, number_shown
 from ensemblage.report._objects import objects_shown
 from ensemblage.report._profile import profile_of
-from ensemblage.report._ranking import plain, ranking_shown, short
+from ensemblage.report._ranking import lower_triangle, plain, ranking_shown, short
 from ensemblage.report._shares import Placed, between
-from ensemblage.report._shown import Features, Shown, matrix_shown, points_chosen, points_shown, rows_shown
+from ensemblage.report._shown import (
+    Features,
+    Shown,
+    matrix_shown,
+    points_chosen,
+    points_shown,
+    rows_shown,
+)
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
@@ -65,6 +73,7 @@ def summarize(
     columns: Sequence[Sequence[str]] = (),
     profile: Any = None,
     modes: Any = None,
+    methods: Any = None,
     n_refits: int = 0,
     random_state: Any = 0,
 ) -> dict[str, Any]:
@@ -106,6 +115,8 @@ def summarize(
         features, where there are some, of at most 50 million cells.
     modes : ConsensusModes, optional
         Fitted on the same partitions: whether they tell one story or several.
+    methods : MethodComparison, optional
+        What `compare_methods` returned for the same partitions: what other methods make of them.
     n_refits : int, default 0
         Of a consensus that found its number of clusters by lifetimes: so many random halves of the partitions are
         combined by the same method, to see how often that number comes out again. Each takes up to the time of the fit,
@@ -118,9 +129,9 @@ def summarize(
     dict
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
-        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``, ``modes``,
-        ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, and ``figures`` (what the figures draw).
-        Numbers that do not exist are None.
+        columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
+        ``modes``, ``methods``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, and ``figures``
+        (what the figures draw). Numbers that do not exist are None.
 
     Raises
     ------
@@ -191,6 +202,7 @@ def summarize(
         "found_again": found_again(cluster_stability),
         "profile": profile_of(profile, consensus, features, names),
         "modes": modes_shown(modes, ensemble.names, labels),
+        "methods": methods_shown(methods, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
         "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
@@ -369,11 +381,6 @@ def _agreement(
         "best": plain(means[best]) if p > 1 else None,
         "best_member": int(drawn[best]) if p > 1 else None,
     }
-
-
-def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
-    """Rows of the lower triangle, diagonal included, with three decimals."""
-    return [[plain(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]
 
 
 def _members(

@@ -118,6 +118,7 @@ OF_RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The others are internal indices."""
 OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "ConsensusModes": ("peixoto2021",),
         "DiversePartitions": ("damle2019", "gagolewski2016"),
         "Genie": ("gagolewski2016",),
         "GeniePartitions": ("gagolewski2016",),
@@ -212,7 +213,7 @@ def names() -> list[str]:
 def _keys_of_name(name: str) -> tuple[str, ...]:
     check_choice(name, "The name to cite", names())
     if name in METHODS:
-        return OF_METHODS[name]
+        return OF_METHODS.get(name, ())  # none of a method that somebody registered
     return OF_RANKERS.get(name, _INDEX) if name in RANKERS else OF_CLASSES[name]
 
 
@@ -233,7 +234,7 @@ def _keys_of(model: Any) -> Iterable[str]:
         # Of names for one thing the first; of those that say more than others, the ones with most parameters set.
         most = max(len(METHODS[name].parameters) for name in found) if names_of(model) else 0
         for name in (name for name in found if not names_of(model) or len(METHODS[name].parameters) == most):
-            yield from OF_METHODS[name]
+            yield from OF_METHODS.get(name, ())
     else:
         made = {name: make() for name, make in RANKERS.items()}
         same = [name for name, ranker in made.items() if repr(ranker) == repr(model)]

@@ -78,7 +78,11 @@ def methods_section(summary: Summary) -> Section | None:
     if len(found["names"]) > 1:
         strip = np.array([np.nan if value is None else value for value in found["answer"]])
         ax = plotting.agreement(square(found["ari"]), strip, names=found["names"])
-        sentence = "Rows and columns are methods, those nearest to the answer first; the strip on top is the answer."
+        ax.set_xlabel("methods")
+        sentence = (
+            "Rows and columns are methods in the order of the table, those nearest to the answer first; the strip on "
+            "top is the answer."
+        )
         pictures.append(picture("How alike the methods are", ax, "methods", sentence))
     tables = [Table("", columns, rows, note, text=(0, 5), wide=True)]
     return Section("Do other methods say the same?", [found["sentence"]], pictures, tables)

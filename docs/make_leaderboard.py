@@ -34,14 +34,14 @@ Record = dict[str, str]
 HEAD = """# Leaderboard
 
 Consensus methods, rankers, rules for the number of clusters and plain clusterers on public sets with known classes:
-one input, the same for all, as `ensemblage run` prepares it (every feature at mean 0 and deviation 1); scored by the
-adjusted Rand index (ARI). Written by `python docs/make_leaderboard.py` from the tables of one run,
+one input, the same for all, as `ensemblage run` prepares it (scales that are alike kept, else every feature at
+deviation 1); scored by the adjusted Rand index (ARI). Written by `python docs/make_leaderboard.py` from the tables of one run,
 in [docs/leaderboard](leaderboard), of
 
     ensemblage benchmark --suite SUITE --data DATA --full --jobs 1 --seconds 30 -o OUT
 
 """
-POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the product's default. *diverse*: k-means, Gaussian
+POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the default above 20,000 objects. *diverse*: k-means, Gaussian
 mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters
 (those up to √n). *both*: the two together. *published*: what some twenty other programs answered, told k, on data
 centred and scaled as a whole and not column by column: a table of its own. No pool made here knows the number of
@@ -51,9 +51,8 @@ Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts
 covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours; Genie;
 HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
 clusters; k-means by `choose_k` among up to 10, with 20 partitions and 5 references. *default* is
-`ConsensusClustering()` of the time. This run is older than today's default ([DEFAULT.md](DEFAULT.md) has its
-numbers), whose place `quality="fast"` takes here, and than today's `choose_k`: with k found, *default* is Ada-cVote by
-its longest lifetime, and `choose_k` Monti's, now `choose_k_monti`. Today's runs keep scales that are alike.
+`ConsensusClustering()`; [DEFAULT.md](DEFAULT.md) says how it was chosen, on most of these sets: its place here is no
+test of it.
 
 """
 NOT_SHOWN = """## What is not shown
@@ -61,8 +60,7 @@ NOT_SHOWN = """## What is not shown
 - These sets are at hand because others collected them to compare clusterers; many are planar drawings. They are no
   sample of anybody's data, and means over them hang on which are among them: the intervals say how much.
 - Known classes are one way to divide the objects, not always the clusters that are there.
-- Standardising every column is the product's default, and not right for all of these sets. Other inputs give other
-  tables.
+- Features are scaled as by default, which is not right for all of these sets. Other inputs give other tables.
 - One or two seeds. Differences of a hundredth or two between neighbours in a table are noise.
 - A method that can only merge clusters of its members (acv, bv, majority) refuses more clusters than the largest
   member has, and counts 0 there: a property of a method with a pool, not of the method alone.

@@ -35,14 +35,14 @@ HEAD = """# Leaderboard
 
 Consensus methods, rankers, rules for the number of clusters and plain clusterers on public sets with known classes:
 one input, the same for all, as `ensemblage run` prepares it (scales that are alike kept, else every feature at
-deviation 1); scored by the adjusted Rand index (ARI). Written by `python docs/make_leaderboard.py` from the tables of one run,
-in [docs/leaderboard](leaderboard), of
+deviation 1); scored by the adjusted Rand index (ARI). Written by `python docs/make_leaderboard.py` from the tables of
+one run, in [docs/leaderboard](leaderboard), of
 
-    ensemblage benchmark --suite SUITE --data DATA --full --jobs 1 --seconds 30 -o OUT
+    ensemblage benchmark --suite SUITE --data DATA --full --seconds 30 -o OUT
 
 """
-POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the default above 20,000 objects. *diverse*: k-means, Gaussian
-mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters
+POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the default above 20,000 objects. *diverse*: k-means,
+Gaussian mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters
 (those up to √n). *both*: the two together. *published*: what some twenty other programs answered, told k, on data
 centred and scaled as a whole and not column by column: a table of its own. No pool made here knows the number of
 classes.

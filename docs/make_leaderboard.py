@@ -42,8 +42,8 @@ one run, in [docs/leaderboard](leaderboard), of
 
 """
 POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the default above 20,000 objects. *diverse*: k-means,
-Gaussian mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28 clusters
-(those up to √n). *both*: the two together. *published*: what some twenty other programs answered, told k, on data
+Gaussian mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28
+clusters (those up to √n). *both*: the two together. *published*: what some twenty other programs answered, told k, on data
 centred and scaled as a whole and not column by column: a table of its own. No pool made here knows the number of
 classes.
 

@@ -42,10 +42,10 @@ one run, in [docs/leaderboard](leaderboard), of
 
 """
 POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the default above 20,000 objects. *diverse*: k-means,
-Gaussian mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9, 13, 19 and 28
-clusters (those up to √n). *both*: the two together. *published*: what some twenty other programs answered, told k, on data
-centred and scaled as a whole and not column by column: a table of its own. No pool made here knows the number of
-classes.
+Gaussian mixture, Ward's and average linkage, spectral clustering on neighbours, each with 2, 3, 4, 6, 9,
+13, 19 and 28 clusters (those up to √n). *both*: the two together. *published*: what some twenty other
+programs answered, told k, on data centred and scaled as a whole and not column by column: a table of its
+own. No pool made here knows the number of classes.
 
 Plain clusterers have one setting each, fixed beforehand: k-means with 10 starts; Gaussian mixture with 3 starts (full
 covariances up to 50 features, else diagonal); Ward's and average linkage; spectral clustering on 10 neighbours; Genie;

@@ -39,6 +39,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from ensemblage.generation import RandomKPartitions, ResampledPartitions
 from ensemblage.generation._clusterers import k_parameter, prepared
+from ensemblage.generation._run import OF_THREADS, folded_warnings
 from ensemblage.generation._spherical import SphericalKMeans, _without_empty, unit_rows
 from ensemblage.rows import threads
 
@@ -516,6 +517,16 @@ def test_warnings_are_folded(n_jobs):
     assert len(caught) == 1
     assert "distinct clusters (3)" in str(caught[0].message)
     assert str(caught[0].message).endswith("(And 19 more like it from other base clusterings.)")
+
+
+def test_what_scikit_learn_says_by_mistake_is_not_told():
+    """Its threads clear the list of filters while others read it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with folded_warnings():
+            warnings.warn(f"{OF_THREADS} `sklearn.utils.parallel.Parallel`", UserWarning, stacklevel=1)
+            warnings.warn("of interest", UserWarning, stacklevel=1)
+    assert [str(warning.message) for warning in caught] == ["of interest"]
 
 
 def test_a_single_warning_is_left_as_it_is():

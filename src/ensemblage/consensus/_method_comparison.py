@@ -146,7 +146,7 @@ def compare_methods(
     >>> from ensemblage.consensus import compare_methods
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> found = compare_methods(labels, 2, methods=["km", "eac-average", "hbgf"])
-    >>> found.names, found.ari.min()
+    >>> found.names, float(found.ari.min())
     (['km', 'eac-average', 'hbgf'], 1.0)
     """
     name = "compare_methods"

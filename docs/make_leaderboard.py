@@ -52,7 +52,8 @@ covariances up to 50 features, else diagonal); Ward's and average linkage; spect
 HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
 clusters; k-means by `choose_k` among up to 10, with 20 partitions and 5 references. *default* is
 `ConsensusClustering()`; [DEFAULT.md](DEFAULT.md) says how it was chosen, on most of these sets: its place here is no
-test of it.
+test of it. Cells had 30 seconds of the processor; those of *default* that did not end in them were given 120, the
+others not.
 
 """
 NOT_SHOWN = """## What is not shown

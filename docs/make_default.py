@@ -118,6 +118,20 @@ def words() -> list[str]:
     return ["## What the words are worth with it", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
 
 
+def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:
+    """What the best candidate of the other batteries reaches on each. values : (sets,) of each candidate."""
+    left_out = []
+    for battery in np.unique(batteries):
+        rest = batteries != battery
+        best = max(values, key=lambda name: values[name][rest].mean())
+        left_out.append((battery, best, values[best][~rest]))
+    return (
+        "Leave one battery out: the best of the others, on it: "
+        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
+        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**."
+    )
+
+
 def number() -> list[str]:
     rows = records("number")
     if not rows:
@@ -129,12 +143,7 @@ def number() -> list[str]:
     right[SHIPPED] = [right["own" if asked else "choose_k"][i] for i, asked in enumerate(more)]
     many = np.array([row["K"] > 10 for row in rows])
     batteries = np.array([row["set"].partition("/")[0] for row in rows])
-    tried = [name for name in ari if name not in ("told", SHIPPED)]
-    left_out = []
-    for battery in np.unique(batteries):
-        rest = batteries != battery
-        best = max(tried, key=lambda name: ari[name][rest].mean())
-        left_out.append((battery, best, ari[best][~rest]))
+    tried = {name: values for name, values in ari.items() if name not in ("told", SHIPPED)}
     lines = [
         [name, f"{values.mean():.3f}", *of_batteries(rows, values)]
         + [f"{values[few].mean():.3f}" for few in (~many, many)]
@@ -153,9 +162,7 @@ def number() -> list[str]:
         "",
         *markdown_table(head, lines),
         "",
-        "Leave one battery out: the best of the others, on it: "
-        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
-        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**.",
+        without_each_battery(batteries, tried),
         "",
     ]
 
@@ -174,11 +181,6 @@ def search() -> list[str]:
             auto[f"by data; {rest}"] = np.where(alike, values[name], values[f"deviation 1; {rest}"])
     values |= auto
     batteries = np.array([row["set"].partition("/")[0] for row in rows])
-    left_out = []
-    for battery in np.unique(batteries):
-        rest = batteries != battery
-        best = max(values, key=lambda name: values[name][rest].mean())
-        left_out.append((battery, best, values[best][~rest]))
     shown = sorted(values, key=lambda name: -values[name].mean())[:BEST_SHOWN]
     parts = [tuple(name.split("; ")) for name in values]
     marginal = []
@@ -200,9 +202,7 @@ def search() -> list[str]:
             [[name, f"{values[name].mean():.3f}", *of_batteries(rows, values[name])] for name in shown],
         ),
         "",
-        "Leave one battery out: the best of the others, on it: "
-        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
-        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**.",
+        without_each_battery(batteries, values),
         "",
         "Every choice, the mean and the best over all candidates with it:",
         "",

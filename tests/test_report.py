@@ -166,6 +166,7 @@ def test_what_a_consensus_of_unknown_origin_does_not_know_is_counted():
     [
         ([[0, 0], [0, 0], [1, 1]], ["kmeans_k2_0", "kmeans_k2_1"], {"k": 2, "name": "kmeans"}),
         ([[0, 0], [0, 1], [1, 2]], ["ward", "kmeans_1"], {"k": None, "name": None}),
+        ([[0, 0], [0, 1], [1, 2]], ["m0", "m1"], {"k": None, "name": None}),
     ],
 )
 def test_what_all_partitions_share_is_said(labels, names, shared):

@@ -42,6 +42,7 @@ from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice, MethodComparison, compare_methods
 from ensemblage.consensus._features import ConsensusClustering, weighted
 from ensemblage.consensus._saved import save_model
+from ensemblage.counting._contingency import table_cells
 from ensemblage.report._layout import counted
 from ensemblage.report._objects import without_objects
 from ensemblage.tables import Features, Members, Preprocessor
@@ -176,13 +177,13 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             chosen,
             source,
             seconds,
-            choice,
-            weights,
-            asked_again,
-            used,
-            model,
-            old,
-            others,
+            stability=choice,
+            weights=weights,
+            again=asked_again,
+            used=used,
+            generated=model,
+            old=old,
+            others=others,
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -267,8 +268,9 @@ def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
     return k if k_range is None else k_range[1]
 
 
-MOST_COMPARED = 10**9
-"""Label rows × pairs of partitions up to which the modes of partitions are looked for: a few seconds."""
+MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
+"""Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
+for: a few seconds, and far less than `ConsensusModes` refuses."""
 
 
 def _compared(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: dict[str, float]) -> MethodComparison:
@@ -285,11 +287,11 @@ def _compared(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: di
         )
 
 
-def _modes(ensemble: Ensemble) -> ConsensusModes | None:
+def _modes(ensemble: Ensemble, n_jobs: int) -> ConsensusModes | None:
     """Whether partitions of any origin tell one story, where that does not take long."""
     p = ensemble.shape[1]
-    wanted = p > 2 and len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED
-    return ConsensusModes().fit(ensemble) if wanted else None
+    are_few = len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED and table_cells(ensemble.n_clusters) <= MOST_OVERLAPS
+    return ConsensusModes(n_jobs=n_jobs).fit(ensemble) if p > 2 and are_few else None
 
 
 def _choice(
@@ -392,6 +394,7 @@ def _finish(
     wanted: Consensus,
     source: Source,
     seconds: dict[str, float],
+    *,
     stability: KChoice | None = None,
     weights: list[float] | None = None,
     again: Again | None = None,
@@ -441,7 +444,7 @@ def _finish(
             command=repeated_command({"data": source.path, "ensemble": source.path}),
             profile=found,
             methods=compared,
-            modes=_modes(ensemble) if folder.identity["command"] == "combine" else None,
+            modes=_modes(ensemble, wanted.n_jobs) if folder.identity["command"] == "combine" else None,
         )
         folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))

@@ -322,8 +322,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     wishes = PageWishes.of(settings)
     summary = run_analysis(data, output, annotate=annotate, **settings)
     show_analysis(summary, output)
-    wishes.save(summary, output)
-    wishes.show(output / "report.html")
+    wishes.done(summary, output)
 
 
 @main.command()
@@ -390,8 +389,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     wishes = PageWishes.of(settings)
     summary = combine_analysis(ensemble, **settings)
     show_analysis(summary, settings["output"])
-    wishes.save(summary, settings["output"])
-    wishes.show(settings["output"] / "report.html")
+    wishes.done(summary, settings["output"])
 
 
 @main.command()

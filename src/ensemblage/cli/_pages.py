@@ -13,6 +13,7 @@ import click
 
 from ensemblage import report
 from ensemblage.cli._errors import ARGUMENTS
+from ensemblage.cli._folder import REPORT
 from ensemblage.cli._tell import tell
 
 FIGURES = "figures"
@@ -42,8 +43,13 @@ class PageWishes:
                 f"{wished[0]} must go with a page. Labels on disk get none. Leave it out, or combine them in memory."
             )
 
+    def done(self, summary: Mapping[str, Any], folder: Path) -> None:
+        """Save the figures of the page of a folder, and open it."""
+        self.save(summary, folder)
+        self.show(folder / REPORT)
+
     def save(self, summary: Mapping[str, Any], folder: Path) -> None:
-        """Save the figures of the page beside it."""
+        """Save the figures of a page."""
         if self.figures:
             files = report.save_figures(summary, folder / FIGURES, self.figures, overwrite=self.overwrite)
             tell(f"{folder / FIGURES}: {len(files)} files")

@@ -48,8 +48,8 @@ SCHEMA = 5
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
 _MOST_MEMBERS_DRAWN = 200
-_NO_ALGORITHM = ("", "partition", "clustering", "column", "member", "label", "labels", "run", "x", "p", "c", "r", "v")
-"""How names begin that tell nothing about what made the partitions."""
+_NO_ALGORITHM = ("partition", "clustering", "column", "member", "label", "labels", "run")
+"""How names begin that tell nothing about what made the partitions, as those of one letter do."""
 _MOST_COMPARED = 1_000
 """Of more clusters the closest one to each is not looked for: that takes as many comparisons as pairs of clusters."""
 _PACKAGES = ("ensemblage", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
@@ -332,7 +332,8 @@ def _shared(ensemble: Ensemble) -> dict[str, Any]:
     k = set(ensemble.n_clusters.tolist())
     stems = {re.split(r"[\W\d_]", str(name), maxsplit=1)[0] for name in ensemble.names}
     name = stems.pop() if len(stems) == 1 and len(ensemble.names) > 1 else None
-    return {"k": k.pop() if len(k) == 1 else None, "name": None if name in _NO_ALGORITHM else name}
+    says_nothing = name is None or len(name) < 2 or name in _NO_ALGORITHM
+    return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
 
 
 def _clusters(ensemble: Ensemble, placed: Placed, weights: NDArray[np.float64]) -> list[dict[str, Any]]:

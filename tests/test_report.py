@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
-from ensemblage import AverageAgreement, Ensemble, KMeansConsensus, report
+from ensemblage import AverageAgreement, CumulativeVoting, Ensemble, KMeansConsensus, plotting, report
 from ensemblage.files._text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 from ensemblage.report._layout import counted, percent
@@ -521,3 +521,29 @@ def test_the_page_says_why_these_partitions(generator):
     found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), settings={"generator": generator})
     (answer, *_) = sections_of(found)
     assert any("fail on different data" in sentence for sentence in answer.more) == (generator == "diverse")
+
+
+def test_clusters_have_the_numbers_of_an_earlier_clustering():
+    labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    X = np.array([[0.0, 1], [0, 2], [0, 1], [5, 1], [5, 2], [6, 1]])
+    model = CumulativeVoting(2).fit(labels)
+    before = report.summarize(labels, model, features=X)
+    assert before["consensus"]["numbers"] is None
+    numbers = np.array([4, 9])[np.argsort(model.labels_[[0, -1]])]
+    model.align(numbers[model.labels_])
+    after = report.summarize(labels, model, features=X)
+    assert after["objects"]["cluster"] == numbers[before["objects"]["cluster"]].tolist()
+    assert after["objects"]["runner_up"] == numbers[before["objects"]["runner_up"]].tolist()
+    assert after["figures"]["matrix"]["clusters"] == numbers[before["figures"]["matrix"]["clusters"]].tolist()
+    assert [c["size"] for c in after["clusters"]] == [c["size"] for c in before["clusters"]]
+    assert [c["sentence"].split(" (")[0] for c in after["profile"]["clusters"]] == ["Cluster 4", "Cluster 9"]
+    page = report.render(after)
+    assert "Clusters 4 and 9 are the hardest" in page or "The firmest cluster is" in page
+    assert "cluster 0" not in page
+
+
+def test_columns_of_memberships_are_called_as_the_clusters():
+    ax = plotting.membership([[0.9, 0.1], [0.4, 0.6]], [0, 1], names=[4, 9])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["4", "9"]
+    with pytest.raises(ValueError, match="names of membership"):
+        plotting.membership([[0.9, 0.1], [0.4, 0.6]], [0, 1], names=[4])

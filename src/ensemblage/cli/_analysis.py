@@ -33,7 +33,7 @@ from ensemblage.cli._compare import LabelTable, align, check_align, identity_of,
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, NO_OBJECTS, REPORT, Folder, output_folder
 from ensemblage.cli._generation import DIVERSE, GENIE, GOWER, INDEPENDENT, RANDOM_K, Generation
-from ensemblage.cli._labels import write_labels
+from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._profile import profile_of_features
@@ -408,7 +408,7 @@ def _finish(
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
         consensus = estimator.fit(ensemble)
-    numbered = align(consensus, old, objects.ids)
+    align(consensus, old, objects.ids)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
@@ -418,7 +418,7 @@ def _finish(
     model = consensus if generated is None else generated._combined(ensemble, consensus, stability)
     folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
-    again_found = None if again is None else again.stability(consensus.labels_)
+    again_found = None if again is None else again.stability(numbers_of(consensus)[consensus.labels_])
     compared = _compared(ensemble, consensus, wanted, seconds) if others else None
     found = None
     if isinstance(objects, Features):
@@ -436,7 +436,7 @@ def _finish(
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings={"file": source.path.name, **chosen, **numbered, "notes": "; ".join(objects.notes)},
+            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)},
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,

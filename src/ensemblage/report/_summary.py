@@ -27,6 +27,7 @@ from ensemblage.report._made import references_of
 from ensemblage.report._methods import methods_shown
 from ensemblage.report._modes import modes_shown
 from ensemblage.report._number import found_again, number_shown
+from ensemblage.report._numbers import by_number, numbers_of
 from ensemblage.report._objects import objects_shown
 from ensemblage.report._profile import profile_of
 from ensemblage.report._ranking import lower_triangle, plain, ranking_shown, short
@@ -188,7 +189,7 @@ def summarize(
             "rows": rows,
         }
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
-    return {
+    summary = {
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
@@ -221,6 +222,7 @@ def summarize(
             "points": points,
         },
     }
+    return by_number(summary, summary["consensus"]["numbers"])
 
 
 def _records(
@@ -314,6 +316,7 @@ def _consensus(ensemble: Ensemble, consensus: Any, placed: Placed, weights: NDAr
         "method": type(consensus).__name__,
         "parameters": {name: short(value) for name, value in sorted(parameters.items())},
         "n_clusters": int(labels.max(initial=-1)) + 1,
+        "numbers": numbers_of(consensus),
         "n_unlabelled": int((labels < 0).sum()),
         "mean_confidence": _mean(placed.confidence),
         "mean_cohesion": _mean(placed.cohesion),

@@ -15,7 +15,15 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
-from ensemblage import AverageAgreement, CumulativeVoting, Ensemble, KMeansConsensus, plotting, report
+from ensemblage import (
+    AverageAgreement,
+    CumulativeVoting,
+    Ensemble,
+    KMeansConsensus,
+    choose_k,
+    plotting,
+    report,
+)
 from ensemblage.files._text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 from ensemblage.report._layout import counted, percent
@@ -547,3 +555,19 @@ def test_columns_of_memberships_are_called_as_the_clusters():
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["4", "9"]
     with pytest.raises(ValueError, match="names of membership"):
         plotting.membership([[0.9, 0.1], [0.4, 0.6]], [0, 1], names=[4])
+
+
+def test_points_have_the_clusters_of_every_number_that_was_looked_at():
+    X, classes = make_blobs(60, 2, centers=3, random_state=0)
+    model = KMeansConsensus(3, random_state=0).fit(np.column_stack([classes] * 3))
+    choice = choose_k(X, range(2, 5), n_references=19, random_state=0)
+    points = report.summarize(np.column_stack([classes] * 3), model, features=X, stability=choice)["figures"]["points"]
+    assert sorted(points["by_number"]) == ["2", "3", "4"]
+    for k, clusters in points["by_number"].items():
+        assert len(set(clusters)) == int(k)
+        expected = choice.labels[int(k)][points["rows"]]  # of the same objects, in the order of the points
+        assert adjusted_rand_score(expected, clusters) == 1
+    # A part has the number of the answer's cluster that it is.
+    assert adjusted_rand_score(points["by_number"]["3"], points["clusters"]) == 1
+    assert points["by_number"]["3"] == points["clusters"]
+    assert report.summarize(classes[:, None], model, features=X)["figures"]["points"]["by_number"] == {}

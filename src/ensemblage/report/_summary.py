@@ -26,7 +26,7 @@ from ensemblage.report._evidence import drawable
 from ensemblage.report._made import references_of
 from ensemblage.report._methods import methods_shown
 from ensemblage.report._modes import modes_shown
-from ensemblage.report._number import found_again, number_shown
+from ensemblage.report._number import found_again, number_shown, points_by_number
 from ensemblage.report._numbers import by_number, numbers_of
 from ensemblage.report._objects import objects_shown
 from ensemblage.report._profile import profile_of
@@ -187,6 +187,7 @@ def summarize(
             **points_shown(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
+            "by_number": points_by_number(stability, labels, drawn_points),
         }
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
     summary = {

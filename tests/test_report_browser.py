@@ -288,7 +288,8 @@ def by_number(analysis, tmp_path_factory):
 COLOURS = (
     "(() => { const c = document.querySelector('.picture canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, "
     "c.height).data, found = new Set(), hex = (v) => v.toString(16).padStart(2, '0'); "
-    "for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255) found.add('#' + hex(d[i]) + hex(d[i + 1]) + hex(d[i + 2])); "
+    "for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255) "
+    "found.add('#' + hex(d[i]) + hex(d[i + 1]) + hex(d[i + 2])); "
     "return JSON.parse(document.querySelector('script[type=\"application/json\"]').textContent)"
     ".colors.filter((colour) => found.has(colour.toLowerCase())).length; })()"
 )

@@ -32,10 +32,11 @@ from ensemblage.cli._annotate import check_annotated, write_annotated
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, NO_OBJECTS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import DIVERSE, GENIE, GOWER, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
+from ensemblage.cli._plan import plan_of
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
@@ -152,7 +153,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
         is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
-        tell(_plan(features, generation, chosen, is_found, k_range, n_resamples))
+        tell(plan_of(features, generation, chosen.method, is_found, k_range, n_resamples))
         preprocessor = Preprocessor._of(features, source.given_roles)
         make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
         made = None if generation.generator == DIVERSE else make_ensemble(generation)
@@ -330,31 +331,6 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         if folder.has(ENSEMBLE) and not folder.has(LABELS):
             tell(f"{folder.path} keeps {ENSEMBLE}: what follows with other settings goes on from there")
         raise
-
-
-def _plan(
-    features: Features,
-    generation: Generation,
-    chosen: Consensus,
-    is_found: bool,
-    k_range: tuple[int, int] | None,
-    n_resamples: int,
-) -> str:
-    """What a run is going to do."""
-    n, m = features.X.shape
-    steps = [f"{counted(n, 'object')} × {counted(m, 'feature')}"]
-    if is_found:
-        low, high = k_range or (2, 10)
-        steps.append(f"the number of clusters is looked for among {low} to {high}")
-    if m:
-        made = "base clusterings by mixtures, spectral clustering and Genie"
-        others = f"base clusterings by {generation.generator}"
-        several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
-        steps.append(made if generation.generator == DIVERSE else several + others)
-    steps.append(f"{chosen.method} combines them")
-    if n_resamples:
-        steps.append(f"all that again for {n_resamples} resamples")
-    return "; ".join(steps)
 
 
 def _generated(

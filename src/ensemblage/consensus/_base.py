@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._links import Links
 from ensemblage._log import get_logger
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
+from ensemblage.consensus._linked import Units, linked_rows, shared_labels, with_common_labels
 from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
@@ -48,6 +50,13 @@ class Rows:
     """(p,) weight of each partition."""
     sample_weight: NDArray[np.int64] | None = None
     """(n,) how often each object counts; None: once."""
+    units: Units | None = None
+    """Which rows belong together, and which do not; None: each is for itself."""
+
+    @property
+    def n_units(self) -> int:
+        """What there is to assign, and so the most clusters."""
+        return len(self) if self.units is None else len(self.units)
 
     @property
     def n_clusters(self) -> NDArray[np.int64]:
@@ -150,6 +159,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         "n_jobs": [Jobs()],
     }
 
+    _assigns_units: ClassVar[bool] = False
+    """Whether ``_fit`` does as `Rows.units` says; else must-link groups get common labels before."""
+
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
@@ -157,7 +169,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Find the consensus of a label matrix.
 
         Parameters
@@ -171,6 +191,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             object has one per row of X. An object of weight 0 is left out, with the labels that only such objects have.
             It gets the label and the confidence of the other objects of its label row; if these have no weight either,
             the label of ``predict``, or -1 where the method has none, and the confidence NaN.
+        {links}
 
         Returns
         -------
@@ -181,10 +202,13 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         ------
         ValueError
             If ``sample_weight`` is not such numbers, or the method cuts a graph that has a vertex for each object
-            (``distinct=False``); and as the class says.
+            (``distinct=False``); if pairs contradict each other, cannot be kept apart in so many clusters, or the
+            method has no rule for them; and as the class says.
 
         Notes
         -----
+        {how_links}
+
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
         a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
         of X once.
@@ -192,8 +216,13 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self._check_parameters()
         ensemble = as_ensemble(X)
         validate_data(self, X, skip_check_array=True)
+        links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
-            ensemble = WeightedEnsemble.of(ensemble, check_sample_weight(sample_weight, len(ensemble)))
+            sample_weight = check_sample_weight(sample_weight, len(ensemble))
+        if links is not None and not self._assigns_units:
+            ensemble = self._with_common_labels(ensemble, links, sample_weight)
+        if sample_weight is not None:
+            ensemble = WeightedEnsemble.of(ensemble, sample_weight)
         self._weights = self._given_weights(ensemble)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
@@ -201,6 +230,10 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         rows = self._make_rows(ensemble, weights)
+        if links is not None and self._assigns_units:
+            self._check_links()
+            rows = linked_rows(rows, links)
+            rows.codes.in_memory(type(self).__name__, "it without must_link and cannot_link", because=" with these")
         why = self._holds_rows()
         if why:
             instead = "KMeansConsensus or CumulativeVoting, which do not"
@@ -214,7 +247,32 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
             if len(left_out):
                 self.labels_[left_out] = self._predicted(ensemble.rows.take(left_out))
+        if links is not None:
+            self.labels_ = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
+
+    def _check_links(self) -> None:
+        """Refuse parameters with which units cannot be assigned."""
+
+    def _with_common_labels(
+        self, ensemble: Ensemble, links: Links, sample_weight: NDArray[np.int64] | None
+    ) -> Ensemble:
+        """The ensemble whose must-link groups have equal labels; refused where that does not keep them together."""
+        name = type(self).__name__
+        if len(links.apart):
+            raise ValueError(
+                f"cannot_link of {name} must be None: it has no rule that keeps objects apart. Got "
+                f"{len(links.apart)} pair{'s' * (len(links.apart) > 1)}. Use KMeansConsensus, EvidenceAccumulation, "
+                "CumulativeVoting or BipartiteVoting."
+            )
+        if not getattr(self, "distinct", True):
+            raise ValueError(
+                f"{name} must have distinct=True where it is given must_link. Got distinct=False, with which objects "
+                "of equal labels may part. Change that."
+            )
+        instead = "KMeansConsensus or CumulativeVoting, which do not"
+        ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
+        return with_common_labels(ensemble, links, sample_weight)
 
     def _given_weights(self, ensemble: Ensemble) -> Any:
         """(p,) weights as they were asked for."""
@@ -395,12 +453,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             check_finds_k(self)
         check_parameters(self)
 
-    def _check_n_clusters(self, n_rows: int) -> int:
-        name, k = type(self).__name__, int(self.n_clusters or 0)
-        if k > n_rows:
-            one = " (n_samples=1)" if n_rows == 1 else ""
+    def _check_n_clusters(self, rows: Rows) -> int:
+        name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units
+        if k > most:
+            one = " (n_samples=1)" if most == 1 else ""
+            what = f"distinct label row{'s' * (most > 1)}"
+            if most < len(rows):
+                what = f"group{'s' * (most > 1)} of rows that must_link joins"
             raise ValueError(
-                f"n_clusters of {name} must be ≤ the {n_rows} distinct label row{'s' * (n_rows > 1)}{one}. Got {k}. "
+                f"n_clusters of {name} must be ≤ the {most} {what}{one}. Got {k}. "
                 "Ask for fewer clusters or add partitions."
             )
         return k

@@ -77,11 +77,13 @@ class MajorityVoting(BaseConsensus):
     weights: Any = None
     n_jobs: int | None = None
 
+    _assigns_units = True
+
     def _holds_rows(self) -> str:
         return ""
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        least = 1 if self.n_clusters is None else self._check_n_clusters(len(rows))
+        least = 1 if self.n_clusters is None else self._check_n_clusters(rows)
         most = int(rows.n_clusters.max())
         if least > most:
             raise ValueError(
@@ -94,7 +96,12 @@ class MajorityVoting(BaseConsensus):
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         meant = _matched(rows, order, reference, k, self.n_jobs)
-        return without_gaps(commonest(rows, order.partitions, meant, k, self.n_jobs))
+        clusters = commonest(rows, order.partitions, meant, k, self.n_jobs)
+        if rows.units is not None:
+            bound = rows.units.bound
+            votes = votes_of(rows.codes[bound], rows, order.partitions, meant, k) * rows.counts[bound, None]
+            clusters[bound] = rows.units.assign(-votes, type(self).__name__)
+        return without_gaps(clusters)
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
@@ -119,6 +126,18 @@ def commonest(
 
     rows.codes.columns(order).map(count, writes=[clusters], n_jobs=n_jobs)
     return clusters
+
+
+def votes_of(
+    codes: NDArray[Any], rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int
+) -> NDArray[np.float64]:
+    """(n, k) the votes that `commonest` counts."""
+    votes = np.zeros((len(codes), k))
+    for j in order:
+        means = meant[rows.offsets[j] + codes[:, j]]
+        voting = np.flatnonzero(means >= 0)
+        votes[voting, means[voting]] += rows.weights[j]
+    return votes
 
 
 def _matched(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:

@@ -1,12 +1,15 @@
 """Pairs of objects that a consensus must join, or must not: against all clusterings of few objects."""
 
+import re
 from itertools import product
+from pathlib import Path
 
 import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from strategies import planted_labels, random_labels
+from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
 
@@ -289,3 +292,69 @@ def test_features(tmp_path):
     assert model.labels_[1] != model.labels_[2]
     assert isinstance(model.ensemble_, Ensemble)
     model.save(tmp_path / "model.npz")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with labels of named objects and files of pairs."""
+    monkeypatch.chdir(tmp_path)
+    labels = planted_labels(n=40, p=8, k=3, noise=0.3, seed=1)[0]
+    rows = [f"o{i}," + ",".join(map(str, row)) for i, row in enumerate(labels)]
+    (tmp_path / "e.csv").write_text("\n".join(["id," + ",".join(f"p{j}" for j in range(8)), *rows]) + "\n")
+    (tmp_path / "must.csv").write_text("a,b\no0,o5\no5,o7\n")
+    (tmp_path / "cannot.csv").write_text("o0,o1\no1,o2\n")
+    (tmp_path / "against.csv").write_text("o7,o0\n")
+    X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0], [9]], 20, axis=0)
+    lines = [f"o{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(X)]
+    (tmp_path / "x.csv").write_text("\n".join(["id,a,b", *lines]) + "\n")
+    return labels
+
+
+@pytest.mark.parametrize("method", ["km", "eac-average", "acv"])
+def test_combine_in_the_shell(folder, method):
+    pairs = ("--must-link", "must.csv", "--cannot-link", "cannot.csv")
+    command = ("combine", "e.csv", "--id-column", "id", "-k", "3", "--method", method, "-o", "out")
+    succeed(*command, *pairs)
+    model = make_consensus(method, 3)
+    seed = {"random_state": 0} if "random_state" in model.get_params() else {}
+    model.set_params(**seed).fit(folder, must_link=[[0, 5], [5, 7]], cannot_link=[[0, 1], [1, 2]])
+    assert [int(row[1]) for row in rows_of("out/labels.csv")[1:]] == model.labels_.tolist()
+    summary = Path("out/summary.json").read_text()
+    assert "2 pairs of must.csv" in summary
+    assert "2 pairs of cannot.csv" in summary
+    assert "2 pairs of must.csv" in Path("out/report.html").read_text()
+    assert "finished by an earlier run" in succeed(*command, *pairs).stderr
+    assert "A folder holds one analysis" in fail(*command, *pairs[:2])
+
+
+def test_run_in_the_shell(folder):
+    options = ("-k", "2", "--quality", "fast", "--stability", "0")
+    succeed("run", "x.csv", *options, "-o", "free")
+    succeed("run", "x.csv", *options, "--must-link", "must.csv", "--cannot-link", "cannot.csv", "-o", "out")
+    free, bound = ([int(row[1]) for row in rows_of(f"{name}/labels.csv")[1:]] for name in ("free", "out"))
+    assert free[0] == free[1] == free[2]
+    assert bound[0] == bound[5] == bound[7] == bound[2] != bound[1]
+
+
+@pytest.mark.parametrize("command", [["run", "x.csv", "--quality", "fast"], ["combine", "e.csv", "--id-column", "id"]])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--must-link", "must.csv", "--cannot-link", "against.csv"], "must_link and cannot_link must not contradict"),
+        (["--cannot-link", "cannot.csv", "--method", "lca"], "--cannot-link must go with a method that has a rule"),
+        (["--must-link", "must.csv", "--method", "all"], "--method all must go without pairs, .* Got --must-link"),
+        (["--must-link", "x.csv"], "x.csv must have two objects of [ex].csv in every line"),
+        (["--must-link", "none.csv"], "none.csv"),
+    ],
+)
+def test_pairs_that_are_refused_in_the_shell(folder, command, options, message):
+    error = fail(*command, "-k", "3", *options, "-o", "out")
+    assert re.search(message, error)
+    assert not list(Path("out").glob("*.csv"))
+
+
+def test_labels_on_disk_take_no_pairs(folder):
+    np.save("e.npy", folder)
+    assert "--must-link is for tables that are read whole" in fail(
+        "combine", "e.npy", "-k", "3", "--must-link", "must.csv", "-o", "out.npy"
+    )

@@ -26,7 +26,7 @@ ROOMS = [
     {"rows"},
     {"counting"},
     {"labels"},
-    {"_ensemble"},
+    {"_ensemble", "_soft_ensemble"},
     {"files", "tables"},
     {"_out_of_core", "_weighted"},
     {"metrics"},

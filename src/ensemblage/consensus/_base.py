@@ -15,6 +15,7 @@ from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._links import Links
 from ensemblage._log import get_logger
+from ensemblage._soft_ensemble import SoftCoding, SoftEnsemble
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
@@ -29,6 +30,7 @@ from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import LabelRows, map_rows
 
 logger = get_logger(__name__)
@@ -124,7 +126,8 @@ class Rows:
 def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
-    m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
+    last = codes.missing()[-1] if isinstance(codes, MembershipRows) else codes[-1] == ensemble.n_clusters
+    m = len(codes) - bool(np.all(last))
     return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights, sample_weight_of(ensemble))
 
 
@@ -161,6 +164,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
     _assigns_units: ClassVar[bool] = False
     """Whether ``_fit`` does as `Rows.units` says; else must-link groups get common labels before."""
+    _takes_memberships: ClassVar[bool] = False
+    """Whether ``_fit`` works on `MembershipRows` too."""
 
     n_clusters: int | None
     weights: Any
@@ -214,10 +219,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         of X once.
         """
         self._check_parameters()
-        ensemble = as_ensemble(X)
+        ensemble: Any = self._ensemble_of(X)
         validate_data(self, X, skip_check_array=True)
         links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
+            if isinstance(ensemble, SoftEnsemble):
+                raise ValueError(
+                    "sample_weight must be None with a SoftEnsemble. Got weights. Repeat its objects: "
+                    "soft[np.repeat(np.arange(len(soft)), sample_weight)]."
+                )
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
         if links is not None and not self._assigns_units:
             ensemble = self._with_common_labels(ensemble, links, sample_weight)
@@ -229,6 +239,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
+        self._coding: Coding | SoftCoding
+        if isinstance(ensemble, SoftEnsemble):
+            self._coding, ensemble = ensemble.coding()
+        else:
+            self._coding = Coding(ensemble.categories, ensemble.missing)
         rows = self._make_rows(ensemble, weights)
         if links is not None and self._assigns_units:
             self._check_links()
@@ -241,7 +256,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
         logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
-        self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         if rows.sample_weight is not None:
             left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
@@ -250,6 +264,22 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         if links is not None:
             self.labels_ = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
+
+    def _ensemble_of(self, X: Any) -> Any:
+        """What is fitted: labels, or memberships where the method can count by them."""
+        if not isinstance(X, SoftEnsemble):
+            return as_ensemble(X)
+        if not self._takes_memberships:
+            raise ValueError(
+                f"X of {type(self).__name__} must be labels: it does not count by memberships. Got {X!r}. Give "
+                "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
+                "ComembershipMedian or HBGF."
+            )
+        self._check_memberships()
+        return X
+
+    def _check_memberships(self) -> None:
+        """Refuse parameters with which memberships cannot be counted."""
 
     def _check_links(self) -> None:
         """Refuse parameters with which units cannot be assigned."""
@@ -312,7 +342,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         ['Dendrogram', 'Lifetimes', 'PairCounts']
         """
         check_is_fitted(self)
-        return self._evidence(as_ensemble(X), np.arange(len(self.labels_)) if objects is None else np.asarray(objects))
+        chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
+        return self._evidence(self._ensemble_of(X), chosen)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
@@ -472,6 +503,10 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} must be fitted on labels to read others. Got a fit on similarities. Call fit."
             )
+        if isinstance(self._coding, SoftCoding):
+            if isinstance(X, SoftEnsemble) and len(self._voting) < X.shape[1] == self.n_features_in_:
+                X = X.select(self._voting)
+            return self._coding.encode(X, type(self).__name__)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))

@@ -15,6 +15,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.rows.memberships import MembershipRows, is_soft
 
 
 @dataclass(eq=False, repr=False)
@@ -77,6 +78,7 @@ class MajorityVoting(BaseConsensus):
     weights: Any = None
     n_jobs: int | None = None
 
+    _takes_memberships = True
     _assigns_units = True
 
     def _holds_rows(self) -> str:
@@ -116,6 +118,8 @@ def commonest(
 
     Votes are added in ``order``, which is by content: sums of weights may differ by rounding.
     """
+    if isinstance(rows.codes, MembershipRows):
+        return np.asarray(votes_of(rows.codes[:], rows, order, meant, k).argmax(axis=1))
     labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
     offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
     votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
@@ -132,6 +136,9 @@ def votes_of(
     codes: NDArray[Any], rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int
 ) -> NDArray[np.float64]:
     """(n, k) the votes that `commonest` counts."""
+    if is_soft(codes):
+        of_labels = np.repeat(rows.weights, np.diff(rows.offsets))[:, None] * (meant[:, None] == np.arange(k))
+        return np.asarray(codes @ of_labels)
     votes = np.zeros((len(codes), k))
     for j in order:
         means = meant[rows.offsets[j] + codes[:, j]]

@@ -21,6 +21,7 @@ class SoftConsensus(InductiveConsensus):
     """The cluster of an object is the likeliest column of an aggregated partition, the first one on ties."""
 
     _assigns_units: ClassVar[bool] = True
+    _takes_memberships: ClassVar[bool] = True
     _rows: Rows
     _votes: AggregatedPartition
     """Its largest entry is the cluster."""

@@ -377,6 +377,56 @@ def merges(joined, labelled, counts, linkage, threshold=None):
     return found
 
 
+def keeps(z, must=(), cannot=()):
+    """Whether a clustering joins and separates the pairs that it should."""
+    return all(z[i] == z[j] for i, j in must) and all(z[i] != z[j] for i, j in cannot)
+
+
+def linked_groups(labels, must=(), cannot=()):
+    """Objects that are one unit: must-link groups, and equal rows that no pair names; by their first row, then object.
+
+    Of equal rows those that no pair names come first.
+    """
+    named = {i for pair in [*must, *cannot] for i in pair}
+    groups = [[i] for i in range(len(labels))]
+    for i, j in must:
+        a, b = next(g for g in groups if i in g), next(g for g in groups if j in g)
+        if a is not b:
+            groups.remove(b)
+            a += b
+    rows = [tuple(np.where(row < 0, 99, row)) for row in labels]
+    for i, j in combinations(range(len(labels)), 2):
+        if i not in named and j not in named and rows[i] == rows[j]:
+            a, b = next(g for g in groups if i in g), next(g for g in groups if j in g)
+            if a is not b:
+                groups.remove(b)
+                a += b
+    return sorted(groups, key=lambda g: min((rows[i], i in named, min(g)) for i in g))
+
+
+def constrained_merges(labels, must, cannot, linkage, weights=None):
+    """Greedy agglomeration of `linked_groups`: clusters and similarity after each merge that no pair forbids."""
+    joined, labelled = joined_and_labelled(labels, weights)
+    clusters, found = linked_groups(labels, must, cannot), []
+    while True:
+        candidates = []
+        for a, b in combinations(range(len(clusters)), 2):
+            if any({i, j} & set(clusters[a]) and {i, j} & set(clusters[b]) for i, j in cannot):
+                continue
+            pairs = np.ix_(clusters[a], clusters[b])
+            if linkage == "average":
+                similar = joined[pairs].sum() / max(labelled[pairs].sum(), 1e-300)
+            else:
+                of_pairs = joined[pairs] / np.maximum(labelled[pairs], 1e-300)
+                similar = of_pairs.max() if linkage == "single" else of_pairs.min()
+            candidates.append((-round(similar, 12), a, b))
+        if not candidates:
+            return found
+        negative, a, b = min(candidates)
+        clusters = [c + clusters[b] if i == a else c for i, c in enumerate(clusters) if i != b]
+        found.append(([sorted(c) for c in clusters], -negative))
+
+
 def label_jaccard(labels):
     """Jaccard similarity of the clusters of all partitions, 0 with itself; clusters sorted by partition and label.
 

@@ -11,6 +11,7 @@ from ensemblage._version import __version__ as __version__
 
 _HOME = {
     "Ensemble": "ensemblage._ensemble",
+    "SoftEnsemble": "ensemblage._soft_ensemble",
     "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
     "Genie": "ensemblage.generation",

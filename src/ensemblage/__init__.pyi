@@ -9,6 +9,7 @@ from ensemblage import report as report
 from ensemblage import stability as stability
 from ensemblage._cite import cite as cite
 from ensemblage._ensemble import Ensemble as Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage._version import __version__ as __version__
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF

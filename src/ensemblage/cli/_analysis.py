@@ -25,6 +25,7 @@ from ensemblage import (
     report,
 )
 from ensemblage._jit import told_of_compiling
+from ensemblage._links import Links
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
@@ -36,6 +37,7 @@ from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Ge
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
+from ensemblage.cli._pairs import KINDS, PairFiles
 from ensemblage.cli._plan import plan_of
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
@@ -117,7 +119,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range, no_objects = settings.pop("k"), settings.pop("k_range"), settings.pop("no_objects")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
-    old, others = _old_labels(settings), _others(settings)
+    old, others, pair_files = _old_labels(settings), _others(settings), PairFiles.of(settings)
     most = _largest(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
@@ -137,7 +139,9 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
     asked |= _page_of(no_objects, others)
-    asked |= identity_of(old)
+    asked |= {**identity_of(old), **pair_files.identity()}
+    if pair_files:
+        pair_files.check(replace(wanted, k=2).estimator(), others)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
@@ -148,6 +152,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
         check_align(old, features.ids)
+        pairs = pair_files.pairs(features.ids, data.name)
+        Links.of(len(features.ids), **pairs)  # refused before the work begins
         n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
@@ -185,6 +191,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             generated=model,
             old=old,
             others=others,
+            pairs=pairs,
+            of_pairs=pair_files.told(pairs),
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -202,17 +210,21 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
     others = _others(settings)
     of_page = _page_of(settings.pop("no_objects"), others)
-    old = _old_labels(settings)
+    old, pair_files = _old_labels(settings), PairFiles.of(settings)
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
+    if pair_files:
+        pair_files.check(wanted.estimator(), others)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
         check_align(old, members.ids)
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, old=old, others=others)
+        pairs = pair_files.pairs(members.ids, path.name)
+        more: dict[str, Any] = {"old": old, "others": others, "pairs": pairs, "of_pairs": pair_files.told(pairs)}
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, **more)
 
-    asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old)}
+    asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old), **pair_files.identity()}
     return _analysed("combine", source, output, overwrite, wanted, asked, make)
 
 
@@ -378,12 +390,15 @@ def _finish(
     generated: ConsensusClustering | None = None,
     old: LabelTable | None = None,
     others: bool = False,
+    pairs: Mapping[str, Any] = EMPTY,
+    of_pairs: Mapping[str, str] = EMPTY,
 ) -> dict[str, Any]:
     """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
-    are clusters whose numbers are kept, ``others`` asks all methods."""
+    are clusters whose numbers are kept, ``others`` asks all methods, ``pairs`` are what the consensus keeps, told as
+    ``of_pairs``."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
-        consensus = estimator.fit(ensemble)
+        consensus = estimator.fit(ensemble, **pairs)
     align(consensus, old, objects.ids)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
@@ -402,7 +417,7 @@ def _finish(
             found = profile_of_features(objects, consensus)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
-    chosen = {name: value for name, value in told if value != []}
+    chosen = {name: value for name, value in told if value != [] and name not in KINDS}
     with timed(seconds, "report"):
         summary = report.summarize(
             ensemble,
@@ -412,7 +427,7 @@ def _finish(
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings={"file": source.path.name, **chosen, "notes": "; ".join(objects.notes)},
+            settings={"file": source.path.name, **chosen, **of_pairs, "notes": "; ".join(objects.notes)},
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,

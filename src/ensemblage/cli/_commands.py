@@ -241,6 +241,10 @@ align_option = click.option(
     metavar="FILE",
     help="labels.csv of an earlier run: clusters with the same objects, by their ids, keep its numbers.",
 )
+pair_options = options(
+    click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together."),
+    click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not."),
+)
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
     "-o", "--output", type=INPUT, required=True, metavar="FOLDER", help="Folder for the results."
@@ -279,6 +283,7 @@ def main() -> None:
     ".parquet, ...",
 )
 @align_option
+@pair_options
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
     "--quality",
@@ -360,6 +365,7 @@ def generate(**settings: Any) -> None:
 @table_options
 @missing_option
 @align_option
+@pair_options
 @disk_options
 @repeat_options
 @page_options
@@ -451,8 +457,7 @@ def assign(folder: Path, **settings: Any) -> None:
     help="Missing features: fill them by the column's median, mean or most frequent, or from the 5 nearest objects.",
 )
 @standardize_option
-@click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together.")
-@click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not.")
+@pair_options
 @table_options
 @missing_option
 @jobs_option

@@ -30,7 +30,12 @@ GENERATED = frozenset({MODEL, ENSEMBLE})
 """What is there before the clusterings are combined: the model has no consensus then."""
 NEW = ".new-"
 NO_OBJECTS = "no_objects"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "methods", "set", "allow_one", "stability", "align", NO_OBJECTS})
+AFTER_ENSEMBLE = frozenset(
+    {
+        *("k", "k_range", "method", "methods", "set", "allow_one", "stability", "align"),
+        *("must_link", "cannot_link", NO_OBJECTS),
+    }
+)
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 

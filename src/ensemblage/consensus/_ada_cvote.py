@@ -17,6 +17,7 @@ from ensemblage.consensus._aggregation import (
     contingency_with,
     entropy,
     relabelling_losses,
+    soft_products,
     sum_labels,
 )
 from ensemblage.consensus._base import Rows
@@ -75,9 +76,18 @@ def _least_divergent(
     return int(np.argmin(conditional))
 
 
-def least_squares_losses(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[float, float]:
-    """Squared error (Eq. 3) and error rate, times n, of V = U W with the W of Eq. 5: the mean of Ū over each label."""
+def least_squares_losses(
+    sums: NDArray[np.float64], squares: NDArray[np.float64], own: NDArray[np.float64] | None = None
+) -> tuple[float, float]:
+    """Squared error (Eq. 3) and error rate, times n, of V = U W with the W of Eq. 5: the mean of Ū over each label.
+
+    ``own`` is UᵀU of a soft U: then |Ū - V|² is |Ū|² - 2 ⟨UᵀŪ, W⟩ + ⟨UᵀU W, W⟩.
+    """
     sizes = sums.sum(axis=1)
+    if own is not None:
+        W = sums / np.where(sizes > 0, sizes, 1)[:, None]
+        error = squares.sum() - 2 * (sums * W).sum() + (own @ W * W).sum()
+        return error, sizes.sum() - sums.max(axis=1).sum()
     explained = np.square(sums).sum(axis=1) / np.where(sizes > 0, sizes, 1)
     return squares.sum() - explained.sum(), sizes.sum() - sums.max(axis=1).sum()
 
@@ -189,5 +199,7 @@ class CumulativeVoting(VotingConsensus):
         led = order._replace(partitions=np.array([reference, *partitions[partitions != reference]]))
         aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs)
         sums = sum_labels(rows, aggregate, self.n_jobs)
-        self._keep_order(aggregate, relabelling_losses(sums, order, rows.offsets, least_squares_losses))
+        products = soft_products(rows, self.n_jobs)
+        losses = relabelling_losses(sums, order, rows.offsets, least_squares_losses, products)
+        self._keep_order(aggregate, losses)
         return aggregate, sums

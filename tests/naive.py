@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -1116,3 +1116,20 @@ def division_description(sizes):
     p, n_modes = sum(sizes), len(sizes)
     found = math.log(p) + math.log(math.comb(p - 1, n_modes - 1)) + math.lgamma(p + 1)
     return found - sum(math.lgamma(size + 1) for size in sizes)
+
+
+def matched_to(block, U):
+    """The columns of a soft partition of as many clusters, in the order in which it agrees most with U."""
+    best = max(permutations(range(block.shape[1])), key=lambda order: (block[:, list(order)] * U).sum())
+    return block[:, list(best)]
+
+
+def best_soft_median(blocks, hard):
+    """Least mean squared distance of a soft or hard partition to soft ones of as many clusters, by all matchings."""
+    k, least = blocks[0].shape[1], np.inf
+    for orders in product(permutations(range(k)), repeat=len(blocks) - 1):
+        matched = [blocks[0], *(block[:, list(order)] for block, order in zip(blocks[1:], orders, strict=True))]
+        mean = np.mean(matched, axis=0)
+        M = np.eye(k)[mean.argmax(axis=1)] if hard else mean
+        least = min(least, np.mean([np.square(M - block).sum() for block in matched]))
+    return least

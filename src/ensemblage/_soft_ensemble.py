@@ -238,7 +238,7 @@ def _checked(block: Any, j: int) -> NDArray[np.float64]:
         raise ValueError(f"{rule}. Got {shown(block)}. Give the predict_proba of a mixture, say.") from error
     if given.ndim != 2:
         raise ValueError(f"{rule}. Got shape {given.shape}. Give a row per object and a column per cluster.")
-    absent = np.isnan(given).all(axis=1) | (given == 0).all(axis=1)
+    absent = (np.isnan(given) | (given == 0)).all(axis=1)
     known = np.where(absent[:, None], 0.0, given)
     sums = known.sum(axis=1)
     wrong = ~absent & ~((np.abs(sums - 1) <= TOLERANCE) & (known >= 0).all(axis=1))

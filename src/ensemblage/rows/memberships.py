@@ -80,10 +80,10 @@ class MembershipRows(LabelRows):
 
         with one_native_thread():
             parts = parallel_map(product, row_blocks(len(self), SUM_ROWS), n_jobs)
-        total: NDArray[np.float64] = parts[0]
+        total: Any = parts[0]
         for part in parts[1:]:
             total += part
-        return total
+        return np.asarray(total)
 
     def profile(
         self, clusters: NDArray[Any], counts: NDArray[Any], n_clusters: int, n_jobs: int | None = None
@@ -91,7 +91,7 @@ class MembershipRows(LabelRows):
         """(k, offsets[p]) mass of each label in each cluster; a negative one is none."""
 
         def members(block: slice) -> NDArray[np.float64]:
-            return (clusters[block, None] == np.arange(n_clusters)) * counts[block, None].astype(np.float64)
+            return np.asarray((clusters[block, None] == np.arange(n_clusters)) * counts[block, None].astype(np.float64))
 
         return self.sums(members, n_jobs)
 

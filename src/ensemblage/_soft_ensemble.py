@@ -73,7 +73,7 @@ class SoftEnsemble:
     >>> E
     SoftEnsemble(4 objects, 2 partitions of 2 clusters)
     >>> CumulativeVoting(2).fit(E).membership_.round(2)[0]
-    array([0.75, 0.25])
+    array([0.21, 0.79])
     >>> E.to_labels().codes.tolist()
     [[0, 1], [0, 1], [1, 0], [1, 0]]
     """

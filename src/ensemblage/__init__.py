@@ -17,6 +17,7 @@ _HOME = {
     "DiversePartitions": "ensemblage.generation",
     "GeniePartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
+    "LeidenPartitions": "ensemblage.generation",
     "MixedPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",
     "SubspacePartitions": "ensemblage.generation",

@@ -40,6 +40,7 @@ from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
 from ensemblage.generation import GeniePartitions as GeniePartitions
 from ensemblage.generation import GreedyPartitions as GreedyPartitions
+from ensemblage.generation import LeidenPartitions as LeidenPartitions
 from ensemblage.generation import MixedPartitions as MixedPartitions
 from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions

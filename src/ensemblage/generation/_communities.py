@@ -1,9 +1,9 @@
 """Communities of a graph: Leiden by graspologic-native; Louvain and label propagation here.
 
-Leiden comes from graspologic-native (MIT), whose ``leiden_csr`` reads a sparse matrix as it is, without the GIL.
-A graph of 50,000 nodes and 453,000 edges takes 0.32 s of one core; by way of its ``leiden``, which wants a Python list with two
-texts per edge, 1 s. scikit-network (BSD) takes 0.46 s for the same modularity (0.928) and would be a second dependency;
-its Louvain 0.22 s, the one here 0.12 s. igraph and leidenalg are GPL and are never imported.
+Leiden comes from graspologic-native (MIT), whose ``leiden_csr`` reads a sparse matrix as it is, without the GIL. 50,000
+nodes with 453,000 edges take 0.32 s of one core; by way of its ``leiden``, which wants a Python list with two texts per
+edge, 1 s. scikit-network (BSD) takes 0.46 s for the same modularity (0.928) and would be a second dependency; its
+Louvain 0.22 s, the one here 0.12 s. igraph and leidenalg are GPL and are never imported.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Graph(NamedTuple):
 
     def of_edges(self, values: NDArray[Any]) -> NDArray[Any]:
         """(m,) of the values of all entries of the matrix those in the order of `ends`."""
-        return values[_rows_of(self.matrix) < self.matrix.indices]
+        return np.asarray(values[_rows_of(self.matrix) < self.matrix.indices])
 
 
 def _rows_of(matrix: csr_array) -> NDArray[np.int64]:
@@ -154,8 +154,8 @@ def _of_file(path: Path, subject: str) -> EdgeList:
     table = read_table(read_bytes(path), name=base_name(path))
     if len(table.columns) < 2:
         raise ValueError(
-            f"{path.name} must have columns of node, node and perhaps weight. Got {len(table.columns)} column. Say what "
-            "stands between its cells, or write them so."
+            f"{path.name} must have the columns node, node and perhaps weight. Got {len(table.columns)} column. "
+            "Write them so."
         )
     weights = None
     for column in table.columns[2:3]:
@@ -167,7 +167,8 @@ def _of_file(path: Path, subject: str) -> EdgeList:
             )
         weights = np.asarray(column.numbers)
     more = [f"columns after the third not read: {', '.join(table.names[3:])}"] if len(table.columns) > 3 else []
-    return EdgeList(*(_nodes(column) for column in table.columns[:2]), weights, None, notes=(*table.notes, *more))
+    first, second, *_ = table.columns
+    return EdgeList(_nodes(first), _nodes(second), weights, None, notes=(*table.notes, *more))
 
 
 def _nodes(column: Column) -> NDArray[Any]:
@@ -280,7 +281,7 @@ def _places(names: Sequence[Any], subject: str, nodes: Sequence[Any]) -> NDArray
     if unknown:
         raise ValueError(
             f"Nodes of {subject} must be among the {len(nodes):,} objects that have labels. Got {shown(unknown[0])}"
-            f"{f' and {len(unknown) - 1:,} others' if len(unknown) > 1 else ''} beside them. Give labels for all nodes, "
-            "or leave these edges out."
+            f"{f' and {len(unknown) - 1:,} others' if len(unknown) > 1 else ''}. Give labels for all nodes, or leave "
+            "these edges out."
         )
     return np.array([place[str(name)] for name in names], dtype=np.int64)

@@ -12,8 +12,8 @@ def move_nodes(
     """Move nodes between communities until no move gains anything. Returns whether moves are left.
 
     A node i gains w(i, c) - gamma * size(i) * size(c) in community c: w(i, c) is the weight of its edges into c, and
-    neither counts i itself. It stays where that is as good as anywhere else, up to rounding; ties among others go to the
-    first in an order of its own, by ``order[i]``. A node is looked at again when one of its neighbours has moved.
+    neither counts i itself. It stays where that is as good as anywhere else, up to rounding; ties among others go to
+    the first in an order of its own, by ``order[i]``. A node is looked at again when one of its neighbours has moved.
 
     graph : IN (indptr, indices, data) of a symmetric matrix; entries on the diagonal are passed over
     sizes : IN (n,) float64

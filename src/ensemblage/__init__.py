@@ -44,6 +44,7 @@ _HOME = {
     "PTA": "ensemblage.consensus",
     "PTGP": "ensemblage.consensus",
     "ComembershipMedian": "ensemblage.consensus",
+    "CommunityConsensus": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
     "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",

@@ -21,6 +21,7 @@ from ensemblage.consensus import PTGP as PTGP
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ComembershipMedian as ComembershipMedian
+from ensemblage.consensus import CommunityConsensus as CommunityConsensus
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import ConsensusModes as ConsensusModes
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting

@@ -67,13 +67,12 @@ class EdgeList(NamedTuple):
 def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Graph:
     """The graph that is given as one of `KINDS`.
 
-    ``subject`` is what messages call it. ``nodes`` are the names of all nodes, in their order; without them these are
-    the graph's own, and of an edge list the numbers up to the largest, or the sorted names. Loops are left out. A pair
+    ``subject`` is what messages call it. ``nodes`` are the names of all nodes, in their order, or a range where they
+    have none; without it they are the graph's own, and those of an edge list are sorted. A matrix has its nodes in
+    order, and so has any graph but an edge list if ``nodes`` is a range. Loops are left out. A pair
     that stands more than once is one edge: directed graphs, and matrices that are not symmetric, give it the larger
     weight of the two directions, edge lists the sum of its weights, or 1 where they have none.
     """
-    if isinstance(edges, Graph):
-        return edges
     given = _edge_list(edges, subject)
     first, second, names = _numbered(given, subject, nodes)
     n, notes = len(names), list(given.notes)
@@ -226,6 +225,13 @@ def _numbered(
     """(m,) the numbers of both ends of each edge, and the names of the nodes."""
     if given.names is not None:
         first, second, names = given.first, given.second, given.names
+        if nodes is not None and (isinstance(names, range) or isinstance(nodes, range)):
+            if len(names) != len(nodes):
+                raise ValueError(
+                    f"{subject} must be a graph of the {len(nodes):,} objects that have labels. Got {len(names):,} "
+                    "nodes. Give labels for all nodes and no others, in their order, or names for both."
+                )
+            return first, second, nodes
     elif all(end.dtype.kind in "iub" for end in (given.first, given.second)) and _fill_a_range(given, nodes):
         return given.first.astype(np.int64), given.second.astype(np.int64), range(_largest(given) + 1)
     else:
@@ -279,9 +285,10 @@ def _places(names: Sequence[Any], subject: str, nodes: Sequence[Any]) -> NDArray
         raise ValueError(f"nodes of {subject} must be distinct. Got a name twice. Name every object differently.")
     unknown = [name for name in names if str(name) not in place]
     if unknown:
+        objects = f"0 to {len(nodes) - 1}, the objects" if isinstance(nodes, range) else f"the {len(nodes):,} objects"
+        others = f" and {len(unknown) - 1:,} others" if len(unknown) > 1 else ""
         raise ValueError(
-            f"Nodes of {subject} must be among the {len(nodes):,} objects that have labels. Got {shown(unknown[0])}"
-            f"{f' and {len(unknown) - 1:,} others' if len(unknown) > 1 else ''}. Give labels for all nodes, or leave "
-            "these edges out."
+            f"Nodes of {subject} must be among {objects} that have labels. Got {shown(unknown[0])}{others}. Give "
+            "labels for all nodes, and the names of the objects if the edges have names."
         )
     return np.array([place[str(name)] for name in names], dtype=np.int64)

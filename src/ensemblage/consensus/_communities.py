@@ -390,8 +390,8 @@ class CommunityConsensus(BaseConsensus):
         random, n_runs = np.random.RandomState(seeds[0]), partitions.codes.shape[1]
         self.n_iter_, D = 0, self._lf_graph(graph, partitions)
         while self.n_iter_ < self.max_iter and not (D.data == 1).all():
-            seeds_of_round: list[int] = random.randint(np.iinfo(np.int32).max, size=n_runs, dtype=np.int64).tolist()
-            D = self._lf_graph(graph, Labelled.of_runs(detector.runs(D, seeds_of_round)))
+            runs = detector.runs(D, task_seeds(random, n_runs).tolist())
+            D = self._lf_graph(graph, Labelled.of_runs(runs))
             self.n_iter_ += 1
             logger.info("round %d: %d of %d pairs agreed on", self.n_iter_, (D.data == 1).sum() // 2, D.nnz // 2)
         self.converged_ = bool((D.data == 1).all())

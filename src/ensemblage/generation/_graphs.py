@@ -137,7 +137,7 @@ def _edge_list(edges: Any, subject: str) -> EdgeList:
         return _of_igraph(edges, subject)
     frame = as_frame(edges)
     array = None if frame is not None else np.asarray(edges)
-    columns = [frame[name].to_numpy() for name in frame.columns] if array is None else list(array.T)
+    columns = [frame[name].to_numpy() for name in frame.columns] if array is None else list(np.atleast_1d(array.T))
     if (array is not None and array.ndim != 2) or len(columns) not in (2, 3):
         raise ValueError(f"{subject} must be {KINDS}. Got {shown(edges)}. Give one of these.")
     return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)

@@ -179,7 +179,7 @@ class LeidenPartitions(LabelTransformer):
         return graph.matrix
 
     def _neighbour_graph(self, X: Any) -> csr_array:
-        self._fit_X = X = self._validated(X, reset=True, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self._fit_X = X = self._validated(X, reset=True)
         if self.n_neighbors >= X.shape[0]:
             raise ValueError(
                 f"n_neighbors of LeidenPartitions must be < the {X.shape[0]} rows of X (n_samples={X.shape[0]}). "
@@ -189,6 +189,9 @@ class LeidenPartitions(LabelTransformer):
         graph = csr_array(one_way.maximum(one_way.T))
         graph.sort_indices()
         return graph
+
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validated(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
 
     def _matrix(self, made: Labels) -> Labels:
         return made.copy(order="F")

@@ -77,7 +77,7 @@ def test_edge_counts_of_the_karate_club():
 
 def test_louvain_on_the_associations_gives_one_answer():
     """It is plain Louvain that FastEnsemble runs with a threshold of (nearly) 0."""
-    model = CommunityConsensus(A, "fast-ensemble", objective="modularity", threshold=1e-9, n_init=1)
+    model = CommunityConsensus(A, "fast-ensemble", objective="modularity", min_association=1e-9, n_init=1)
     found = {tuple(model.set_params(random_state=seed).fit_predict(LOUVAIN).tolist()) for seed in range(20)}
     assert len(found) == 1
     assert_same_partition(found.pop(), "0000111020100022102020233323322322")
@@ -119,9 +119,9 @@ def test_lf_of_all_pairs(threshold, n_pairs, total):
     assert round(20 * D.data.sum()) == 2 * total
     if threshold == 0.2:
         assert set(tally(np.round(20 * D.data).astype(int))) == {6, 8, 9, 11, 12, 19, 20}
-    model = CommunityConsensus(A, "lf", pairs="all", threshold=threshold, random_state=0).fit(LOUVAIN)
+    model = CommunityConsensus(A, "lf", pairs="all", min_association=threshold, random_state=0).fit(LOUVAIN)
     assert_same_partition(model.labels_, "0000111020100022102020223322322322")
-    assert (model.n_iter_, model.converged_) == (1, True)
+    assert (model.n_rounds_, model.converged_) == (1, True)
 
 
 def test_a_node_that_would_lose_all_keeps_its_strongest_edge():
@@ -208,12 +208,12 @@ PARAMETERS = [
     ({}, "objective", "modularity", "cpm"),
     ({}, "resolution", 1.0, 3.0),
     ({"method": "fast-ensemble"}, "resolution", None, 0.9),
-    ({"method": "fast-ensemble"}, "threshold", None, 0.3),
-    ({"method": "lf"}, "threshold", None, 0.9),
+    ({"method": "fast-ensemble"}, "min_association", None, 0.3),
+    ({"method": "lf"}, "min_association", None, 0.9),
     ({}, "min_weight", 0.05, 0.9),
     ({"method": "lf"}, "pairs", "edges", "all"),
     ({}, "n_init", 1, 40),
-    ({"method": "lf"}, "max_iter", 1, 50),
+    ({"method": "lf"}, "max_rounds", 1, 50),
     ({}, "weights", None, RANDOM[2]),
     ({"n_init": 1}, "random_state", 0, 1),
 ]
@@ -274,10 +274,10 @@ def test_the_names_of_the_nodes():
         ([[0, 0]], {}, r"must have an edge between two nodes. Got 1 edge"),
         ([[0, 1, -2.0]], {}, r"Weights of edges .* must be finite numbers ≥ 0.* Got -2"),
         ([[0, 1, np.nan]], {}, r"Weights of edges .* must be finite numbers ≥ 0.* Got nan"),
-        ([0, 1], {}, r"edges of CommunityConsensus must be a square sparse matrix, columns of node"),
+        ([0, 1], {}, r"edges of CommunityConsensus must be a graph: a square sparse matrix, columns of node"),
         (A, {"nodes": ["a"]}, r"nodes of CommunityConsensus must be the names of the 34 objects. Got 1"),
         ([["a", "b"]], {"nodes": ["a"] * 34}, r"must be distinct. Got a name twice"),
-        (A, {"threshold": 0}, r"threshold of CommunityConsensus must be a number > 0 and ≤ 1"),
+        (A, {"min_association": 0}, r"min_association of CommunityConsensus must be a number > 0 and ≤ 1"),
         (A, {"method": "louvain"}, r"method of CommunityConsensus must be one of 'ecg', 'fast-ensemble', 'lf'"),
     ],
 )

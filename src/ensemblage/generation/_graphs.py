@@ -11,17 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from ensemblage._constraints import Edges
 from ensemblage._log import get_logger
-from ensemblage._validation import check_path, shown
+from ensemblage._validation import check_path, check_value, shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables import Column, base_name, read_bytes, read_table
 
 logger = get_logger(__name__)
-
-KINDS = (
-    "a square sparse matrix, columns of node, node and perhaps weight (an array, a data frame or the path of a table), "
-    "or a graph of networkx or igraph or the path of one in GraphML"
-)
 
 
 class Graph(NamedTuple):
@@ -65,7 +61,7 @@ class EdgeList(NamedTuple):
 
 
 def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Graph:
-    """The graph that is given as one of `KINDS`.
+    """The graph that is given in one of the ways of `Edges`.
 
     ``subject`` is what messages call it. ``nodes`` are the names of all nodes, in their order, or a range where they
     have none; without it they are the graph's own, and those of an edge list are sorted. A matrix has its nodes in
@@ -73,6 +69,7 @@ def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Gr
     that stands more than once is one edge: directed graphs, and matrices that are not symmetric, give it the larger
     weight of the two directions, edge lists the sum of its weights, or 1 where they have none.
     """
+    check_value(edges, subject, [Edges()])
     given = _edge_list(edges, subject)
     first, second, names = _numbered(given, subject, nodes)
     n, notes = len(names), list(given.notes)
@@ -136,10 +133,9 @@ def _edge_list(edges: Any, subject: str) -> EdgeList:
     if hasattr(edges, "get_edgelist") and hasattr(edges, "vs"):
         return _of_igraph(edges, subject)
     frame = as_frame(edges)
-    array = None if frame is not None else np.asarray(edges)
-    columns = [frame[name].to_numpy() for name in frame.columns] if array is None else list(np.atleast_1d(array.T))
-    if (array is not None and array.ndim != 2) or len(columns) not in (2, 3):
-        raise ValueError(f"{subject} must be {KINDS}. Got {shown(edges)}. Give one of these.")
+    columns = list(np.asarray(edges).T) if frame is None else [frame[name].to_numpy() for name in frame.columns[:3]]
+    if len(columns) < 2:
+        raise ValueError(f"{subject} must have the columns node, node and perhaps weight. Got one. Give both nodes.")
     return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)
 
 

@@ -272,10 +272,10 @@ def test_directed_loops_and_repeated_edges_are_told():
     )
     again = as_graph([[0, 1], [1, 0], [0, 1], [1, 2]], "X")
     assert_array_equal(again.matrix.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    assert again.notes == ("2 edges stand there again, in either direction: they count once",)
+    assert again.notes == ("2 edges stand there again, in either direction: a pair counts once",)
     summed = as_graph([[0, 1, 2], [1, 0, 5], [1, 2, 1]], "X")
     assert_array_equal(summed.matrix.toarray(), [[0, 7, 0], [7, 0, 1], [0, 1, 0]])
-    assert summed.notes == ("1 edges stand there again, in either direction: their weights are added",)
+    assert summed.notes == ("1 edge stands there again, in either direction: weights are added",)
     assert as_graph(csr_array([[0, 1.0], [0, 0]]), "X").notes
 
 

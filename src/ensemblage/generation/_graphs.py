@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,8 +103,9 @@ def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Gr
         if given.weights is None:
             upper.data[:] = 1.0
         if n_repeated:
-            how = "they count once" if given.weights is None else "their weights are added"
-            notes.append(f"{n_repeated:,} edges stand there again, in either direction: {how}")
+            how = "a pair counts once" if given.weights is None else "weights are added"
+            again = "edge stands" if n_repeated == 1 else "edges stand"
+            notes.append(f"{n_repeated:,} {again} there again, in either direction: {how}")
         matrix = csr_array(upper + upper.T)
     matrix.sort_indices()
     for note in notes:
@@ -143,7 +145,7 @@ def _of_file(path: Path, subject: str) -> EdgeList:
     if path.suffix.lower() == ".graphml":
         networkx = needed_for_graphml(subject)
         try:
-            return _of_networkx(networkx.read_graphml(path), subject)
+            return _of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
         except (networkx.NetworkXError, SyntaxError) as error:  # the latter from the parser of XML
             raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
     table = read_table(read_bytes(path), name=base_name(path))

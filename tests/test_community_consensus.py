@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from strategies import random_labels
 
-from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
+from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
 from ensemblage.consensus._communities import Labelled, ecg_weights, lf_graph, weighted
 from ensemblage.generation._communities import quality
 from ensemblage.rows import blocks
@@ -305,3 +305,21 @@ def test_from_the_graph_to_the_consensus():
     model = CommunityConsensus(KARATE, random_state=0).fit(labels)
     assert 3 <= model.n_clusters_ <= 5
     assert 0 < model.csi_ < 1
+
+
+def test_saved_and_loaded(tmp_path):
+    model = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
+    model.save(tmp_path / "model.npz")
+    loaded = load(tmp_path / "model.npz")
+    for attribute in ("labels_", "confidence_", "support_", "csi_"):
+        assert_array_equal(getattr(loaded, attribute), getattr(model, attribute))
+    assert_array_equal(loaded.associations_.toarray(), model.associations_.toarray())
+    assert_array_equal(loaded.assign(LOUVAIN[:5]).labels, model.assign(LOUVAIN[:5]).labels)
+    assert_array_equal(loaded.fit(LOUVAIN).labels_, model.labels_)
+
+
+def test_it_shows_itself_as_every_consensus_does():
+    model = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
+    assert str(model.report(LOUVAIN)).startswith("Report(34 objects in 4 clusters")
+    assert model.to_frame()["cluster"].tolist() == model.labels_.tolist()
+    assert model.membership(LOUVAIN).shape == (34, model.n_clusters_)

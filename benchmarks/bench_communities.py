@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 from common import extra_mb, table
 from scipy.sparse import csr_array
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_mutual_info_score, normalized_mutual_info_score
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
 from ensemblage.generation._communities import quality
@@ -44,34 +44,51 @@ def lfr(n: int, mixing: float, seed: int) -> tuple[csr_array, np.ndarray]:
     raise RuntimeError("no graph")
 
 
-def scores(graph: csr_array, truth: np.ndarray, p: int, algorithm: str, seed: int) -> Iterator[tuple[str, float]]:
-    """Normalised mutual information with the planted communities, by what found them."""
+def answers(graph: csr_array, p: int, algorithm: str, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Communities by what found them; of single runs all, (n, p)."""
     settings = {"affinity": "precomputed", "algorithm": algorithm, "resolutions": [1.0], "random_state": seed}
     whole = LeidenPartitions(p, **settings).fit_transform(graph)
     small = LeidenPartitions(p, levels=1, **{**settings, "algorithm": "louvain"}).fit_transform(graph)
-    alone = [normalized_mutual_info_score(truth, labels) for labels in whole.T]
-    best = max(range(p), key=lambda j: quality(graph, whole[:, j], 1.0, "modularity"))
-    yield "crossing", float(np.mean(np.not_equal(*truth[np.array(graph.nonzero())])))
-    yield "one run", float(np.mean(alone))
-    yield "best modularity", alone[best]
+    yield "one run", whole
+    yield "best modularity", max(whole.T, key=lambda labels: quality(graph, labels, 1.0, "modularity"))[:, None]
     for name, method in OF_CONSENSUS.items():
         model = CommunityConsensus(graph, method, algorithm=algorithm, random_state=seed)
-        yield name, normalized_mutual_info_score(truth, model.fit(small if method == "ecg" else whole).labels_)
+        yield name, model.fit(small if method == "ecg" else whole).labels_[:, None]
+
+
+SCORES = {
+    "NMI": normalized_mutual_info_score,
+    "AMI": adjusted_mutual_info_score,
+    "communities": lambda truth, labels: len(set(labels)),
+}
+"""Of the planted and the found communities. NMI favours many small ones, AMI does not."""
 
 
 def compare(n: int, n_graphs: int, p: int, algorithm: str) -> None:
-    """A row for each mixing: means over the graphs, and how many of them a consensus did better on than one run."""
-    rows = []
+    """A table for each score, a row for each mixing: means over the graphs, and on how many the consensus is better."""
+    rows: dict[str, list[dict[str, object]]] = {score: [] for score in SCORES}
     for mixing in ASKED:
-        found = [dict(scores(*lfr(n, mixing, seed), p, algorithm, seed)) for seed in range(n_graphs)]
-        mean = {name: float(np.mean([of_graph[name] for of_graph in found])) for name in found[0]}
-        row: dict[str, object] = {"asked": mixing, "crossing": f"{mean['crossing']:.3f}"}
-        for name in ("one run", "best modularity", *OF_CONSENSUS):
-            wins = sum(of_graph[name] > of_graph["one run"] for of_graph in found)
-            row[name] = f"{mean[name]:.3f}" + (f" ({wins} of {n_graphs})" if name in OF_CONSENSUS else "")
-        rows.append(row)
-        print(row, flush=True)
-    table(f"LFR, {n:,} nodes, {n_graphs} graphs each, {p} partitions by {algorithm}: NMI", rows)
+        found: dict[str, dict[str, list[float]]] = {score: {} for score in SCORES}
+        crossing, planted = [], []
+        for seed in range(n_graphs):
+            graph, truth = lfr(n, mixing, seed)
+            crossing.append(np.mean(np.not_equal(*truth[np.array(graph.nonzero())])))
+            planted.append(len(set(truth)))
+            for name, labels in answers(graph, p, algorithm, seed):
+                for score, of in SCORES.items():
+                    value = float(np.mean([of(truth, column) for column in labels.T]))
+                    found[score].setdefault(name, []).append(value)
+        for score, by_name in found.items():
+            row: dict[str, object] = {"asked": mixing, "crossing": f"{np.mean(crossing):.3f}"}
+            row |= {"planted": f"{np.mean(planted):.1f}"} if score == "communities" else {}
+            for name, values in by_name.items():
+                wins = sum(value > one for value, one in zip(values, by_name["one run"], strict=True))
+                told = f" ({wins} of {n_graphs})" if name in OF_CONSENSUS and score != "communities" else ""
+                row[name] = f"{np.mean(values):.{1 if score == 'communities' else 3}f}{told}"
+            rows[score].append(row)
+        print(f"mixing {mixing} done", flush=True)
+    for score, of_score in rows.items():
+        table(f"LFR, {n:,} nodes, {n_graphs} graphs each, {p} partitions by {algorithm}: {score}", of_score)
 
 
 def cost(n_edges: int, p: int) -> None:

@@ -187,8 +187,11 @@ def _of_matrix(matrix: Any, subject: str) -> EdgeList:
             f"{subject} must be a square matrix, with a row and a column per node. Got shape {matrix.shape}. Give the "
             "adjacency matrix, or the columns of an edge list."
         )
-    entries = coo_array(matrix)
-    entries.sum_duplicates()
+    rows = csr_array(matrix)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # what was given stays as it is
+        rows.sum_duplicates()
+    entries = coo_array(rows)
     first, second = entries.coords
     return EdgeList(first, second, entries.data.astype(np.float64), range(matrix.shape[0]), directed=True)
 

@@ -21,6 +21,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Objective, communities, quality
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.kernels._edges import count_joined, peel
+from ensemblage.metrics._link_association import LinkAssociation
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.threads import parallel_map
 
@@ -31,6 +32,8 @@ LEAST = {"lf": 0.2, "fast-ensemble": 0.8}
 """The default thresholds."""
 CPM_RESOLUTION = 0.01
 """FastEnsemble's."""
+MOST_COUNTS = 2**22
+"""Numbers in a table of labels by communities, above which only those that are not 0 are held."""
 PAIR_BYTES = 40
 """Bytes for each entry of a matrix of all pairs that are joined, and of what is made of it."""
 
@@ -334,6 +337,11 @@ class CommunityConsensus(BaseConsensus):
         clusters = np.empty(len(rows), dtype=np.int64)
         clusters[rows.inverse[labels >= 0]] = labels[labels >= 0]
         return np.asarray(np.unique(clusters, return_inverse=True)[1])
+
+    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
+        if n_clusters * int(rows.offsets[-1]) <= MOST_COUNTS:
+            return super()._association_of(rows, clusters, n_clusters)
+        return LinkAssociation.of(rows.codes[:], rows.counts, clusters, n_clusters, rows.offsets, rows.weights)
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""

@@ -58,6 +58,7 @@ _HOME = {
     "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
+    "to_anndata": "ensemblage.anndata",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
 

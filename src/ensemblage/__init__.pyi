@@ -10,6 +10,7 @@ from ensemblage import stability as stability
 from ensemblage._cite import cite as cite
 from ensemblage._ensemble import Ensemble as Ensemble
 from ensemblage._version import __version__ as __version__
+from ensemblage.anndata import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA

@@ -215,6 +215,24 @@ memory_option = click.option(
     help="Most memory, such as 4GB: for the matrix of methods that make one of all pairs of objects [default: 2GB], "
     "and for labels that stay on disk [default: 1GB].",
 )
+columns_option = click.option(
+    "--columns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Of a .h5ad file: the clusterings, by the names of columns of .obs or a pattern; repeatable. "
+    "[default: leiden_*]",
+)
+use_option = click.option(
+    "--use",
+    metavar="NAME",
+    help="Of a .h5ad file: what is clustered, a matrix in .obsm, or X. [default: X_pca, or X without it]",
+)
+key_option = click.option(
+    "--key",
+    metavar="NAME",
+    help="Of a .h5ad file: the column of .obs to write clusters to; the names of the others begin with it. "
+    "[default: consensus]",
+)
 disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
@@ -278,6 +296,8 @@ def main() -> None:
     help="Write the whole table, too, with the columns of labels.csv beside, in its own format: annotated.csv, .xlsx, "
     ".parquet, ...",
 )
+@use_option
+@key_option
 @align_option
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
@@ -306,11 +326,12 @@ def main() -> None:
 def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
-    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
-    one row per object. Its columns of numbers and of categories are the features; stderr says in short, and the page
-    in full, what was done with each. The folder gets labels.csv (clusters and certainty), ensemble.npz (the
-    clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json (all numbers) and
-    report.html (the page to look at).
+    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file, a workbook (.xlsx, .ods) or a
+    .h5ad file of AnnData with one row per object. Its columns of numbers and of categories are the features; stderr
+    says in short, and the page in full, what was done with each. The folder gets labels.csv (clusters and certainty),
+    ensemble.npz (the clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json
+    (all numbers) and report.html (the page to look at). With -o FILE.h5ad a copy of a .h5ad file is written instead,
+    with clusters and certainty in .obs.
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
@@ -319,7 +340,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._show import show_analysis
 
-    wishes = PageWishes.of(settings)
+    wishes = PageWishes.of(settings).of_output(output, settings["no_objects"])
     summary = run_analysis(data, output, annotate=annotate, **settings)
     show_analysis(summary, output)
     wishes.save(summary, output)
@@ -337,6 +358,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 )
 @generation_options
 @table_options
+@use_option
 @feature_options
 @repeat_options
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .npz, .csv or .npy file.")
@@ -359,6 +381,8 @@ def generate(**settings: Any) -> None:
 @click.argument("ensemble", type=INPUT)
 @consensus_options
 @table_options
+@columns_option
+@key_option
 @missing_option
 @align_option
 @disk_options
@@ -369,8 +393,9 @@ def generate(**settings: Any) -> None:
 def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     """Combine clusterings that you have.
 
-    ENSEMBLE is a table with one row per object and one column of labels per clustering, or a .npz file of ensemblage.
-    The folder gets what "run" writes.
+    ENSEMBLE is a table with one row per object and one column of labels per clustering, a .npz file of ensemblage, or a
+    .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad a copy of a .h5ad file is written
+    instead, with clusters and certainty in .obs.
 
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
@@ -387,7 +412,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._show import show_analysis
 
-    wishes = PageWishes.of(settings)
+    wishes = PageWishes.of(settings).of_output(settings["output"], settings["no_objects"])
     summary = combine_analysis(ensemble, **settings)
     show_analysis(summary, settings["output"])
     wishes.save(summary, settings["output"])
@@ -456,6 +481,7 @@ def assign(folder: Path, **settings: Any) -> None:
 @click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together.")
 @click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not.")
 @table_options
+@columns_option
 @missing_option
 @jobs_option
 @click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the table, too.")
@@ -482,6 +508,7 @@ def rank(ensemble: Path, **settings: Any) -> None:
     "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble: what describes each cluster."
 )
 @table_options
+@columns_option
 @missing_option
 @page_options
 @click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")

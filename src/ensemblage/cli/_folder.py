@@ -81,6 +81,24 @@ class Folder:
             yield Path(own) / name
 
 
+class Passing(Folder):
+    """A folder that goes again: only the model is put into it, of which something else is written."""
+
+    def put(self, name: str, write: Callable[[Path], object]) -> None:
+        if name == MODEL:
+            write(self.path / name)
+
+    def put_summary(self) -> None:
+        """Nothing is kept."""
+
+
+@contextmanager
+def passing_folder(target: Path, identity: Mapping[str, Any]) -> Iterator[Passing]:
+    """A folder beside a file that is written of what an analysis finds, and of nothing else."""
+    with tempfile.TemporaryDirectory(prefix=NEW, dir=target.parent, ignore_cleanup_errors=True) as own:
+        yield Passing(Path(own), identity)
+
+
 @contextmanager
 def output_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Iterator[Folder]:
     """Open a folder for one command alone; one that was made for nothing goes away again.

@@ -1066,3 +1066,41 @@ def division_description(sizes):
     p, n_modes = sum(sizes), len(sizes)
     found = math.log(p) + math.log(math.comb(p - 1, n_modes - 1)) + math.lgamma(p + 1)
     return found - sum(math.lgamma(size + 1) for size in sizes)
+
+
+def partition_quality(A, labels, resolution, objective):
+    """Modularity or the constant Potts model, over all pairs of nodes, per edge weight; A is symmetric, no diagonal."""
+    n, degrees, total = len(A), A.sum(axis=1), A.sum()
+    value = 0.0
+    for i in range(n):
+        for j in range(n):
+            if labels[i] == labels[j]:
+                expected = degrees[i] * degrees[j] / total if objective == "modularity" else float(i != j)
+                value += A[i, j] - resolution * expected
+    return value / total
+
+
+def local_moves(A, sizes, gamma, order):
+    """Community of each node of local moving from all alone: each in turn to the best, until no move gains."""
+    n = len(A)
+    labels, active, moved = list(range(n)), [True] * n, True
+    while moved:
+        moved = False
+        for i in order:
+            if not active[i]:
+                continue
+            active[i] = False
+            near = [j for j in range(n) if j != i and A[i, j] > 0]
+
+            def gain(c, i=i, near=near):
+                inside = sum(A[i, j] for j in near if labels[j] == c)
+                return inside - gamma * sizes[i] * sum(sizes[j] for j in range(n) if j != i and labels[j] == c)
+
+            stay = gain(labels[i])
+            others = sorted({labels[j] for j in near} - {labels[i]}, key=lambda c, i=i: (c + order[i]) % n)
+            best = max(others, key=gain, default=labels[i])
+            if gain(best) > stay + 1e-12 * sum(A[i, j] for j in near):
+                labels[i], moved = best, True
+                for j in near:
+                    active[j] = active[j] or labels[j] != best
+    return labels

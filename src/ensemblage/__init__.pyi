@@ -22,6 +22,7 @@ from ensemblage.consensus import PTGP as PTGP
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ComembershipMedian as ComembershipMedian
+from ensemblage.consensus import CommunityConsensus as CommunityConsensus
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import ConsensusModes as ConsensusModes
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
@@ -41,6 +42,7 @@ from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
 from ensemblage.generation import GeniePartitions as GeniePartitions
 from ensemblage.generation import GreedyPartitions as GreedyPartitions
+from ensemblage.generation import LeidenPartitions as LeidenPartitions
 from ensemblage.generation import MixedPartitions as MixedPartitions
 from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions

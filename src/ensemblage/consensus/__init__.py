@@ -6,6 +6,7 @@ from ensemblage.consensus._assignment import Assignment
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._choose_k import choose_k
+from ensemblage.consensus._communities import CommunityConsensus
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._features import ConsensusClustering
@@ -44,6 +45,7 @@ __all__ = [
     "BipartiteVoting",
     "BisectingKMeansConsensus",
     "ComembershipMedian",
+    "CommunityConsensus",
     "ConsensusClustering",
     "ConsensusModes",
     "CumulativeVoting",

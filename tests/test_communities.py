@@ -3,15 +3,13 @@
 import networkx as nx
 import numpy as np
 import pytest
-from naive import local_moves, partition_quality
-from numpy.testing import assert_allclose, assert_array_equal
+from naive import partition_quality
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ensemblage import LeidenPartitions
 from ensemblage.generation._communities import communities, quality
-from ensemblage.generation._graphs import as_graph
-from ensemblage.rows import slices
 
 KARATE = nx.karate_club_graph()
 A = csr_array(nx.to_scipy_sparse_array(KARATE, weight=None, dtype=float))

@@ -49,6 +49,7 @@ _HOME = {
     "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
+    "choose_resolution": "ensemblage.consensus",
     "cite": "ensemblage._cite",
     "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",

@@ -36,6 +36,7 @@ from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import choose_k as choose_k
+from ensemblage.consensus import choose_resolution as choose_resolution
 from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import DiversePartitions as DiversePartitions

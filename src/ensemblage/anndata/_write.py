@@ -37,8 +37,9 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
 
     Parameters
     ----------
-    model : fitted consensus
-        Of a label matrix, or `ConsensusClustering`, with an object per row of ``adata``, in the same order.
+    model : fitted consensus, or ResolutionChoice
+        Of a label matrix, `ConsensusClustering`, or what `choose_resolution` has found, with an object per row of
+        ``adata``, in the same order.
     adata : AnnData
         Where it is written, in place.
     key : str, default "consensus"
@@ -82,12 +83,13 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
     'KMeansConsensus'
     """
     library()
+    choice, model = model, _model_of(model)
     check_is_fitted(model)
     if isinstance(adata, str | PathLike):
         raise TypeError(f"adata of to_anndata must be an AnnData object. Got {shown(adata)}. Read the file first.")
     target = opened(adata)
     replaces = check_flag(overwrite, "overwrite of to_anndata")
-    columns, noted = columns_of(model, key), notes_of(model)
+    columns, noted = columns_of(model, key), notes_of(choice)
     check_length(model, target.n_obs)
     check_key(key, target.obs.columns, target.uns, replaces)
     target = target.copy() if check_flag(copy, "copy of to_anndata") else target
@@ -95,6 +97,15 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
         target.obs[name] = values
     target.uns[key] = noted
     return target if copy else None
+
+
+def _model_of(found: Any) -> Any:
+    """The fitted model, of a choice of the resolution too."""
+    if not hasattr(found, "plateaus"):
+        return found
+    if found.consensus is None:
+        raise ValueError(f"The choice has no clusters to write. {found.sentence}")
+    return found.consensus
 
 
 def columns_of(
@@ -128,10 +139,14 @@ def columns_of(
 
 
 def notes_of(model: Any) -> dict[str, Any]:
-    """What ``.uns`` is told of a model: its parameters but for those that are not given, and the version."""
+    """What ``.uns`` is told of a model or a choice: parameters but for those that are not given, and the version."""
+    of_choice = {}
+    if hasattr(model, "plateaus"):
+        of_choice = {"resolution": model.resolution, "stability": model.plateau.stability, "evidence": model.evidence}
+        model = model.consensus
     chosen = getattr(model, "consensus_", model)
     params = {name: _plain(value) for name, value in chosen.get_params(deep=False).items() if value is not None}
-    params |= {"method": type(chosen).__name__, "n_clusters": int(model.n_clusters_)}
+    params |= {"method": type(chosen).__name__, "n_clusters": int(model.n_clusters_)} | of_choice
     left = {name: value for name, value in params.items() if name not in ("n_jobs", "progress")}
     return {"params": left, WRITTEN_BY: __version__}
 

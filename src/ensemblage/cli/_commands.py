@@ -24,6 +24,7 @@ from ensemblage.cli._values import (
     parse_jobs,
     parse_k_range,
     parse_missing,
+    parse_resolutions,
     parse_roles,
 )
 
@@ -417,6 +418,84 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     show_analysis(summary, settings["output"])
     wishes.save(summary, settings["output"])
     wishes.show(settings["output"] / "report.html")
+
+
+@main.command()
+@click.argument("data", type=INPUT)
+@click.option(
+    "--graph",
+    "is_graph",
+    is_flag=True,
+    help="DATA is a graph: a table with columns of node, node and perhaps weight, or GraphML.",
+)
+@click.option(
+    "--resolutions",
+    callback=parse_resolutions,
+    metavar="NUMBERS",
+    help="The resolutions, with commas. [default: 14 from 0.05 to 3]",
+)
+@click.option(
+    "--neighbors",
+    "n_neighbors",
+    type=click.IntRange(1),
+    default=15,
+    show_default=True,
+    help="Neighbours of each object in the graph that is made of features.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["leiden", "louvain"]),
+    default="leiden",
+    show_default=True,
+    help="Who finds communities; leiden wants pip install ensemblage[graphs].",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["modularity", "cpm"]),
+    default="modularity",
+    show_default=True,
+    help="What they are to have: much modularity, or a density as of the constant Potts model.",
+)
+@click.option(
+    "--resamples",
+    "n_resamples",
+    type=click.IntRange(2, 1000),
+    default=20,
+    show_default=True,
+    help="Parts of the objects.",
+)
+@click.option(
+    "--fraction",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.8,
+    show_default=True,
+    help="How large each part is.",
+)
+@click.option(
+    "--method", type=TEXT, default="km", show_default=True, metavar="NAME", help="What combines the clusterings."
+)
+@click.option(
+    "--color", type=TEXT, metavar="COLUMN", help="A column of numbers that the tree of clusters is coloured by, too."
+)
+@use_option
+@key_option
+@table_options
+@feature_options
+@repeat_options
+@folder_option
+@overwrite_option
+def sweep(**settings: Any) -> None:
+    """Cluster at many resolutions, and say which to take.
+
+    DATA is a .h5ad file (its graph of neighbours if there is one, else its principal components), a table of features,
+    or with --graph a graph. Parts of the objects are clustered at every resolution: what is found again is a plateau,
+    whose clusterings are combined. The folder gets labels.csv (clusters and certainty), sweep.csv (a row per
+    resolution), report.html (the page to look at), ensemble.npz, model.npz and summary.json. With -o FILE.h5ad a copy
+    of a .h5ad file is written instead, with clusters and certainty in .obs.
+    """
+    from ensemblage.cli._sweep import sweep_resolutions
+
+    sweep_resolutions(**settings)
 
 
 @main.command()

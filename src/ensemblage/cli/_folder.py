@@ -26,6 +26,8 @@ from ensemblage.report._summary import SCHEMA
 
 MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY = "model.npz", "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
+SWEEP = "sweep.csv"
+"""What "sweep" writes beside them."""
 GENERATED = frozenset({MODEL, ENSEMBLE})
 """What is there before the clusterings are combined: the model has no consensus then."""
 NEW = ".new-"
@@ -60,7 +62,7 @@ class Folder:
             write(new)
             written = _hash(new)
             kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
-            for stale in {*FILES, name} - {*kept, SUMMARY}:
+            for stale in {*FILES, SWEEP, name} - {*kept, SUMMARY}:
                 (self.path / stale).unlink(missing_ok=True)
             self.hashes[name] = written
             self.put_summary()
@@ -139,7 +141,7 @@ def _only_user(path: Path) -> Iterator[None]:
 
 
 def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
-    present = [name for name in FILES if (path / name).exists()]
+    present = [name for name in (*FILES, SWEEP) if (path / name).exists()]
     summary = read_summary(path)
     record = summary.pop("run", {})
     recorded = record.pop("files", {})
@@ -181,6 +183,8 @@ def finished_summary(path: Path) -> dict[str, Any]:
     summary = read_summary(path)
     if set(summary) <= {"schema", "run", "seconds"}:
         raise ValueError(f"{path} must be the folder of a finished run. It has no whole {SUMMARY}. Do the run first.")
+    if summary["run"].get("command") == "sweep":
+        raise ValueError(f"{path} must be the folder of run or combine. It is one of sweep, whose page is {REPORT}.")
     return summary
 
 

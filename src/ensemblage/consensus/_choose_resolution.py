@@ -26,7 +26,6 @@ from ensemblage.files._frames import backend_of
 from ensemblage.generation._communities import (
     ALGORITHMS,
     OBJECTIVES,
-    Algorithm,
     Objective,
     communities,
     needed_for_leiden,
@@ -60,7 +59,8 @@ def choose_resolution(
     affinity: Literal["nearest_neighbors", "precomputed"] = "nearest_neighbors",
     use: str | None = None,
     n_neighbors: int = 15,
-    algorithm: Algorithm = "leiden",
+    standardize: bool | Literal["auto"] = "auto",
+    algorithm: Literal["leiden", "louvain"] = "leiden",
     objective: Objective = "modularity",
     n_resamples: int = 20,
     fraction: float = 0.8,
@@ -90,8 +90,11 @@ def choose_resolution(
     n_neighbors : int, default 15
         Neighbours of each object that have an edge to it; the object itself does not count (with scanpy it does). The
         weights are those of scanpy's connectivities.
-    algorithm : {"leiden", "louvain", "label-propagation"}, default "leiden"
-        As of `LeidenPartitions`. Label propagation has no resolution, and is refused.
+    standardize : bool or "auto", default "auto"
+        Of features, not of AnnData: bring them to mean 0 and standard deviation 1; "auto": unless their scales are
+        alike, as `Preprocessor` says.
+    algorithm : {"leiden", "louvain"}, default "leiden"
+        As of `LeidenPartitions`.
     objective : {"modularity", "cpm"}, default "modularity"
         As of `LeidenPartitions`; for "cpm" give the resolutions.
     n_resamples : int, default 20
@@ -165,7 +168,7 @@ def choose_resolution(
     make_consensus(consensus, 2)
     if algorithm == "leiden":
         needed_for_leiden()
-    source, notes = graphs_of(X, affinity, use, n_neighbors)
+    source, notes = graphs_of(X, affinity, use, n_neighbors, standardize)
     draw, start, combine = (int(seed) for seed in task_seeds(random_state, 3))
     detect = partial(communities, objective=objective, algorithm=algorithm)
     total = n_resamples + len(ascending)
@@ -231,7 +234,9 @@ class PartsOfGraph(NamedTuple):
         return part
 
 
-def graphs_of(X: Any, affinity: str, use: str | None, n_neighbors: int) -> tuple[Graphs, list[str]]:
+def graphs_of(
+    X: Any, affinity: str, use: str | None, n_neighbors: int, standardize: bool | Literal["auto"] = "auto"
+) -> tuple[Graphs, list[str]]:
     """The graph of what is given, and what it is, for people."""
     subject = "The graph of choose_resolution"
     is_file = isinstance(X, str | PathLike) and Path(X).suffix.lower() == SUFFIX
@@ -256,7 +261,7 @@ def graphs_of(X: Any, affinity: str, use: str | None, n_neighbors: int) -> tuple
     if affinity == "precomputed":
         graph = as_graph(X, subject)
         return _checked(PartsOfGraph(graph.matrix)), [f"a graph of {graph.matrix.nnz // 2:,} edges", *graph.notes]
-    features = Preprocessor(standardize="auto").fit_transform(X)
+    features = Preprocessor(standardize=standardize).fit_transform(X)
     n, m = features.shape
     return _neighbours(features, n_neighbors), [
         f"{n:,} objects × {m:,} features: the graph of {n_neighbors} neighbours"
@@ -422,11 +427,12 @@ class Sweep(NamedTuple):
         given = {"random_state": seed, "n_jobs": n_jobs}
         estimator.set_params(**{name: given[name] for name in given if name in estimator.get_params()})
         stability, again = (float(np.mean([of[r] for r in run])) for of in (self.stability, self.found_again))
-        return Plateau(tuple(run), stability, again, k, resolution, estimator.fit(self.members(run)), None)
+        members = self.members(run)
+        return Plateau(tuple(run), stability, again, k, resolution, estimator.fit(members), members, None)
 
     def modes(self, plateau: Plateau) -> ConsensusModes | None:
         """Whether the clusterings of a plateau tell one story, where that does not take long."""
-        ensemble = self.members(plateau.resolutions)
+        ensemble = plateau.ensemble
         n_pairs = len(ensemble.distinct.codes) * ensemble.shape[1] ** 2
         return ConsensusModes().fit(ensemble) if n_pairs <= MOST_COMPARED else None
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._ensemble import Ensemble
 from ensemblage._figures import figure
 from ensemblage.files._frames import to_frame
 from ensemblage.files._text import aligned, listed
@@ -57,6 +58,8 @@ class Plateau:
     """That one."""
     consensus: Any
     """The fitted consensus of all its clusterings: ``labels_``, ``confidence_``, ``runner_up_``."""
+    ensemble: Any
+    """These clusterings, an `Ensemble`."""
     modes: Any
     """`ConsensusModes` of its clusterings: whether they tell one story; None where that takes too long."""
 
@@ -115,6 +118,11 @@ class ResolutionChoice:
     def consensus(self) -> Any:
         """Its consensus, for `to_anndata` and all that takes a fitted model; None where there are no clusters."""
         return None if self.plateau is None else self.plateau.consensus
+
+    @property
+    def ensemble(self) -> Any:
+        """What was combined; without a plateau the clusterings of all objects."""
+        return Ensemble(np.column_stack(list(self.labels.values()))) if self.plateau is None else self.plateau.ensemble
 
     @property
     def resolution(self) -> float | None:

@@ -135,7 +135,7 @@ def clustree(
     first = whole_numbers(labels[ks[0]], "labels of clustree", ("n",))
     columns = {k: whole_numbers(labels[k], "labels of clustree", (len(first),)) for k in ks}
     values = _values_of_clusters(color, columns)
-    shown = Normalize(*_limits(values)) if values else None
+    shown = Normalize(*_limits(values, is_share=isinstance(color, Mapping))) if values else None
     places: dict[Any, np.ndarray] = {}
     for row, k in enumerate(ks):
         sizes = np.bincount(columns[k][columns[k] >= 0], minlength=1)
@@ -188,8 +188,8 @@ def _values_of_clusters(color: Any, columns: Mapping[Any, np.ndarray]) -> dict[A
     return means
 
 
-def _limits(values: Mapping[Any, np.ndarray]) -> tuple[float, float]:
-    """Of the colours: 0 to 1 where all values lie there, else the least to the largest."""
+def _limits(values: Mapping[Any, np.ndarray], is_share: bool) -> tuple[float, float]:
+    """Of the colours: the least to the largest; 0 to 1 where shares are given."""
     known = np.concatenate(list(values.values()))
     low, high = np.nanmin(known), np.nanmax(known)
-    return (0.0, 1.0) if low >= 0 and high <= 1 else (float(low), float(high))
+    return (0.0, 1.0) if is_share and low >= 0 and high <= 1 else (float(low), float(high))

@@ -1104,3 +1104,31 @@ def local_moves(A, sizes, gamma, order):
                 for j in near:
                     active[j] = active[j] or labels[j] != best
     return labels
+
+
+def pair_association(labels, weights, i, j):
+    """Weight of the partitions that join two objects, by that of those that label both; NaN where none does."""
+    joined = both = 0
+    for label_i, label_j, weight in zip(labels[i], labels[j], weights, strict=True):
+        if label_i >= 0 and label_j >= 0:
+            both += weight
+            joined += weight * (label_i == label_j)
+    return joined / both if both else float("nan")
+
+
+def k_core(A, k):
+    """Nodes of the largest subgraph in which each has k neighbours."""
+    inside = set(range(len(A)))
+    while weak := {i for i in inside if sum(A[i, j] > 0 for j in inside) < k}:
+        inside -= weak
+    return inside
+
+
+def ecg_weight(A, association, min_weight):
+    """(n, n) ECG's weights; ``association(i, j)`` of two nodes."""
+    core, w = k_core(A, 2), np.zeros(A.shape)
+    for i, j in zip(*np.nonzero(A), strict=True):
+        c = association(i, j)
+        in_core = i in core and j in core and not np.isnan(c)
+        w[i, j] = min_weight + (1 - min_weight) * c if in_core else min_weight
+    return w

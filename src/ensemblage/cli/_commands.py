@@ -421,6 +421,59 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 
 
 @main.command()
+@click.argument("edges", type=INPUT)
+@click.option(
+    "--labels",
+    type=INPUT,
+    metavar="FILE",
+    help="Partitions of the nodes that you have: what combine takes, with a column of the nodes' names. [default: they "
+    "are made]",
+)
+@id_option
+@click.option(
+    "--method",
+    type=click.Choice(["ecg", "fast-ensemble", "lf"]),
+    default="ecg",
+    show_default=True,
+    help="How to combine: ecg (Poulin & Théberge 2019) weights each edge by how many partitions join its ends, "
+    "fast-ensemble (Tabatabaee et al. 2025) drops those that fewer than 80 % join, lf (Lancichinetti & Fortunato 2012) "
+    "repeats that until all partitions agree.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["louvain", "leiden", "label-propagation"]),
+    default="louvain",
+    show_default=True,
+    help="Who finds communities; leiden wants pip install ensemblage[graphs].",
+)
+@click.option(
+    "--partitions",
+    type=click.IntRange(2, MOST_PARTITIONS),
+    default=50,
+    show_default=True,
+    help="Number of partitions to make; of ecg they are small ones, the first level of Louvain.",
+)
+@click.option(
+    "--resolution",
+    type=click.FloatRange(0, min_open=True),
+    help="The higher, the smaller the communities. [default: 1]",
+)
+@repeat_options
+@click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .csv file for the communities.")
+@overwrite_option
+def communities(**settings: Any) -> None:
+    """Find the communities of a graph, and how sure they are.
+
+    EDGES is a table with the columns node, node and perhaps weight, or GraphML. Weights, the larger the closer, count
+    in making the partitions. Edges are taken as undirected; loops are left out; an edge that stands there again counts
+    once, or its weights are added. FILE has the columns of labels.csv.
+    """
+    from ensemblage.cli._communities import find_communities
+
+    find_communities(**settings)
+
+
+@main.command()
 @click.argument("data", type=INPUT)
 @click.option(
     "--graph",

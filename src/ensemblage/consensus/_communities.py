@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage._constraints import FRACTION, Bytes, Constraints, Number, Seed, Whole, Words
+from ensemblage._constraints import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._log import get_logger
 from ensemblage._memory import MAX_BYTES, check_fits
@@ -158,9 +158,9 @@ class CommunityConsensus(BaseConsensus):
     method : {"ecg", "fast-ensemble", "lf"}, default "ecg"
         "ecg" [1]_ weights each edge by ``min_weight`` + (1 - ``min_weight``) times the share of the partitions that
         join it, and an edge outside the 2-core by ``min_weight``. "fast-ensemble" [2]_ drops the edges that a share
-        below ``threshold`` joins, and weights the others by it. "lf" [3]_ does so too, keeps the strongest edge of a
-        node that would lose all, makes as many partitions as were given, of the weighted graph, and begins again with
-        these until they agree on every edge.
+        below ``min_association`` joins, and weights the others by it. "lf" [3]_ does so too, keeps the strongest edge
+        of a node that would lose all, makes as many partitions as were given, of the weighted graph, and begins again
+        with these until they agree on every edge.
     nodes : sequence, optional
         Names of the objects, in the order of the rows of the labels. They are compared with those of the edges as text.
     algorithm : {"louvain", "leiden", "label-propagation"}, default "louvain"
@@ -170,16 +170,17 @@ class CommunityConsensus(BaseConsensus):
         What it maximises. Default: modularity; of "fast-ensemble" "cpm", the constant Potts model.
     resolution : float, optional
         The higher, the smaller the communities. Default: 1; of "cpm" 0.01.
-    threshold : float, optional
-        Of "fast-ensemble" and "lf": edges with a smaller share are dropped, equal ones stay. Default: 0.8 and 0.2.
+    min_association : float, optional
+        Of "fast-ensemble" and "lf", their threshold: edges that a smaller share joins are dropped, equal ones stay.
+        Default: 0.8 and 0.2.
     min_weight : float, default 0.05
         Of "ecg": the weight w* of an edge that no partition joins.
     pairs : {"edges", "all"}, default "edges"
         Of "lf": which pairs count. "all", those of the paper, are all that some partition joins, edge or not: their
         number grows with the squares of the communities' sizes.
     n_init : int, default 10
-        Runs of the last step, the one with the largest objective wins.
-    max_iter : int, default 50
+        Number of starts, the one with the least loss wins: runs of the last step, the loss is the negative objective.
+    max_rounds : int, default 50
         Of "lf": most rounds.
     {max_bytes}
     {partition_weights}
@@ -198,7 +199,7 @@ class CommunityConsensus(BaseConsensus):
     csi_ : float
         Of "ecg", the community strength index: 1 - 2 times the mean of min(w, 1 - w) over the edges. 1: the partitions
         agree on every edge; 0: each edge is tossed up.
-    n_iter_ : int
+    n_rounds_ : int
         Of "lf": rounds.
     converged_ : bool
         Of "lf": whether the partitions agreed at the end.
@@ -252,20 +253,23 @@ class CommunityConsensus(BaseConsensus):
     """
 
     _parameter_constraints: ClassVar[Constraints] = {
+        "edges": [Edges()],
         "method": [Words(METHODS_ON_GRAPHS)],
+        "nodes": [Values("the names of the objects", "Give one for each row of the labels."), None],
         "algorithm": [Words(ALGORITHMS)],
         "objective": [Words(OBJECTIVES), None],
         "resolution": [Number(above=0), None],
-        "threshold": [FRACTION, None],
+        "min_association": [FRACTION, None],
         "min_weight": [Number(above=0, below=1)],
         "pairs": [Words(["edges", "all"])],
         "n_init": [Whole(1, 1000)],
-        "max_iter": [Whole(1, 1_000_000)],
+        "max_rounds": [Whole(1, 1_000_000)],
         "max_bytes": [Bytes()],
         "random_state": [Seed()],
     }
 
-    n_clusters: ClassVar[None] = None  # type: ignore[misc]
+    n_clusters: int | None = field(default=None, init=False)
+    """The detector finds it."""
 
     edges: Any
     method: Literal["ecg", "fast-ensemble", "lf"] = "ecg"
@@ -274,11 +278,11 @@ class CommunityConsensus(BaseConsensus):
     algorithm: Literal["louvain", "leiden", "label-propagation"] = "louvain"
     objective: Literal["modularity", "cpm"] | None = None
     resolution: float | None = None
-    threshold: float | None = None
+    min_association: float | None = None
     min_weight: float = 0.05
     pairs: Literal["edges", "all"] = "edges"
     n_init: int = 10
-    max_iter: int = 50
+    max_rounds: int = 50
     max_bytes: int | str = MAX_BYTES
     weights: Any = None
     n_jobs: int | None = None
@@ -300,9 +304,7 @@ class CommunityConsensus(BaseConsensus):
         self
             Fitted.
         """
-        index: Any = getattr(X, "index", None)
-        counts_rows = index is None or callable(index) or list(index) == list(range(len(X)))
-        self._names = list(self.nodes) if self.nodes is not None else None if counts_rows else list(index)
+        self._index = getattr(X, "index", None)
         return super().fit(X, y, sample_weight)
 
     def _check_parameters(self) -> None:
@@ -335,7 +337,11 @@ class CommunityConsensus(BaseConsensus):
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""
-        nodes: Sequence[Any] = range(n_objects) if self._names is None else self._names
+        given = self._index if self.nodes is None else self.nodes
+        # A list has a method of that name, and most frames of pandas an index that only counts the rows.
+        nodes: Sequence[Any] = [] if given is None or callable(given) else list(given)
+        if self.nodes is None and (not nodes or nodes == list(range(n_objects))):
+            nodes = range(n_objects)
         if len(nodes) != n_objects:
             raise ValueError(
                 f"nodes of CommunityConsensus must be the names of the {n_objects:,} objects. Got {len(nodes):,}. Give "
@@ -351,7 +357,7 @@ class CommunityConsensus(BaseConsensus):
         return Detector(self.algorithm, objective, resolution, self.n_jobs)
 
     def _threshold(self) -> float:
-        return LEAST[self.method] if self.threshold is None else float(self.threshold)
+        return LEAST[self.method] if self.min_association is None else float(self.min_association)
 
     def _ecg(
         self,
@@ -388,12 +394,12 @@ class CommunityConsensus(BaseConsensus):
     ) -> NDArray[np.int32]:
         """Lancichinetti & Fortunato 2012: until the partitions agree on every pair of D."""
         random, n_runs = np.random.RandomState(seeds[0]), partitions.codes.shape[1]
-        self.n_iter_, D = 0, self._lf_graph(graph, partitions)
-        while self.n_iter_ < self.max_iter and not (D.data == 1).all():
-            seeds_of_round: list[int] = random.randint(np.iinfo(np.int32).max, size=n_runs, dtype=np.int64).tolist()
-            D = self._lf_graph(graph, Labelled.of_runs(detector.runs(D, seeds_of_round)))
-            self.n_iter_ += 1
-            logger.info("round %d: %d of %d pairs agreed on", self.n_iter_, (D.data == 1).sum() // 2, D.nnz // 2)
+        self.n_rounds_, D = 0, self._lf_graph(graph, partitions)
+        while self.n_rounds_ < self.max_rounds and not (D.data == 1).all():
+            runs = detector.runs(D, task_seeds(random, n_runs).tolist())
+            D = self._lf_graph(graph, Labelled.of_runs(runs))
+            self.n_rounds_ += 1
+            logger.info("round %d: %d of %d pairs agreed on", self.n_rounds_, (D.data == 1).sum() // 2, D.nnz // 2)
         self.converged_ = bool((D.data == 1).all())
         return detector.best_of(D, seeds[1:])
 

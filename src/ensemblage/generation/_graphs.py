@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,17 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
+from ensemblage._constraints import Edges
 from ensemblage._log import get_logger
-from ensemblage._validation import check_path, shown
+from ensemblage._validation import check_path, check_value, shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables import Column, base_name, read_bytes, read_table
 
 logger = get_logger(__name__)
-
-KINDS = (
-    "a square sparse matrix, columns of node, node and perhaps weight (an array, a data frame or the path of a table), "
-    "or a graph of networkx or igraph or the path of one in GraphML"
-)
 
 
 class Graph(NamedTuple):
@@ -65,7 +62,7 @@ class EdgeList(NamedTuple):
 
 
 def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Graph:
-    """The graph that is given as one of `KINDS`.
+    """The graph that is given in one of the ways of `Edges`.
 
     ``subject`` is what messages call it. ``nodes`` are the names of all nodes, in their order, or a range where they
     have none; without it they are the graph's own, and those of an edge list are sorted. A matrix has its nodes in
@@ -73,6 +70,7 @@ def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Gr
     that stands more than once is one edge: directed graphs, and matrices that are not symmetric, give it the larger
     weight of the two directions, edge lists the sum of its weights, or 1 where they have none.
     """
+    check_value(edges, subject, [Edges()])
     given = _edge_list(edges, subject)
     first, second, names = _numbered(given, subject, nodes)
     n, notes = len(names), list(given.notes)
@@ -105,8 +103,9 @@ def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Gr
         if given.weights is None:
             upper.data[:] = 1.0
         if n_repeated:
-            how = "they count once" if given.weights is None else "their weights are added"
-            notes.append(f"{n_repeated:,} edges stand there again, in either direction: {how}")
+            how = "a pair counts once" if given.weights is None else "weights are added"
+            again = "edge stands" if n_repeated == 1 else "edges stand"
+            notes.append(f"{n_repeated:,} {again} there again, in either direction: {how}")
         matrix = csr_array(upper + upper.T)
     matrix.sort_indices()
     for note in notes:
@@ -136,10 +135,9 @@ def _edge_list(edges: Any, subject: str) -> EdgeList:
     if hasattr(edges, "get_edgelist") and hasattr(edges, "vs"):
         return _of_igraph(edges, subject)
     frame = as_frame(edges)
-    array = None if frame is not None else np.asarray(edges)
-    columns = [frame[name].to_numpy() for name in frame.columns] if array is None else list(array.T)
-    if (array is not None and array.ndim != 2) or len(columns) not in (2, 3):
-        raise ValueError(f"{subject} must be {KINDS}. Got {shown(edges)}. Give one of these.")
+    columns = list(np.asarray(edges).T) if frame is None else [frame[name].to_numpy() for name in frame.columns[:3]]
+    if len(columns) < 2:
+        raise ValueError(f"{subject} must have the columns node, node and perhaps weight. Got one. Give both nodes.")
     return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)
 
 
@@ -147,7 +145,7 @@ def _of_file(path: Path, subject: str) -> EdgeList:
     if path.suffix.lower() == ".graphml":
         networkx = needed_for_graphml(subject)
         try:
-            return _of_networkx(networkx.read_graphml(path), subject)
+            return _of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
         except (networkx.NetworkXError, SyntaxError) as error:  # the latter from the parser of XML
             raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
     table = read_table(read_bytes(path), name=base_name(path))
@@ -189,8 +187,11 @@ def _of_matrix(matrix: Any, subject: str) -> EdgeList:
             f"{subject} must be a square matrix, with a row and a column per node. Got shape {matrix.shape}. Give the "
             "adjacency matrix, or the columns of an edge list."
         )
-    entries = coo_array(matrix)
-    entries.sum_duplicates()
+    rows = csr_array(matrix)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # what was given stays as it is
+        rows.sum_duplicates()
+    entries = coo_array(rows)
     first, second = entries.coords
     return EdgeList(first, second, entries.data.astype(np.float64), range(matrix.shape[0]), directed=True)
 

@@ -186,13 +186,16 @@ class LeidenPartitions(LabelTransformer):
         return graph.matrix
 
     def _neighbour_graph(self, X: Any) -> csr_array:
-        self._fit_X = X = self._validated(X, reset=True, accept_sparse="csr", dtype=[np.float64, np.float32])
+        self._fit_X = X = self._validated(X, reset=True)
         if self.n_neighbors >= X.shape[0]:
             raise ValueError(
                 f"n_neighbors of LeidenPartitions must be < the {X.shape[0]} rows of X (n_samples={X.shape[0]}). "
                 f"Got {self.n_neighbors}. Ask for fewer neighbours."
             )
         return neighbour_graph(nearest_neighbours(X, self.n_neighbors), self.edge_weights)
+
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validated(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
 
     def _matrix(self, made: Labels) -> Labels:
         return made.copy(order="F")

@@ -15,15 +15,15 @@ def count_joined(
     indices : IN (nnz,) columns of all rows
     codes : IN (n, p) whole numbers
     missing : IN (p,) of the same type, what stands for no label
-    weights : IN (p,)
-    joined, both : OUT (nnz,) of the type of the weights; entries of these rows alone are written
+    weights : IN (p,) float64; sums of ones are whole, and those of others go in the order of the partitions
+    joined, both : OUT (nnz,) float64; entries of these rows alone are written
     """
     p = codes.shape[1]
     for i in range(indptr.shape[0] - 1):
         row = codes[start + i]
         for s in range(indptr[i], indptr[i + 1]):
             other = codes[indices[s]]
-            n_joined, n_both = joined[s] * 0, both[s] * 0
+            n_joined, n_both = 0.0, 0.0
             for j in range(p):
                 labelled = (row[j] != missing[j]) & (other[j] != missing[j])
                 n_joined += weights[j] * (labelled & (row[j] == other[j]))

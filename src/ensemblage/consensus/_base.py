@@ -212,6 +212,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Notes
         -----
+        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, without ``sample_weight``.
+
         {how_links}
 
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
@@ -242,7 +244,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         self._coding: Coding | SoftCoding
         if isinstance(ensemble, SoftEnsemble):
-            self._coding, ensemble = ensemble.coding()
+            self._coding, ensemble = ensemble._coding()
         else:
             self._coding = Coding(ensemble.categories, ensemble.missing)
         rows = self._make_rows(ensemble, weights)

@@ -36,8 +36,10 @@ class IncrementalConsensus(BaseConsensus):
             Partitions that have arrived. -1, NaN and None mean missing.
         y : None
             Ignored.
-        sample_weight, must_link, cannot_link
-            As in ``fit``, of this call alone: give them anew each time.
+        sample_weight : array-like of shape (n_objects,), optional
+            How often each object counts, in this call alone: see ``fit``.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+            Pairs of objects, in this call alone: see ``fit``.
 
         Returns
         -------

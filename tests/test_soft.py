@@ -308,3 +308,22 @@ def test_what_soft_members_exclude():
         coassociation(soft, max_bytes=1000)
     with pytest.raises(ValueError, match=r"An ensemble must have labels here. Got SoftEnsemble\(60 .* Give soft.to_l"):
         ensemblage.Discotec().fit(soft)
+
+
+@pytest.mark.parametrize("name", ["acv", "soft-euclidean", "hbgf"])
+def test_the_page_of_soft_partitions_shows_their_likeliest_clusters(name):
+    soft = SoftEnsemble(soft_blocks(), names=list("abcde"))
+    model = method(name, 3).fit(soft)
+    page = model.report(soft)
+    assert page.summary["settings"]["memberships"].startswith("of soft partitions; what is drawn")
+    assert [member["name"] for member in page.summary["members"]] == list("abcde")
+    assert "likeliest cluster of each object" in page.html
+    assert len(model.to_frame(soft)) == 60
+
+
+def test_labels_are_asked_for_in_one_sentence():
+    soft = SoftEnsemble(soft_blocks())
+    labels = np.asarray(soft.to_labels())
+    for act in (lambda: ensemblage.Ensemble(soft), lambda: method("km", 3).fit(labels).predict(soft)):
+        with pytest.raises(ValueError, match=r"must have labels here. Got SoftEnsemble\(60 .* Give soft.to_labels"):
+            act()

@@ -363,8 +363,13 @@ first: in every partition that which most of them have, the first on ties.
 Cannot-link: k-means and voting place the groups that are kept apart one after the other, first those with the fewest
 clusters left, of these the surest, each at the nearest centre or in the best column that is left; where none is, the
 last choices are taken back. `EvidenceAccumulation` forbids a merge that would join two of them; such merges end the
-hierarchy, at height 1. The others refuse it. An object without weight binds nobody, but gets the cluster of its
-group.""",
+hierarchy, at height 1. The others refuse it. An object without weight counts nowhere, but gets the cluster of
+its group; so does one that no partition labels, with the confidence NaN.
+
+Pairs cost 40 bytes per object, a table of the named objects by clusters per iteration of k-means, and in
+`EvidenceAccumulation` two matrices of all pairs of distinct label rows, within ``max_bytes``. They follow Wagstaff et
+al., "Constrained k-means clustering with background knowledge", ICML 2001 (which takes no choice back), and Davidson &
+Ravi, "Agglomerative hierarchical clustering with constraints", PKDD 2005.""",
     "violations": """\
 violations_ : ndarray of shape (n_partitions,)
     Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.""",

@@ -440,13 +440,7 @@ class Ensemble:
 
 def as_ensemble(labels: ArrayLike | Any) -> Ensemble:
     """The ensemble itself, or one made of a label matrix."""
-    if isinstance(labels, Ensemble):
-        return labels
-    if getattr(labels, "is_soft", False):
-        raise ValueError(
-            f"An ensemble must have labels here. Got {labels!r}. Give soft.to_labels(), the likeliest cluster of each."
-        )
-    return Ensemble(labels)
+    return labels if isinstance(labels, Ensemble) else Ensemble(labels)
 
 
 fill_docstrings([Ensemble])

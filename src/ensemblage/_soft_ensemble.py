@@ -182,7 +182,7 @@ class SoftEnsemble:
         columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
         return Ensemble.from_partitions(columns, names=self.names)
 
-    def coding(self) -> tuple[SoftCoding, SoftEnsemble]:
+    def _coding(self) -> tuple[SoftCoding, SoftEnsemble]:
         """How new memberships are read as those of this ensemble, and the ensemble without clusters of no mass."""
         used = np.asarray(self.rows.H.any(axis=0))
         used[self.offsets[1:] - 1] = True

@@ -212,6 +212,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Notes
         -----
+        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, without ``sample_weight``.
+
         {how_links}
 
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
@@ -219,6 +221,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         of X once.
         """
         self._check_parameters()
+        self.__dict__.pop("_seen", None)  # of partial_fit, which keeps it
         ensemble: Any = self._ensemble_of(X)
         validate_data(self, X, skip_check_array=True)
         links = Links.of(len(ensemble), must_link, cannot_link)
@@ -241,7 +244,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
         self._coding: Coding | SoftCoding
         if isinstance(ensemble, SoftEnsemble):
-            self._coding, ensemble = ensemble.coding()
+            self._coding, ensemble = ensemble._coding()
         else:
             self._coding = Coding(ensemble.categories, ensemble.missing)
         rows = self._make_rows(ensemble, weights)

@@ -14,6 +14,7 @@ from ensemblage._random import task_seeds
 from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
+from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
 from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._local_weights import LocallyWeighted
@@ -100,7 +101,9 @@ class UtilityParameters:
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUtility], LocallyWeighted):
+class KMeansConsensus(
+    StartParameters, UtilityParameters, BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalConsensus
+):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three

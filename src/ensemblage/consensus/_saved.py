@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import check_path
 from ensemblage._version import __version__
 from ensemblage.consensus._method import METHODS
@@ -208,6 +209,8 @@ class Writer:
         if isinstance(value, Ensemble):
             of = {"codes": np.asarray(value.rows[:]), "categories": list(value.categories), "names": value.names}
             return self._object("Ensemble", {**of, "missing": value.missing}, path)
+        if isinstance(value, SoftEnsemble):
+            return self._object("SoftEnsemble", {"rows": value.rows, "names": value.names}, path)
         if isinstance(value, MembershipRows):
             return self._object("memberships", {"H": value.H, "offsets": value.offsets}, path)
         if isinstance(value, LabelRows):
@@ -289,6 +292,8 @@ class Reader:
             return MemoryRows(np.ascontiguousarray(state["codes"]))
         if name == "memberships":
             return MembershipRows(state["H"], state["offsets"])
+        if name == "SoftEnsemble":
+            return SoftEnsemble._of(state["rows"], state["names"])
         if name == "Ensemble":
             categories = tuple(state["categories"])
             check_coded(state["codes"], categories, state["names"])

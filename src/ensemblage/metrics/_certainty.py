@@ -105,6 +105,8 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     With one cluster it says nothing: 1. Where all members cut alike (one algorithm, one number of clusters) it is sure
     of their common error. On random labels its mean is about ½.
 
+    Of a `SoftEnsemble` α is the mass of the memberships that the other members share with the object, Σ u v.
+
     O(n p k) time; memory two tables of Σ k_i × k numbers, and 1 MB for each thread.
 
     References

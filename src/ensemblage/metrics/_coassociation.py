@@ -71,7 +71,8 @@ def coassociation(
 
     Notes
     -----
-    O(n² p) time, 8 n² bytes.
+    O(n² p) time, 8 n² bytes. Of a `SoftEnsemble` two objects are joined as far as their memberships agree, Σ u v: O(n²
+    d) for d clusters of all partitions, 24 n² bytes and twice the memberships.
 
     Examples
     --------

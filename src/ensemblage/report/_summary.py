@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._random import random_source, task_seeds
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
@@ -54,6 +55,10 @@ _NO_ALGORITHM = ("partition", "clustering", "column", "member", "label", "labels
 _MOST_COMPARED = 1_000
 """Of more clusters the closest one to each is not looked for: that takes as many comparisons as pairs of clusters."""
 _PACKAGES = ("ensemblage", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+
+
+SOFT = "of soft partitions; what is drawn and told of them is the likeliest cluster of each object"
+"""What the page says where memberships were fitted."""
 
 
 def summarize(
@@ -160,7 +165,7 @@ def summarize(
     >>> [cluster["size"] for cluster in report.summarize(ensemble, consensus)["clusters"]]
     [2, 2]
     """
-    ensemble = as_ensemble(ensemble)
+    fitted, ensemble = ensemble, ensemble.to_labels() if isinstance(ensemble, SoftEnsemble) else as_ensemble(ensemble)
     n = len(ensemble)
     labels = _fitted(consensus, n)
     method = _method_of(consensus)
@@ -180,7 +185,7 @@ def summarize(
     refits = check_whole(n_refits, "n_refits of report", 0)
     shown, points = rows_shown(ensemble, labels, seed), None
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
-    records, entropy = _records(ensemble, method, shown, drawn_points)
+    records, entropy = _records(fitted if isinstance(fitted, SoftEnsemble) else ensemble, method, shown, drawn_points)
     objects, rows = objects_shown(names, placed, points_chosen(labels, seed))
     if coordinates is not None:
         points = {
@@ -214,7 +219,8 @@ def summarize(
         "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "references": references_of([consensus, *_several(ranking)], _entries(settings, "settings")),
-        "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
+        "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}
+        | ({"memberships": SOFT} if isinstance(fitted, SoftEnsemble) else {}),
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),
         "figures": {
@@ -227,7 +233,7 @@ def summarize(
 
 
 def _records(
-    ensemble: Ensemble, method: Any, shown: Shown, points: NDArray[Any]
+    ensemble: Ensemble | SoftEnsemble, method: Any, shown: Shown, points: NDArray[Any]
 ) -> tuple[list[Evidence], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.

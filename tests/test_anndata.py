@@ -336,6 +336,29 @@ def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     assert "ARI" in result.stdout
 
 
+def test_clusters_of_components_are_described_by_genes(tmp_path, monkeypatch):
+    adata = cells()
+    kind = adata.obs["cell_type"].cat.codes.to_numpy()
+    adata.X = sparse.csr_array(np.eye(7)[kind] * 3 + np.random.default_rng(0).random((N, 7)) / 10)
+    adata.var_names = ["MS4A1", "NKG7", "CD3D", "a", "b", "c", "d"]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    common = ["-k", 3, "--quality", "fast", "--partitions", 5, "--stability", 0, "--truth-column", "cell_type"]
+
+    def described(name, *more):
+        result = done("run", tmp_path / "cells.h5ad", *common, *more, "-o", tmp_path / name)
+        profile = json.loads((tmp_path / name / "summary.json").read_text())["profile"]
+        assert profile["not_clustered"] == []
+        return result.stdout, {row["variable"] for cluster in profile["clusters"] for row in cluster["rows"]}
+
+    told, variables = described("out")
+    assert {"MS4A1", "NKG7", "CD3D"} <= variables <= set(adata.var_names)
+    assert all(f"Higher {gene}" in told for gene in ("MS4A1", "NKG7", "CD3D"))
+    assert described("genes", "--use", "X")[1] <= set(adata.var_names)
+    assert described("other", "--use", "other")[1] <= set(adata.var_names)
+    monkeypatch.setattr("ensemblage.cli._source.MOST_DESCRIBED", 7 * N - 1)
+    assert described("large")[1] <= {"X_pca_1", "X_pca_2", "X_pca_3"}
+
+
 def test_run_into_a_file_with_a_key_of_its_own(stored, tmp_path):
     done("run", stored, "-k", 3, "--key", "mine", "-o", tmp_path / "out.h5ad")
     made = anndata.read_h5ad(tmp_path / "out.h5ad")

@@ -434,7 +434,7 @@ def _finish(
     found = None
     if isinstance(objects, Features):
         with timed(seconds, "profile"):
-            found = profile_of_features(objects, consensus)
+            found = profile_of_features(objects, consensus, source)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != [] and name not in KINDS}

@@ -721,6 +721,8 @@ def the_same_seed_gives_the_same_labels(name: str, setting: Setting) -> str | No
         return "most of its clusterers have no seed"
     if name == "GeniePartitions":
         return "nothing in it is random"
+    if name == "LeidenPartitions":
+        return "communities that are clear are found from every seed; test_communities has a graph where they are not"
     assert (generated(name, random_state=1)[1] != labels).any()
     return None
 

@@ -1133,3 +1133,69 @@ def best_soft_median(blocks, hard):
         M = np.eye(k)[mean.argmax(axis=1)] if hard else mean
         least = min(least, np.mean([np.square(M - block).sum() for block in matched]))
     return least
+
+
+def partition_quality(A, labels, resolution, objective):
+    """Modularity or the constant Potts model, over all pairs of nodes, per edge weight; A is symmetric, no diagonal."""
+    n, degrees, total = len(A), A.sum(axis=1), A.sum()
+    value = 0.0
+    for i in range(n):
+        for j in range(n):
+            if labels[i] == labels[j]:
+                expected = degrees[i] * degrees[j] / total if objective == "modularity" else float(i != j)
+                value += A[i, j] - resolution * expected
+    return value / total
+
+
+def local_moves(A, sizes, gamma, order):
+    """Community of each node of local moving from all alone: each in turn to the best, until no move gains."""
+    n = len(A)
+    labels, active, moved = list(range(n)), [True] * n, True
+    while moved:
+        moved = False
+        for i in order:
+            if not active[i]:
+                continue
+            active[i] = False
+            near = [j for j in range(n) if j != i and A[i, j] > 0]
+
+            def gain(c, i=i, near=near):
+                inside = sum(A[i, j] for j in near if labels[j] == c)
+                return inside - gamma * sizes[i] * sum(sizes[j] for j in range(n) if j != i and labels[j] == c)
+
+            stay = gain(labels[i])
+            others = sorted({labels[j] for j in near} - {labels[i]}, key=lambda c, i=i: (c + order[i]) % n)
+            best = max(others, key=gain, default=labels[i])
+            if gain(best) > stay + 1e-12 * sum(A[i, j] for j in near):
+                labels[i], moved = best, True
+                for j in near:
+                    active[j] = active[j] or labels[j] != best
+    return labels
+
+
+def pair_association(labels, weights, i, j):
+    """Weight of the partitions that join two objects, by that of those that label both; NaN where none does."""
+    joined = both = 0
+    for label_i, label_j, weight in zip(labels[i], labels[j], weights, strict=True):
+        if label_i >= 0 and label_j >= 0:
+            both += weight
+            joined += weight * (label_i == label_j)
+    return joined / both if both else float("nan")
+
+
+def k_core(A, k):
+    """Nodes of the largest subgraph in which each has k neighbours."""
+    inside = set(range(len(A)))
+    while weak := {i for i in inside if sum(A[i, j] > 0 for j in inside) < k}:
+        inside -= weak
+    return inside
+
+
+def ecg_weight(A, association, min_weight):
+    """(n, n) ECG's weights; ``association(i, j)`` of two nodes."""
+    core, w = k_core(A, 2), np.zeros(A.shape)
+    for i, j in zip(*np.nonzero(A), strict=True):
+        c = association(i, j)
+        in_core = i in core and j in core and not np.isnan(c)
+        w[i, j] = min_weight + (1 - min_weight) * c if in_core else min_weight
+    return w

@@ -83,7 +83,7 @@ def no_generation(monkeypatch):
 def interrupt(monkeypatch):
     """Ctrl-C once the ensemble is made; the process exits as it does, not as in real life."""
 
-    def finish(*args, **settings):
+    def finish(*args, **more):
         raise KeyboardInterrupt
 
     def leave(message, code):

@@ -54,7 +54,8 @@ def test_every_ranker_of_the_registry_is_among_them():
 def test_defaults_are_legal(cls):
     constraints = parameter_constraints(cls)
     for name, parameter in inspect.signature(cls).parameters.items():
-        if name != "n_clusters" or parameter.default is not None:
+        required = parameter.default is parameter.empty
+        if not required and (name != "n_clusters" or parameter.default is not None):
             check_value(parameter.default, name, constraints[name])
 
 
@@ -131,7 +132,8 @@ def test_what_may_not_be_is_one_sentence_that_names_it(cls, name):
     constraints = parameter_constraints(cls)[name]
     features = cls.__name__.endswith("Partitions") or cls.__name__ in ("GreedyKMeansConsensus", "ConsensusClustering")
     data = FEATURES if features else LABELS
-    given = {"n_clusters": 2} if "n_clusters" in inspect.signature(cls).parameters else {}
+    given = {"n_clusters": 2, "edges": [[0, 1], [1, 2]]}
+    given = {name: value for name, value in given.items() if name in inspect.signature(cls).parameters}
     wrong = [value for value in [*WRONG, *edges(constraints)] if value is not None]
     wrong = [value for value in wrong if not any(c is not None and c.fits(value) for c in constraints)]
     assert len(wrong) > 5

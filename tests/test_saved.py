@@ -111,6 +111,7 @@ GENERATORS = [
     generation.MixedPartitions(3),
     generation.GreedyPartitions(3, n_candidates=5),
     generation.GeniePartitions(4),
+    generation.LeidenPartitions(4, algorithm="louvain"),
     generation.USpecPartitions(2, n_representatives=100),
 ]
 

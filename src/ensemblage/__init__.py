@@ -18,6 +18,7 @@ _HOME = {
     "DiversePartitions": "ensemblage.generation",
     "GeniePartitions": "ensemblage.generation",
     "GreedyPartitions": "ensemblage.generation",
+    "LeidenPartitions": "ensemblage.generation",
     "MixedPartitions": "ensemblage.generation",
     "ResampledPartitions": "ensemblage.generation",
     "SubspacePartitions": "ensemblage.generation",
@@ -44,10 +45,12 @@ _HOME = {
     "PTA": "ensemblage.consensus",
     "PTGP": "ensemblage.consensus",
     "ComembershipMedian": "ensemblage.consensus",
+    "CommunityConsensus": "ensemblage.consensus",
     "ConsensusClustering": "ensemblage.consensus",
     "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
+    "choose_resolution": "ensemblage.consensus",
     "cite": "ensemblage._cite",
     "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
@@ -59,6 +62,7 @@ _HOME = {
     "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
+    "to_anndata": "ensemblage.anndata",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
 

@@ -11,6 +11,7 @@ from ensemblage._cite import cite as cite
 from ensemblage._ensemble import Ensemble as Ensemble
 from ensemblage._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage._version import __version__ as __version__
+from ensemblage.anndata import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
@@ -22,6 +23,7 @@ from ensemblage.consensus import PTGP as PTGP
 from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ComembershipMedian as ComembershipMedian
+from ensemblage.consensus import CommunityConsensus as CommunityConsensus
 from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import ConsensusModes as ConsensusModes
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
@@ -35,12 +37,14 @@ from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import choose_k as choose_k
+from ensemblage.consensus import choose_resolution as choose_resolution
 from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
 from ensemblage.generation import GeniePartitions as GeniePartitions
 from ensemblage.generation import GreedyPartitions as GreedyPartitions
+from ensemblage.generation import LeidenPartitions as LeidenPartitions
 from ensemblage.generation import MixedPartitions as MixedPartitions
 from ensemblage.generation import ProjectionPartitions as ProjectionPartitions
 from ensemblage.generation import RandomKPartitions as RandomKPartitions

@@ -118,12 +118,14 @@ OF_RANKERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The others are internal indices."""
 OF_CLASSES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "CommunityConsensus": ("poulin2019", "tabatabaee2025", "lancichinetti2012"),
         "ConsensusModes": ("peixoto2021",),
         "DiversePartitions": ("damle2019", "gagolewski2016"),
         "Genie": ("gagolewski2016",),
         "GeniePartitions": ("gagolewski2016",),
         "GreedyPartitions": ("li2018",),
         "GreedyKMeansConsensus": ("li2018",),
+        "LeidenPartitions": ("traag2019", "blondel2008", "raghavan2007"),
         "MixedPartitions": ("sinorina2022",),
         "ProjectionPartitions": ("fern2003", "topchy2003"),
         "RandomKPartitions": ("fred2005", "ayad2010"),

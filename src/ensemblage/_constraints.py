@@ -7,6 +7,7 @@ import numbers
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -227,6 +228,28 @@ class Function(Constraint):
 
     def fits(self, value: Any) -> bool:
         return callable(value)
+
+
+@dataclass(frozen=True)
+class Edges(Constraint):
+    """A graph in one of the ways in which it can be given."""
+
+    advice = "Give one of these."
+
+    def rule(self) -> str:
+        return (
+            "a graph: a square sparse matrix, columns of node, node and perhaps weight (an array, a data frame or the "
+            "path of a table), or a graph of networkx or igraph or the path of one in GraphML"
+        )
+
+    def fits(self, value: Any) -> bool:
+        ways = (("tocsr",), ("nodes", "is_directed"), ("get_edgelist", "vs"), ("columns",))
+        if isinstance(value, str | PathLike) or any(all(hasattr(value, name) for name in way) for way in ways):
+            return True
+        try:
+            return not isinstance(value, bytes | Mapping) and np.ndim(value) == 2 and np.shape(value)[1] in (2, 3)
+        except ValueError:  # ragged
+            return False
 
 
 @dataclass(frozen=True)

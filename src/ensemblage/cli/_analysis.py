@@ -29,10 +29,20 @@ from ensemblage._links import Links
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
-from ensemblage.cli._annotate import check_annotated, write_annotated
+from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, NO_OBJECTS, REPORT, Folder, output_folder
+from ensemblage.cli._folder import (
+    ENSEMBLE,
+    FILES,
+    LABELS,
+    MODEL,
+    NO_OBJECTS,
+    REPORT,
+    Folder,
+    output_folder,
+    passing_folder,
+)
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
@@ -134,7 +144,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     source = asked_generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     asked_generation.check()
     if annotate:
-        check_annotated(source)
+        check_annotated(source, output)
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
@@ -258,18 +268,28 @@ def _analysed(
     make: Callable[[Folder, bytes, dict[str, float]], dict[str, Any]],
     n_partitions: int | None = None,
 ) -> dict[str, Any]:
-    """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source."""
+    """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source.
+
+    Where the output is a .h5ad file, it is all that is written.
+    """
     wanted.check(n_partitions)
+    if is_annotated_copy(output):
+        check_copy(source, output, overwrite)
     wanted.tell_memory()
     content = source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
     said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
-    with said, output_folder(output, identity, overwrite) as folder, _interruptible(folder):
+    is_copy = is_annotated_copy(output)
+    place = passing_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
+    with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             return folder.summary
-        return make(folder, content, folder.summary.setdefault("seconds", {}))
+        summary = make(folder, content, folder.summary.setdefault("seconds", {}))
+        if is_copy:
+            write_cells(source, folder.path, output, overwrite)
+        return summary
 
 
 def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:

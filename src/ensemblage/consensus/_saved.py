@@ -35,6 +35,7 @@ PARTS = {
         ("_aggregation", "VotingLosses"),
         ("_base", "Rows"),
         ("_bisecting", "Split"),
+        ("_communities", "CommunityConsensus"),
         ("_ecc", "EntropyUtility"),
         ("_features", "ConsensusClustering"),
         ("_gkcc", "GreedyKMeansConsensus"),
@@ -57,6 +58,7 @@ PARTS = {
         ("_genie", "GeniePartitions"),
         ("_greedy", "GreedyPartitions"),
         ("_greedy_stages", "Stage"),
+        ("_leiden", "LeidenPartitions"),
         ("_mixed", "MixedPartitions"),
         ("_projection", "ProjectionPartitions"),
         ("_random_k", "RandomKPartitions"),
@@ -72,6 +74,7 @@ PARTS = {
         ("labels._coding", "Coding"),
         ("_soft_ensemble", "SoftCoding"),
         ("metrics._certainty", "Association"),
+        ("metrics._link_association", "LinkAssociation"),
         ("stability._structure", "Structure"),
         ("tables._categories", "CategoryEncoder"),
         ("tables._encoding", "ColumnUse"),
@@ -123,7 +126,7 @@ PARTS = {
 MODULE_OF: Mapping[str, str] = MappingProxyType(
     {name: f"{package}.{module}" for package, names in PARTS.items() for module, name in names}
 )
-OF_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
+OTHERS = ("CommunityConsensus", "ConsensusClustering", "GreedyKMeansConsensus")
 """Models that are no method of the registry."""
 LEFT_OUT = {"progress": None, "root_": None, "dummy_leaf_": None}
 """Attributes that are not kept where no file can hold them: who is told of progress; the tree that `Birch` grows."""
@@ -136,8 +139,8 @@ ATOMS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 
 def models() -> dict[str, Any]:
-    """What a file may be of, by name: the classes of the registry, and those of features."""
-    return {m.estimator.__name__: m.estimator for m in METHODS.values()} | {name: part(name) for name in OF_FEATURES}
+    """What a file may be of, by name: the classes of the registry, and the others."""
+    return {m.estimator.__name__: m.estimator for m in METHODS.values()} | {name: part(name) for name in OTHERS}
 
 
 def part(name: str) -> Any:

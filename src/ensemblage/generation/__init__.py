@@ -4,6 +4,7 @@ from ensemblage._docs import fill_docstrings
 from ensemblage.generation._diverse import DiversePartitions
 from ensemblage.generation._genie import Genie, GeniePartitions
 from ensemblage.generation._greedy import GreedyPartitions
+from ensemblage.generation._leiden import LeidenPartitions
 from ensemblage.generation._mixed import MixedPartitions
 from ensemblage.generation._pools import Pool, make_pool
 from ensemblage.generation._projection import ProjectionPartitions
@@ -18,6 +19,7 @@ __all__ = [
     "Genie",
     "GeniePartitions",
     "GreedyPartitions",
+    "LeidenPartitions",
     "MixedPartitions",
     "Pool",
     "ProjectionPartitions",

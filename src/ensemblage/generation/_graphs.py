@@ -1,0 +1,295 @@
+"""A graph, however it is given, as a symmetric sparse matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+
+from ensemblage._constraints import Edges
+from ensemblage._log import get_logger
+from ensemblage._validation import check_path, check_value, shown
+from ensemblage.labels._arrays import as_frame
+from ensemblage.tables import Column, base_name, read_bytes, read_table
+
+logger = get_logger(__name__)
+
+
+class Graph(NamedTuple):
+    """An undirected graph without loops, every pair of nodes at most once."""
+
+    matrix: csr_array
+    """(n, n) symmetric, float64 weights > 0, nothing on the diagonal, sorted."""
+    names: Sequence[Any]
+    """(n,) of the nodes; 0 to n - 1 where they have none."""
+    notes: tuple[str, ...] = ()
+    """What was done with what was given."""
+
+    def ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(m,) the two nodes of each edge, the smaller first, in lexicographic order."""
+        rows, columns = _rows_of(self.matrix), self.matrix.indices.astype(np.int64)
+        return rows[rows < columns], columns[rows < columns]
+
+    def of_edges(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(m,) of the values of all entries of the matrix those in the order of `ends`."""
+        return np.asarray(values[_rows_of(self.matrix) < self.matrix.indices])
+
+
+def _rows_of(matrix: csr_array) -> NDArray[np.int64]:
+    """(nnz,) the row of each entry."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+class EdgeList(NamedTuple):
+    """The edges as they were given."""
+
+    first: NDArray[Any]
+    """(m,) node where each begins; a name, or its number if they have no names ..."""
+    second: NDArray[Any]
+    """... and where it ends."""
+    weights: NDArray[np.float64] | None
+    """(m,); None: every pair counts once."""
+    names: Sequence[Any] | None
+    """(n,) of all nodes; None: those that the edges name."""
+    directed: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Graph:
+    """The graph that is given in one of the ways of `Edges`.
+
+    ``subject`` is what messages call it. ``nodes`` are the names of all nodes, in their order, or a range where they
+    have none; without it they are the graph's own, and those of an edge list are sorted. A matrix has its nodes in
+    order, and so has any graph but an edge list if ``nodes`` is a range. Loops are left out. A pair
+    that stands more than once is one edge: directed graphs, and matrices that are not symmetric, give it the larger
+    weight of the two directions, edge lists the sum of its weights, or 1 where they have none.
+    """
+    check_value(edges, subject, [Edges()])
+    given = _edge_list(edges, subject)
+    first, second, names = _numbered(given, subject, nodes)
+    n, notes = len(names), list(given.notes)
+    weights = np.ones(len(first)) if given.weights is None else given.weights
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(
+            f"Weights of {subject} must be finite numbers ≥ 0, the larger, the closer. Got {wrong:g}. Leave such edges "
+            "out, or turn distances into similarities."
+        )
+    kept = (first != second) & (weights > 0)
+    n_loops = int((first == second).sum())
+    if n_loops:
+        notes.append(f"{n_loops:,} edge{'s' * (n_loops > 1)} from a node to itself left out")
+    if not kept.any():
+        raise ValueError(
+            f"{subject} must have an edge between two nodes. Got {len(first):,} edges, none of them with a weight > 0 "
+            "between two different nodes. Give the edges."
+        )
+    if not kept.all():
+        first, second, weights = first[kept], second[kept], weights[kept]
+    if given.directed:
+        one_way = csr_array((weights, (first, second)), shape=(n, n))
+        matrix = csr_array(one_way.maximum(one_way.T))
+        if (one_way != matrix).nnz:
+            notes.append("directed edges taken as undirected, with the larger weight of the two directions")
+    else:
+        upper = csr_array((weights, (np.minimum(first, second), np.maximum(first, second))), shape=(n, n))
+        n_repeated = len(first) - upper.nnz
+        if given.weights is None:
+            upper.data[:] = 1.0
+        if n_repeated:
+            how = "a pair counts once" if given.weights is None else "weights are added"
+            again = "edge stands" if n_repeated == 1 else "edges stand"
+            notes.append(f"{n_repeated:,} {again} there again, in either direction: {how}")
+        matrix = csr_array(upper + upper.T)
+    matrix.sort_indices()
+    for note in notes:
+        logger.info("%s: %s", subject, note)
+    return Graph(matrix, names, tuple(notes))
+
+
+def needed_for_graphml(subject: str) -> Any:
+    """networkx, or how to do without."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError(
+            f"{subject} must have networkx to read GraphML. Got none that can be imported. Run "
+            "`pip install ensemblage[graphs]`, or write the edges as CSV."
+        ) from error
+    return networkx
+
+
+def _edge_list(edges: Any, subject: str) -> EdgeList:
+    if isinstance(edges, str | PathLike):
+        return _of_file(check_path(edges, subject), subject)
+    if issparse(edges):
+        return _of_matrix(edges, subject)
+    if hasattr(edges, "nodes") and hasattr(edges, "is_directed"):
+        return _of_networkx(edges, subject)
+    if hasattr(edges, "get_edgelist") and hasattr(edges, "vs"):
+        return _of_igraph(edges, subject)
+    frame = as_frame(edges)
+    columns = list(np.asarray(edges).T) if frame is None else [frame[name].to_numpy() for name in frame.columns[:3]]
+    if len(columns) < 2:
+        raise ValueError(f"{subject} must have the columns node, node and perhaps weight. Got one. Give both nodes.")
+    return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)
+
+
+def _of_file(path: Path, subject: str) -> EdgeList:
+    if path.suffix.lower() == ".graphml":
+        networkx = needed_for_graphml(subject)
+        try:
+            return _of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
+        except (networkx.NetworkXError, SyntaxError) as error:  # the latter from the parser of XML
+            raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
+    table = read_table(read_bytes(path), name=base_name(path))
+    if len(table.columns) < 2:
+        raise ValueError(
+            f"{path.name} must have the columns node, node and perhaps weight. Got {len(table.columns)} column. "
+            "Write them so."
+        )
+    weights = None
+    for column in table.columns[2:3]:
+        if column.numbers is None:
+            wrong = column.cells()[int(column.not_numbers[0])]
+            raise ValueError(
+                f"The third column of {path.name}, {column.name}, must be weights. Got {shown(wrong)}. Put the weights "
+                "third, or leave all but the nodes out."
+            )
+        weights = np.asarray(column.numbers)
+    more = [f"columns after the third not read: {', '.join(table.names[3:])}"] if len(table.columns) > 3 else []
+    first, second, *_ = table.columns
+    return EdgeList(_nodes(first), _nodes(second), weights, None, notes=(*table.notes, *more))
+
+
+def _nodes(column: Column) -> NDArray[Any]:
+    """(m,) names: whole numbers where all are written so, else text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = column.numbers
+    if values is not None and np.isfinite(values).all() and (values == np.floor(values)).all():
+        whole = values.astype(np.int64)
+        if not column.is_text or pc.all(pc.equal(pc.cast(pa.array(whole), pa.string()), column.text)).as_py():
+            return whole
+    return np.array(column.cells(), dtype=np.str_)
+
+
+def _of_matrix(matrix: Any, subject: str) -> EdgeList:
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"{subject} must be a square matrix, with a row and a column per node. Got shape {matrix.shape}. Give the "
+            "adjacency matrix, or the columns of an edge list."
+        )
+    rows = csr_array(matrix)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # what was given stays as it is
+        rows.sum_duplicates()
+    entries = coo_array(rows)
+    first, second = entries.coords
+    return EdgeList(first, second, entries.data.astype(np.float64), range(matrix.shape[0]), directed=True)
+
+
+def _of_networkx(graph: Any, subject: str) -> EdgeList:
+    names = list(graph.nodes)
+    number = {name: i for i, name in enumerate(names)}
+    edges = list(graph.edges(data="weight", default=1.0))
+    first, second = (np.array([number[edge[end]] for edge in edges], dtype=np.int64) for end in (0, 1))
+    return EdgeList(first, second, _weights([edge[2] for edge in edges], subject), names, graph.is_directed())
+
+
+def _of_igraph(graph: Any, subject: str) -> EdgeList:
+    names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else range(graph.vcount())
+    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    weights = graph.es["weight"] if "weight" in graph.es.attributes() else np.ones(len(ends))
+    return EdgeList(ends[:, 0], ends[:, 1], _weights(weights, subject), names, graph.is_directed())
+
+
+def _weights(values: Any, subject: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"Weights of {subject} must be finite numbers ≥ 0. Got {shown(values)}. Give numbers, or no weights."
+        ) from None
+
+
+def _numbered(
+    given: EdgeList, subject: str, nodes: Sequence[Any] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Sequence[Any]]:
+    """(m,) the numbers of both ends of each edge, and the names of the nodes."""
+    if given.names is not None:
+        first, second, names = given.first, given.second, given.names
+        if nodes is not None and (isinstance(names, range) or isinstance(nodes, range)):
+            if len(names) != len(nodes):
+                raise ValueError(
+                    f"{subject} must be a graph of the {len(nodes):,} objects that have labels. Got {len(names):,} "
+                    "nodes. Give labels for all nodes and no others, in their order, or names for both."
+                )
+            return first, second, nodes
+    elif all(end.dtype.kind in "iub" for end in (given.first, given.second)) and _fill_a_range(given, nodes):
+        return given.first.astype(np.int64), given.second.astype(np.int64), range(_largest(given) + 1)
+    else:
+        ends = [_whole_or_text(end, subject) for end in (given.first, given.second)]
+        if ends[0].dtype.kind != ends[1].dtype.kind:
+            ends = [end.astype(np.str_) for end in ends]
+        found, number = np.unique(np.concatenate(ends), return_inverse=True)
+        if found.dtype.kind == "U" and "" in found[:1]:
+            raise ValueError(f"Nodes of {subject} must have names. Got an empty one. Name both ends of every edge.")
+        first, second, names = number[: len(ends[0])], number[len(ends[0]) :], found.tolist()
+    if nodes is None or (isinstance(nodes, range) and names == nodes):
+        return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64), names
+    place = _places(names, subject, nodes)
+    return place[first], place[second], nodes
+
+
+def _fill_a_range(given: EdgeList, nodes: Sequence[Any] | None) -> bool:
+    """Whether the nodes are the whole numbers from 0 on, without gaps."""
+    if min(given.first.min(initial=0), given.second.min(initial=0)) < 0 or _largest(given) >= 2 * len(given.first):
+        return False
+    if isinstance(nodes, range):
+        return nodes == range(_largest(given) + 1)
+    occurs = np.zeros(_largest(given) + 1, dtype=bool)
+    occurs[given.first], occurs[given.second] = True, True
+    return nodes is None and bool(occurs.all())
+
+
+def _largest(given: EdgeList) -> int:
+    return int(max(given.first.max(initial=-1), given.second.max(initial=-1)))
+
+
+def _whole_or_text(end: NDArray[Any], subject: str) -> NDArray[Any]:
+    """(m,) names as whole numbers or as text."""
+    if end.dtype.kind in "iub":
+        return end.astype(np.int64)
+    if end.dtype.kind == "f":
+        whole = np.isfinite(end) & (end == np.floor(end))
+        if not whole.all():
+            raise ValueError(
+                f"Nodes of {subject} must be whole numbers or text. Got {end[~whole][0]:g}. Put the nodes into the "
+                "first two columns."
+            )
+        return end.astype(np.int64)
+    return end.astype(np.str_)
+
+
+def _places(names: Sequence[Any], subject: str, nodes: Sequence[Any]) -> NDArray[np.int64]:
+    """(len(names),) where each name is among the nodes; names are compared as text."""
+    place = {str(node): i for i, node in enumerate(nodes)}
+    if len(place) < len(nodes):
+        raise ValueError(f"nodes of {subject} must be distinct. Got a name twice. Name every object differently.")
+    unknown = [name for name in names if str(name) not in place]
+    if unknown:
+        objects = f"0 to {len(nodes) - 1}, the objects" if isinstance(nodes, range) else f"the {len(nodes):,} objects"
+        others = f" and {len(unknown) - 1:,} others" if len(unknown) > 1 else ""
+        raise ValueError(
+            f"Nodes of {subject} must be among {objects} that have labels. Got {shown(unknown[0])}{others}. Give "
+            "labels for all nodes, and the names of the objects if the edges have names."
+        )
+    return np.array([place[str(name)] for name in names], dtype=np.int64)

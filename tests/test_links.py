@@ -245,6 +245,15 @@ def test_eac_with_weights_of_clusters_and_thresholds():
     assert (strict.linkage_matrix_[:, 2] > loose.linkage_matrix_[:, 2] + 1e-9).any()
 
 
+def test_eac_of_single_objects():
+    labels = random_labels(30, 5, 3, seed=1)
+    labels[10:20] = labels[:10]
+    pairs = {"must_link": [[0, 1], [2, 9]], "cannot_link": [[0, 10], [11, 2]]}
+    found = EvidenceAccumulation(4, distinct=False).fit(labels, **pairs)
+    assert naive.keeps(found.labels_, pairs["must_link"], pairs["cannot_link"])
+    assert_allclose(found.linkage_matrix_[:, 2], EvidenceAccumulation(4).fit(labels, **pairs).linkage_matrix_[:, 2])
+
+
 def test_memory_of_the_pairs_is_refused_before_it_is_taken():
     labels = random_labels(200, 8, 4)
     with pytest.raises(ValueError, match=r"must fit into max_bytes .* label rows with links\. Use KMeansConsensus"):
@@ -322,7 +331,9 @@ def test_combine_in_the_shell(folder, method):
     summary = Path("out/summary.json").read_text()
     assert "2 pairs of must.csv" in summary
     assert "2 pairs of cannot.csv" in summary
-    assert "2 pairs of must.csv" in Path("out/report.html").read_text()
+    page = Path("out/report.html").read_text()
+    assert "2 pairs of must.csv" in page
+    assert "Of objects, it kept 2 pairs together and 2 pairs apart, as was known before." in page
     assert "finished by an earlier run" in succeed(*command, *pairs).stderr
     assert "A folder holds one analysis" in fail(*command, *pairs[:2])
 

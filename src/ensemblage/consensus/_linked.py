@@ -56,32 +56,29 @@ class Units:
         sums = np.zeros((len(units), costs.shape[1]))
         np.add.at(sums, place, costs)
         clusters = sums.argmin(axis=1)
-        for some, pairs in self._components:
-            members = np.searchsorted(units, some)
-            found = nearest_allowed(sums[members], pairs)
+        pairs, components = self._pairs_of_components
+        a, b = np.searchsorted(units, pairs).T
+        # Where the nearest clusters of no pair are the same, each unit goes to its own.
+        for c in np.unique(components[clusters[a] == clusters[b]]):
+            some = slice(*np.searchsorted(components, [c, c + 1]))
+            members, its_pairs = np.unique(np.column_stack([a[some], b[some]]), return_inverse=True)
+            found = nearest_allowed(sums[members], its_pairs.reshape(-1, 2))
             if found is None:
                 raise ValueError(
                     f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
-                    f"{named(np.sort(self.objects[some]))}. Got {costs.shape[1]}. Ask for more clusters, by "
+                    f"{named(np.sort(self.objects[units[members]]))}. Got {costs.shape[1]}. Ask for more clusters, by "
                     "n_clusters, or leave pairs out."
                 )
             clusters[members] = found
         return np.asarray(clusters[place])
 
     @cached_property
-    def _components(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """The units that pairs connect with each other, and the pairs by their places among these."""
-        if not len(self.apart):
-            return []
-        units = np.unique(self.apart)
-        pairs = np.searchsorted(units, self.apart)
-        graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(units), len(units)))
-        component = connected_components(graph, directed=False)[1]
-        found = []
-        for c in range(int(component.max()) + 1):
-            members = np.flatnonzero(component == c)
-            found.append((units[members], np.searchsorted(members, pairs[component[pairs[:, 0]] == c])))
-        return found
+    def _pairs_of_components(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """``apart`` by the components that the pairs connect, and the component of each pair."""
+        graph = coo_array((np.ones(len(self.apart)), self.apart.T), shape=(len(self), len(self)))
+        component = connected_components(graph, directed=False)[1][self.apart[:, 0]]
+        order = np.argsort(component, kind="stable")
+        return self.apart[order], component[order]
 
 
 def nearest_allowed(costs: NDArray[np.float64], apart: NDArray[np.int64]) -> NDArray[np.intp] | None:

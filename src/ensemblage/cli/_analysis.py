@@ -28,7 +28,7 @@ from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
-from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
+from ensemblage.cli._annotate import check_annotated, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (
@@ -259,14 +259,12 @@ def _analysed(
     Where the output is a .h5ad file, it is all that is written.
     """
     wanted.check(n_partitions)
-    if is_annotated_copy(output):
-        check_copy(source, output, overwrite)
     wanted.tell_memory()
-    content = source.read()
+    is_copy = is_annotated_copy(output)
+    content = b"" if is_copy else source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
     said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
-    is_copy = is_annotated_copy(output)
     place = passing_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):

@@ -259,8 +259,9 @@ def _analysed(
     Where the output is a .h5ad file, it is all that is written.
     """
     wanted.check(n_partitions)
+    if is_copy := is_annotated_copy(output):
+        check_copy(source, output, overwrite)
     wanted.tell_memory()
-    is_copy = is_annotated_copy(output)
     content = b"" if is_copy else source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}

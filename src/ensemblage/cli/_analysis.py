@@ -28,7 +28,7 @@ from ensemblage._jit import told_of_compiling
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
-from ensemblage.cli._annotate import check_annotated, is_annotated_copy, write_annotated, write_cells
+from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import (

@@ -383,6 +383,19 @@ def test_rank_and_report_take_cells_too(stored, tmp_path):
     assert "cells.h5ad" in (tmp_path / "page.html").read_text()
 
 
+def test_new_cells_are_assigned(stored, tmp_path):
+    done("run", stored, "-k", 3, "--stability", 0, "-o", tmp_path / "run")
+    done("assign", tmp_path / "run", stored, "-o", tmp_path / "again.csv")
+    done("combine", stored, "-k", 3, "-o", tmp_path / "combined")
+    done("assign", tmp_path / "combined", stored, "-o", tmp_path / "labels.csv")
+    for folder, file in (("run", "again.csv"), ("combined", "labels.csv")):
+        before, after = (pd.read_csv(path) for path in (tmp_path / folder / "labels.csv", tmp_path / file))
+        assert before["id"].tolist() == after["id"].tolist()
+        assert before["cluster"].tolist() == after["cluster"].tolist()
+    message = refused("assign", tmp_path / "run", stored, "--decimal", ",", "-o", tmp_path / "new.csv")
+    assert "--decimal is for tables" in message
+
+
 def test_a_file_that_was_made_again_and_one_in_the_way(stored, tmp_path):
     out = tmp_path / "out.h5ad"
     done("combine", stored, "-k", 3, "-o", out)

@@ -273,14 +273,13 @@ def _analysed(
     Where the output is a .h5ad file, it is all that is written.
     """
     wanted.check(n_partitions)
-    if is_annotated_copy(output):
+    if is_copy := is_annotated_copy(output):
         check_copy(source, output, overwrite)
     wanted.tell_memory()
-    content = source.read()
+    content = b"" if is_copy else source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
     said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
-    is_copy = is_annotated_copy(output)
     place = passing_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -199,10 +200,11 @@ class CellSource(Source):
         return cls(path, truth_column=settings.pop("truth_column", None), options=options, **chosen)
 
     def read(self) -> bytes:
-        self.opened()
+        _ = self.opened  # is it such a file?
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
 
+    @cached_property
     def opened(self) -> Any:
         """Its parts."""
         return open_file(self.path)
@@ -212,7 +214,7 @@ class CellSource(Source):
         return {"input": content.hex(), "truth-column": self.truth_column, **read, **self.options}
 
     def table(self, content: bytes) -> Table:
-        return table_of(self.opened(), self.use)
+        return table_of(self.opened, self.use)
 
     def described_by(self) -> Table | None:
         """The variables of ``.X``, where a matrix of ``.obsm`` was made of them and they are not too many."""
@@ -223,10 +225,10 @@ class CellSource(Source):
         return table_of(adata, X)
 
     def _table(self, content: bytes) -> Table:
-        return table_of(self.opened(), self.use, self.truth_column)
+        return table_of(self.opened, self.use, self.truth_column)
 
     def members(self, content: bytes) -> Members:
-        adata = self.opened()
+        adata = self.opened
         ensemble = ensemble_of(adata, list(self.columns), **self.options)
         ids = [str(name) for name in adata.obs.index]
         truth = None

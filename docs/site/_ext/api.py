@@ -39,7 +39,8 @@ def public_names(package: str) -> list[str]:
     module = importlib.import_module(package)
     names = getattr(module, "__all__", None)
     if names is None:
-        names = [n for n, v in vars(module).items() if not n.startswith("_") and getattr(v, "__module__", "") == package]
+        own = {name for name, value in vars(module).items() if getattr(value, "__module__", "") == package}
+        names = [name for name in vars(module) if name in own and not name.startswith("_")]
     return [n for n in names if not n.startswith("__") and not inspect.ismodule(getattr(module, n))]
 
 
@@ -68,8 +69,9 @@ def write_pages(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     lines = ["API reference", "=============", ""]
-    lines += [f"Every public name of ensemblage {ensemblage.__version__}, package by package. Names of the first page can be"]
-    lines += ["imported from ``ensemblage`` itself.", "", ".. list-table::", "   :widths: 40 60", ""]
+    lines += [f"Every public name of ensemblage {ensemblage.__version__}, package by package."]
+    lines += ["Names of the first page can be imported from ``ensemblage`` itself."]
+    lines += ["", ".. list-table::", "   :widths: 40 60", ""]
     for package, text in PACKAGES.items():
         lines += [f"   * - :doc:`{package} <{package}>`", f"     - {text}"]
     lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {package}" for package in PACKAGES), ""]

@@ -7,7 +7,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-SECTIONS = {"tutorials": "Tutorials", "methods": "Methods", "theory": "Theory", "howto": "How-to", "gallery": "Gallery"}
+SUMMARY = "Consensus clustering: many clusterings of the same objects in; what they agree on, and how much, out."
 
 
 def first_sentence(tree: nodes.document) -> str:
@@ -21,8 +21,7 @@ def write(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.name not in ("html", "dirhtml"):
         return
     config = app.config
-    lines = [f"# {config.project} {config.release}", ""]
-    lines += ["> Consensus clustering for Python: many clusterings of the same objects in; what they agree on, and how much, out.", ""]
+    lines = [f"# {config.project} {config.release}", "", f"> {SUMMARY}", ""]
     for docname in sorted(app.env.found_docs, key=lambda name: (name.startswith("api/"), name)):
         tree = app.env.get_doctree(docname)
         title = app.env.titles[docname].astext()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable, Sequence
+from itertools import dropwhile, takewhile
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -51,17 +53,65 @@ def document(name: str, page: str) -> str:
     return re.sub(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)", link, text)
 
 
+def board(heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading of the leaderboard, the head first."""
+    text = (DOCS / "LEADERBOARD.md").read_text(encoding="utf-8").split(f"{heading}\n", 1)[1]
+    lines = list(takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: line[:1] != "|", text.splitlines())))
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [cells[0], *cells[2:]]
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
 def methods_table() -> str:
-    """A row per method: when, what it costs."""
+    """A row per method: when, what was measured, what it costs."""
     from ensemblage import METHODS
     from ensemblage.consensus._when import WHEN
 
-    lines = ["| name | class | when | time | number of clusters |", "|---|---|---|---|---|"]
+    told = {row[0]: row[1] for row in board("## Told the number of classes")}
+    seconds = {row[0]: row[3] for row in board("## Stability, time and memory")}
+    rows = []
     for name, method in METHODS.items():
-        number = f"given, or {method.finds_k}" if method.finds_k else "given"
         link = f"{{py:obj}}`~ensemblage.{method.estimator.__name__}`"
-        lines.append(f"| `{name}` | {link} | {WHEN[name]} | {method.complexity} | {number} |")
-    return "\n".join(lines) + "\n"
+        measured = [told.get(f"{name} on {pool}", "–").removeprefix("0") for pool in ("random-k", "diverse")]
+        cost = seconds.get(f"{name} on random-k", "–")
+        finds = method.finds_k or "no"
+        rows.append([f"`{name}`", WHEN[name], *measured, cost, method.complexity, finds, link])
+    head = ["name", "when", "50 k-means", "diverse", "CPU s", "time", "finds k", "class"]
+    return markdown(head, rows)
+
+
+def shapes_table() -> str:
+    """Mean ARI by the shape of the classes, of the first entries of the leaderboard and the plain clusterers."""
+    head, *rows = board("By shape:")
+    plain = ("spectral", "mixture", "genie", "ward", "k-means", "average")
+    first = [row for row in rows if row[0] not in plain][:8]
+    return markdown(["", *head[1:]], [*first, *(row for row in rows if row[0] in plain)])
+
+
+def rankers_table() -> str:
+    """What the first of each ranking is worth."""
+    _, *rows = board("### Rankers as selectors")
+    wanted = ("aari", "anmi", "discotec", "discotec-tv", "silhouette")
+    head = ["ranker", "clusterings", "adjusted Rand index of its first", "below the best member"]
+    return markdown(head, [[*row[:3], row[4]] for row in rows if row[0] in wanted])
+
+
+def commands_table() -> str:
+    """Every command with its help and its options, from the program itself."""
+    import click
+
+    from ensemblage.cli import main
+
+    parts = []
+    for name, command in main.commands.items():
+        context = click.Context(command, info_name=f"ensemblage {name}")
+        parts.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
 
 
 def papers_table() -> str:
@@ -79,7 +129,14 @@ def verdict_table() -> str:
     return text.split("## Summary\n\n")[1].split("\n\n")[0] + "\n"
 
 
-TABLES = {"methods": methods_table, "papers": papers_table, "verdict": verdict_table}
+TABLES = {
+    "methods": methods_table,
+    "papers": papers_table,
+    "verdict": verdict_table,
+    "shapes": shapes_table,
+    "rankers": rankers_table,
+    "commands": commands_table,
+}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -56,7 +56,9 @@ def document(name: str, page: str) -> str:
 def board(heading: str) -> list[list[str]]:
     """The cells of the first table below a heading of the leaderboard, the head first."""
     text = (DOCS / "LEADERBOARD.md").read_text(encoding="utf-8").split(f"{heading}\n", 1)[1]
-    lines = list(takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: line[:1] != "|", text.splitlines())))
+    lines = list(
+        takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: line[:1] != "|", text.splitlines()))
+    )
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [cells[0], *cells[2:]]
 

@@ -27,6 +27,7 @@ PACKAGES = {
     "ensemblage.plotting": "Figures",
     "ensemblage.report": "The page",
     "ensemblage.tables": "Tables from files and frames",
+    "ensemblage.anndata": "Single cells",
     "ensemblage.datasets": "Data sets",
     "ensemblage.benchmark": "The leaderboard's machinery",
     "ensemblage.reproduce": "The tables of the five papers",

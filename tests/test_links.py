@@ -12,6 +12,7 @@ from strategies import planted_labels, random_labels
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage._links import Links
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
 VOTING = ["acv", "bv", "soft-euclidean", "hard-euclidean", "majority"]
@@ -369,3 +370,18 @@ def test_labels_on_disk_take_no_pairs(folder):
     assert "--must-link is for tables that are read whole" in fail(
         "combine", "e.npy", "-k", "3", "--must-link", "must.csv", "-o", "out.npy"
     )
+
+
+def test_objects_are_called_by_their_names_where_they_have_some():
+    with pytest.raises(ValueError, match=r"Got the pair \(a, c\), .* must_link joins: a – b – c\. Leave"):
+        Links.of(3, [[0, 1], [1, 2]], [[0, 2]], names="abc")
+
+
+def test_the_shell_calls_objects_by_their_ids(folder):
+    Path("ids.csv").write_text("id,p,q\n" + "".join(f"w{i},{i // 3},{i // 2}\n" for i in range(6)))
+    Path("joined.csv").write_text("w1,w4\n")
+    told = fail(
+        *("combine", "ids.csv", "--id-column", "id", "-k", "2", "-o", "named"),
+        *("--must-link", "joined.csv", "--cannot-link", "joined.csv"),
+    )
+    assert "Got the pair (w1, w4)" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -27,10 +28,12 @@ class Links:
     """(b, 2) groups that no cluster may hold both, the smaller number first; each pair once."""
 
     @classmethod
-    def of(cls, n_objects: int, must_link: Any = None, cannot_link: Any = None) -> Self | None:
+    def of(
+        cls, n_objects: int, must_link: Any = None, cannot_link: Any = None, names: Sequence[Any] | None = None
+    ) -> Self | None:
         """Check the pairs of ``n_objects`` objects and close them: who belongs to the same belongs together.
 
-        None if there are no pairs. O(n + pairs).
+        None if there are no pairs. Messages have ``names`` for the objects, by default their numbers. O(n + pairs).
         """
         must = check_pairs(must_link, "must_link", n_objects)
         cannot = check_pairs(cannot_link, "cannot_link", n_objects)
@@ -42,9 +45,11 @@ class Links:
         impossible = np.flatnonzero(group[cannot[:, 0]] == group[cannot[:, 1]])
         if len(impossible):
             a, b = cannot[impossible[0]].tolist()
-            chain = " – ".join(map(str, _chain(must, a, b)))
+            called = range(n_objects) if names is None else names
+            chain = " – ".join(str(called[i]) for i in _chain(must, a, b))
             raise ValueError(
-                f"must_link and cannot_link must not contradict each other. Got the pair ({a}, {b}), which cannot_link "
+                "must_link and cannot_link must not contradict each other. "
+                f"Got the pair ({called[a]}, {called[b]}), which cannot_link "
                 f"keeps apart and must_link joins: {chain}. Leave one of these pairs out."
             )
         apart = np.unique(np.sort(group[cannot], axis=1), axis=0)

@@ -25,7 +25,6 @@ from ensemblage import (
     report,
 )
 from ensemblage._jit import told_of_compiling
-from ensemblage._links import Links
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
@@ -163,7 +162,6 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         check_n_clusters(most, features.X, data.name)
         check_align(old, features.ids)
         pairs = pair_files.pairs(features.ids, data.name)
-        Links.of(len(features.ids), **pairs)  # refused before the work begins
         n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:

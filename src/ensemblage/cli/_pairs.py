@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._links import Links
 from ensemblage.cli._source import option_of
 from ensemblage.report._layout import counted
 from ensemblage.tables import read_bytes
@@ -54,8 +55,10 @@ class PairFiles:
             )
 
     def pairs(self, ids: Sequence[str], objects: str) -> dict[str, NDArray[np.int64]]:
-        """The pairs by the numbers of the objects, for ``fit``."""
-        return {name: read_pairs(self.contents[name], path.name, ids, objects) for name, path in self.paths.items()}
+        """The pairs by the numbers of the objects, for ``fit``; refused where they contradict each other."""
+        found = {name: read_pairs(self.contents[name], path.name, ids, objects) for name, path in self.paths.items()}
+        Links.of(len(ids), **found, names=ids)
+        return found
 
     def told(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
         """What the page says of them."""

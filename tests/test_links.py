@@ -8,6 +8,7 @@ import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, random_labels
 from test_cli import fail, rows_of, succeed
 
@@ -424,7 +425,7 @@ def test_where_the_nearest_give_up_any_way_is_taken(monkeypatch):
     found = method("km", 3).fit(labels, cannot_link=cannot)
     assert naive.keeps(found.labels_, (), cannot)
     free = method("km", 3).fit(labels)
-    assert np.mean(found.labels_ == free.labels_) > 0.8  # of the ways, one that costs little
+    assert adjusted_rand_score(found.labels_, free.labels_) > 0.7  # of the ways, one that costs little
     monkeypatch.setattr(_linked, "nearest_allowed", lambda *a, **b: (_ for _ in ()).throw(_linked.GivenUp))
     with pytest.raises(ValueError, match=r"Got 3, and no way in 20,000 steps for [0-9, ]*. Ask for more"):
         method("km", 3).fit(labels, cannot_link=cannot)

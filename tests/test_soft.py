@@ -226,8 +226,21 @@ def test_weights_of_partitions_and_of_objects(name):
     three = SoftEnsemble(given).select([0, 2, 3])
     assert_array_equal(model.assign(SoftEnsemble(given)).labels, other.assign(three).labels)
     assert (method(name, 3, weights="agreement").fit(SoftEnsemble(given)).labels_ >= 0).all()
-    with pytest.raises(ValueError, match="sample_weight must be None with a SoftEnsemble"):
-        method(name, 3).fit(SoftEnsemble(given), sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize("name", SOFT)
+def test_weights_of_objects_are_repeated_objects(name):
+    given, weights = soft_blocks(missing=0.1, seed=13), np.random.default_rng(0).integers(0, 4, 60)
+    soft = SoftEnsemble(given)
+    weighted = method(name, 3).fit(soft, sample_weight=weights)
+    repeated = method(name, 3).fit(soft[np.repeat(np.arange(60), weights)])
+    assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
+    for attribute in ("confidence_", "runner_up_", "cohesion_"):
+        assert_allclose(np.repeat(getattr(weighted, attribute), weights), getattr(repeated, attribute))
+    left_out = weights == 0
+    assert np.isnan(weighted.confidence_[left_out]).all()
+    if hasattr(weighted, "predict"):
+        assert_array_equal(weighted.labels_[left_out], weighted.predict(soft)[left_out])
 
 
 @pytest.mark.parametrize("name", ["acv", "bv", "majority", "soft-euclidean"])

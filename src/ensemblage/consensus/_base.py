@@ -212,7 +212,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Notes
         -----
-        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, without ``sample_weight``.
+        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, with weights that are so but for rounding.
 
         {how_links}
 
@@ -226,15 +226,12 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
-            if isinstance(ensemble, SoftEnsemble):
-                raise ValueError(
-                    "sample_weight must be None with a SoftEnsemble. Got weights. Repeat its objects: "
-                    "soft[np.repeat(np.arange(len(soft)), sample_weight)]."
-                )
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
         if links is not None and not self._assigns_units:
             ensemble = self._with_common_labels(ensemble, links, sample_weight)
-        if sample_weight is not None:
+        if sample_weight is not None and isinstance(ensemble, SoftEnsemble):
+            ensemble = SoftEnsemble._of(ensemble.rows, ensemble.names, sample_weight)
+        elif sample_weight is not None:
             ensemble = WeightedEnsemble.of(ensemble, sample_weight)
         self._weights = self._given_weights(ensemble)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)

@@ -250,6 +250,23 @@ def test_pairs(name):
     assert naive.keeps(found, [[0, 1], [1, 2]], [[0, 5], [5, 6], [6, 0]])
 
 
+@pytest.mark.parametrize("name", ["gv3", "hbgf"])
+def test_pairs_by_mean_memberships(name):
+    given, weights = soft_blocks(seed=12), np.arange(60) % 3 + 1
+    given[1][1] = np.nan
+    given[2][:3] = np.nan
+    common = [block.copy() for block in given]
+    for block in common[:2] + common[3:]:
+        known = [i for i in range(3) if not np.isnan(block[i]).any()]
+        block[:3] = np.average(block[known], axis=0, weights=weights[known])
+    model = method(name, 3).fit(SoftEnsemble(given), sample_weight=weights, must_link=[[0, 1], [1, 2]])
+    other = method(name, 3).fit(SoftEnsemble(common), sample_weight=weights)
+    assert_array_equal(model.labels_, other.labels_)
+    assert_allclose(model.confidence_, other.confidence_)
+    with pytest.raises(ValueError, match="it has no rule that keeps objects apart"):
+        model.fit(SoftEnsemble(given), cannot_link=[[0, 1]])
+
+
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {*SOFT, "hard-manhattan", "lwgp", "u-senc"}))
 def test_other_methods_name_those_that_count_by_memberships(name):
     with pytest.raises(ValueError, match=r"must be labels: it does not count by memberships\. Got SoftEnsemble\(60 o"):

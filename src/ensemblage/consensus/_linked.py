@@ -16,8 +16,10 @@ from scipy.sparse.csgraph import connected_components
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._links import Links, named
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage.labels._coding import CodedColumns
 from ensemblage.labels._numbers import drop_unused_labels
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows
 
 if TYPE_CHECKING:
@@ -231,6 +233,24 @@ def linked_rows(rows: Rows, links: Links) -> Rows:
     objects = np.flatnonzero(counted)[first][np.sort(first_row)]
     units = Units(number[unit], apart, objects)
     return replace(rows, codes=rows.codes.take(kept // (n + 1)), counts=counts, inverse=inverse, units=units)
+
+
+def with_common_memberships(soft: SoftEnsemble, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
+    """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects.
+
+    Each counts as often as it does; those of which a partition says nothing do not count.
+    """
+    objects, offsets = np.flatnonzero(links.joined), soft.offsets
+    groups, place = np.unique(links.group[objects], return_inverse=True)
+    weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
+    H, sums = soft.rows.H.copy(), np.zeros((len(groups), int(offsets[-1])))
+    np.add.at(sums, place, H[objects] * weights[:, None])
+    sums[:, offsets[1:] - 1] = 0
+    known = np.add.reduceat(sums, offsets[:-1], axis=1)
+    sums /= np.repeat(np.where(known > 0, known, 1), np.diff(offsets), axis=1)
+    sums[:, offsets[1:] - 1] = known == 0
+    H[objects] = sums[place]
+    return SoftEnsemble._of(MembershipRows(H, offsets), soft.names)
 
 
 def with_common_labels(ensemble: Ensemble, links: Links, sample_weight: NDArray[np.int64] | None) -> Ensemble:

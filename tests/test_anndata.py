@@ -336,6 +336,29 @@ def test_run_clusters_what_is_asked_for(stored, tmp_path, use):
     assert "ARI" in result.stdout
 
 
+def test_clusters_of_components_are_described_by_genes(tmp_path, monkeypatch):
+    adata = cells()
+    kind = adata.obs["cell_type"].cat.codes.to_numpy()
+    adata.X = sparse.csr_array(np.eye(7)[kind] * 3 + np.random.default_rng(0).random((N, 7)) / 10)
+    adata.var_names = ["MS4A1", "NKG7", "CD3D", "a", "b", "c", "d"]
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    common = ["-k", 3, "--quality", "fast", "--partitions", 5, "--stability", 0, "--truth-column", "cell_type"]
+
+    def described(name, *more):
+        result = done("run", tmp_path / "cells.h5ad", *common, *more, "-o", tmp_path / name)
+        profile = json.loads((tmp_path / name / "summary.json").read_text())["profile"]
+        assert profile["not_clustered"] == []
+        return result.stdout, {row["variable"] for cluster in profile["clusters"] for row in cluster["rows"]}
+
+    told, variables = described("out")
+    assert {"MS4A1", "NKG7", "CD3D"} <= variables <= set(adata.var_names)
+    assert all(f"Higher {gene}" in told for gene in ("MS4A1", "NKG7", "CD3D"))
+    assert described("genes", "--use", "X")[1] <= set(adata.var_names)
+    assert described("other", "--use", "other")[1] <= set(adata.var_names)
+    monkeypatch.setattr("ensemblage.cli._source.MOST_DESCRIBED", 7 * N - 1)
+    assert described("large")[1] <= {"X_pca_1", "X_pca_2", "X_pca_3"}
+
+
 def test_run_into_a_file_with_a_key_of_its_own(stored, tmp_path):
     done("run", stored, "-k", 3, "--key", "mine", "-o", tmp_path / "out.h5ad")
     made = anndata.read_h5ad(tmp_path / "out.h5ad")
@@ -358,6 +381,19 @@ def test_rank_and_report_take_cells_too(stored, tmp_path):
     done("combine", stored, "-k", 3, "-o", tmp_path / "out")
     done("report", stored, "--labels", tmp_path / "out" / "labels.csv", "-o", tmp_path / "page.html")
     assert "cells.h5ad" in (tmp_path / "page.html").read_text()
+
+
+def test_new_cells_are_assigned(stored, tmp_path):
+    done("run", stored, "-k", 3, "--stability", 0, "-o", tmp_path / "run")
+    done("assign", tmp_path / "run", stored, "-o", tmp_path / "again.csv")
+    done("combine", stored, "-k", 3, "-o", tmp_path / "combined")
+    done("assign", tmp_path / "combined", stored, "-o", tmp_path / "labels.csv")
+    for folder, file in (("run", "again.csv"), ("combined", "labels.csv")):
+        before, after = (pd.read_csv(path) for path in (tmp_path / folder / "labels.csv", tmp_path / file))
+        assert before["id"].tolist() == after["id"].tolist()
+        assert before["cluster"].tolist() == after["cluster"].tolist()
+    message = refused("assign", tmp_path / "run", stored, "--decimal", ",", "-o", tmp_path / "new.csv")
+    assert "--decimal is for tables" in message
 
 
 def test_a_file_that_was_made_again_and_one_in_the_way(stored, tmp_path):

@@ -29,7 +29,7 @@ def ensemble_of(source: Any, columns: str | Sequence[str] = LEIDEN, missing: int
 
 def matching_columns(adata: Any, columns: str | Sequence[str]) -> list[str]:
     """Names of columns of ``.obs``, in their order there for each pattern; each once."""
-    asked = [columns] if isinstance(columns, str) else columns
+    asked: Any = [columns] if isinstance(columns, str) else columns
     if not isinstance(asked, Sequence) or not asked or not all(isinstance(name, str) for name in asked):
         raise TypeError(
             "columns must be the name of a column of .obs, a pattern such as 'leiden_*', or a list of such. "

@@ -273,14 +273,13 @@ def _analysed(
     Where the output is a .h5ad file, it is all that is written.
     """
     wanted.check(n_partitions)
-    if is_annotated_copy(output):
+    if is_copy := is_annotated_copy(output):
         check_copy(source, output, overwrite)
     wanted.tell_memory()
-    content = source.read()
+    content = b"" if is_copy else source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
     said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
-    is_copy = is_annotated_copy(output)
     place = passing_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
@@ -434,7 +433,7 @@ def _finish(
     found = None
     if isinstance(objects, Features):
         with timed(seconds, "profile"):
-            found = profile_of_features(objects, consensus)
+            found = profile_of_features(objects, consensus, source)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != [] and name not in KINDS}

@@ -44,7 +44,7 @@ def check_copy(source: Source, output: Path, overwrite: bool) -> None:
             "Name a folder."
         )
     check_free(output, overwrite)
-    adata = source.opened()
+    adata = source.opened
     check_key(source.key, adata.obs.columns, adata.uns, overwrite, "--key")
 
 
@@ -53,7 +53,7 @@ def check_annotated(source: Source, output: Path) -> None:
     if is_annotated_copy(output):
         raise ValueError(f"--annotate must go with a folder. Got -o {output}, which is annotated anyway. Leave it out.")
     if isinstance(source, CellSource):
-        adata = source.opened()
+        adata = source.opened
         check_key(source.key, adata.obs.columns, adata.uns, False, "--key")
         return
     suffix, transposed = source.path.suffix.lower(), source.reading.get("transpose")
@@ -90,7 +90,7 @@ def write_cells(source: Source, folder: Path, path: Path, overwrite: bool) -> Pa
     """A copy of a .h5ad file with what the model in a folder says of each object in ``.obs``."""
     if not isinstance(source, CellSource):
         raise TypeError("Cells must be those of a .h5ad file.")
-    model, n = load(folder / MODEL), source.opened().n_obs
+    model, n = load(folder / MODEL), source.opened.n_obs
     rows = source.features(b"").rows if len(model.labels_) < n else None
     columns = columns_of(model, source.key, rows, n)
     if path.exists() and not overwrite:

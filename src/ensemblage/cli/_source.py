@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage.anndata._features import classes_of, table_of
+from ensemblage.anndata._features import PCA, X, classes_of, table_of
 from ensemblage.anndata._labels import LEIDEN, ensemble_of
 from ensemblage.anndata._read import SUFFIX as H5AD
 from ensemblage.anndata._read import open_file, some
@@ -38,6 +39,8 @@ FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
 OF_CELLS = {"columns": "--columns", "use": "--use", "key": "--key"}
 """Settings that say what of a .h5ad file is read, and how what is written into one is called."""
+MOST_DESCRIBED = 50_000_000
+"""Entries of a matrix by whose variables clusters are described: some seconds, and 400 MB."""
 USUAL = {"categories": "encode", "dates": "drop"}
 """Options that came later: where they are as usual, an older folder is not of another analysis."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
@@ -137,6 +140,10 @@ class Source:
         features = features_of(self._table(content), **self._roles(), **self.options)
         return replace(features, notes=(*features.notes, *formula_notes(features.ids)))
 
+    def described_by(self) -> Table | None:
+        """What describes the clusters where it is not what was clustered."""
+        return None
+
     def filled(self, by: str) -> Source:
         """Where nothing else is said, missing values are filled by this rule."""
         return self if self.options["impute"] else replace(self, options={**self.options, "impute": by})
@@ -193,10 +200,11 @@ class CellSource(Source):
         return cls(path, truth_column=settings.pop("truth_column", None), options=options, **chosen)
 
     def read(self) -> bytes:
-        self.opened()
+        _ = self.opened  # is it such a file?
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
 
+    @cached_property
     def opened(self) -> Any:
         """Its parts."""
         return open_file(self.path)
@@ -206,13 +214,21 @@ class CellSource(Source):
         return {"input": content.hex(), "truth-column": self.truth_column, **read, **self.options}
 
     def table(self, content: bytes) -> Table:
-        return table_of(self.opened(), self.use)
+        return table_of(self.opened, self.use)
+
+    def described_by(self) -> Table | None:
+        """The variables of ``.X``, where a matrix of ``.obsm`` was made of them and they are not too many."""
+        adata = self.opened()
+        is_other = self.use != X and (self.use or PCA) in adata.obsm
+        if not is_other or adata.n_obs * len(adata.var_names) > MOST_DESCRIBED or adata.X is None:
+            return None
+        return table_of(adata, X)
 
     def _table(self, content: bytes) -> Table:
-        return table_of(self.opened(), self.use, self.truth_column)
+        return table_of(self.opened, self.use, self.truth_column)
 
     def members(self, content: bytes) -> Members:
-        adata = self.opened()
+        adata = self.opened
         ensemble = ensemble_of(adata, list(self.columns), **self.options)
         ids = [str(name) for name in adata.obs.index]
         truth = None

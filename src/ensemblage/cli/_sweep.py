@@ -13,7 +13,6 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
-from ensemblage.anndata._read import opened
 from ensemblage.anndata._write import columns_of, notes_of, write_copy
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
@@ -106,7 +105,7 @@ def _graph(data: Path, color: str | None) -> Given:
 
 def _given(source: Source, color: str | None) -> Given:
     if isinstance(source, CellSource):
-        adata = opened(source.path)
+        adata = source.opened
         ids = [str(name) for name in adata.obs.index]
         shown = None
         if color is not None:

@@ -224,9 +224,15 @@ class CommunityConsensus(BaseConsensus):
 
     Notes
     -----
-    O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector. 15 million edges of a million
-    nodes and 50 partitions take 9 s of one core, 56 bytes per edge. Weights of the given graph do not count here, only
-    in making partitions: that is so in all three papers' code. A directed graph is made undirected, loops are left out.
+    On ten LFR graphs of 1,000 nodes, of whose edges 57 % cross planted communities, the adjusted mutual information
+    with these is .84 of a run of Louvain, .88 of the one with the largest modularity of 50, .89 of "ecg" and
+    "fast-ensemble", .87 of "lf"; of 69 % .42, .47, .54, .47 and .53. There "fast-ensemble" leaves half of the nodes
+    alone, and "ecg" finds 15 of the 21 communities, a run 12.
+
+    O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector, and with k communities at most
+    O(n p k) time for the certainty of the objects. To count who joins the ends of 15 million edges in 50 partitions
+    takes 9 s of one core. Weights of the given graph do not count here, only in making partitions: that is so in all
+    three papers' code. A directed graph is made undirected, loops are left out.
 
     Two objects with equal labels may come into different clusters, as no edge joins them. ``confidence_`` is that of
     every consensus, `metrics.certainty`, from the labels alone; ``support_`` is by the edges.

@@ -153,6 +153,11 @@ class Association(NamedTuple):
     sizes: NDArray[np.int64]
     """(k,) members of each cluster."""
 
+    @property
+    def n_at_once(self) -> int:
+        """How many rows to look at."""
+        return max(1, _AT_ONCE // len(self.sizes))
+
     @classmethod
     def of(
         cls,
@@ -321,9 +326,8 @@ def certainty_of_rows(
 def _certainty_of_block(
     codes: Any, clusters: Any, confidence: Any, runner_up: Any, cohesion: Any, association: Association
 ) -> None:
-    size = max(1, _AT_ONCE // len(association.sizes))
-    for start in range(0, len(codes), size):
-        rows = slice(start, start + size)
+    for start in range(0, len(codes), association.n_at_once):
+        rows = slice(start, start + association.n_at_once)
         own, other, runner_up[rows], cohesion[rows] = association.placed(codes[rows], clusters[rows], True)
         confidence[rows] = _confidence_of(own, other, runner_up[rows])
 
@@ -333,9 +337,8 @@ def certainty_of_new(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """(m,) confidence and runner-up of some rows, (m, p), that are none of those counted, in clusters given to them."""
     confidence, runner_up = np.empty(len(codes)), np.empty(len(codes), dtype=np.int32)
-    size = max(1, _AT_ONCE // len(association.sizes))
-    for start in range(0, len(codes), size):
-        rows = slice(start, start + size)
+    for start in range(0, len(codes), association.n_at_once):
+        rows = slice(start, start + association.n_at_once)
         own, other, runner_up[rows], _ = association.placed(codes[rows], clusters[rows], False)
         confidence[rows] = _confidence_of(own, other, runner_up[rows])
     return confidence, runner_up

@@ -30,6 +30,11 @@ class LinkAssociation(NamedTuple):
     alone: NDArray[np.bool_]
     sizes: NDArray[np.int64]
 
+    @property
+    def n_at_once(self) -> int:
+        """As of `Association`; here nothing grows with the clusters."""
+        return 2**14
+
     @classmethod
     def of(
         cls,
@@ -73,11 +78,14 @@ class LinkAssociation(NamedTuple):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
         """(m,) as `Association.placed`."""
         m, k = len(codes), self.labelled.shape[1]
+        complete = np.zeros(k)
+        for lift, labelled in zip(self.lift, self.labelled, strict=True):  # in the order in which the kernel adds
+            complete += lift * labelled
         shares, runner_up, cohesion = np.empty((2, m)), np.empty(m, dtype=np.int32), np.empty(m)
         table = self.profile.indptr, self.profile.indices, self.profile.data
-        given = (self.labelled, self.offsets, self.weights, self.lift, float(counted))
+        given = (self.labelled, complete, self.offsets, self.weights, self.lift, float(counted))
         work = np.zeros(k), np.empty(k, dtype=np.int64)
-        best_by_links(codes, clusters, table, *given, work, shares, runner_up, cohesion)
+        best_by_links(codes, clusters, table, *given, work, shares, (runner_up, cohesion))
         if counted:
             single = np.flatnonzero(~np.isnan(cohesion) & (self.sizes[clusters] == 1))
             shares[0, single] = share_alone(self, codes[single])

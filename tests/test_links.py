@@ -1,18 +1,20 @@
 """Pairs of objects that a consensus must join, or must not: against all clusterings of few objects."""
 
 import re
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import naive
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels, random_labels
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
 from ensemblage._links import Links
+from ensemblage.consensus import _linked
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
 VOTING = ["acv", "bv", "soft-euclidean", "hard-euclidean", "majority"]
@@ -385,3 +387,61 @@ def test_the_shell_calls_objects_by_their_ids(folder):
         *("--must-link", "joined.csv", "--cannot-link", "joined.csv"),
     )
     assert "Got the pair (w1, w4)" in told
+
+
+def coloured(edges, n, k):
+    return any(all(z[i] != z[j] for i, j in edges) for z in product(range(k), repeat=n))
+
+
+def test_a_way_is_found_where_there_is_one_by_enumeration():
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        k, n = int(random.integers(1, 4)), 6
+        edges = np.array([e for e in combinations(range(n), 2) if random.random() < 0.5]).reshape(-1, 2)
+        costs = random.random((n, k))
+        found = _linked.nearest_allowed(costs, edges)
+        alike = _linked.nearest_allowed(np.zeros((n, k)), edges, alike=True)
+        assert (found is not None) == (alike is not None) == coloured(edges.tolist(), n, k)
+        for clusters in (found, alike):
+            assert clusters is None or (clusters[edges[:, 0]] != clusters[edges[:, 1]]).all()
+        if found is None:
+            core = _linked.impossible_core(edges, n, k)
+            inside = [e for e in edges.tolist() if set(e) <= set(core.tolist())]
+            assert not coloured(inside, n, k)
+            for u in core:
+                assert coloured([e for e in inside if u not in e], n, k)
+
+
+def test_the_surest_unit_goes_first_and_takes_the_nearest():
+    costs = np.array([[1.0, 1.1, 9], [1, 3, 9], [9, 9, 1]])
+    assert_array_equal(_linked.nearest_allowed(costs, np.array([[0, 1]])), [1, 0, 2])
+
+
+@pytest.mark.parametrize("name", ["km", "acv"])
+def test_many_that_are_all_kept_apart_are_refused_at_once_and_only_they_are_named(name):
+    labels = planted_labels(n=200, p=8, k=12, noise=0.2, seed=0)[0]
+    clique = list(combinations(range(50, 63), 2))
+    others = [(50, i) for i in range(100, 140)]
+    with pytest.raises(ValueError, match=r"says: 50, 51, 52, .* and 3 more\. Got 12"):
+        method(name, 12).fit(labels, cannot_link=[*clique, *others])
+    found = method(name, 12).fit(labels, cannot_link=[*list(combinations(range(50, 62), 2)), *others]).labels_
+    assert len(set(found[50:62])) == 12
+
+
+def test_where_the_nearest_give_up_any_way_is_taken(monkeypatch):
+    labels, cannot = planted_labels(n=60, p=8, k=3, noise=0.3, seed=0)[0], [[0, 3], [3, 6], [6, 0], [6, 9]]
+    original = _linked.nearest_allowed
+
+    def no_time(costs, apart, alike=False, most_steps=10):
+        if not alike:
+            raise _linked.GivenUp
+        return original(costs, apart, alike, most_steps)
+
+    monkeypatch.setattr(_linked, "nearest_allowed", no_time)
+    found = method("km", 3).fit(labels, cannot_link=cannot)
+    assert naive.keeps(found.labels_, (), cannot)
+    free = method("km", 3).fit(labels)
+    assert adjusted_rand_score(found.labels_, free.labels_) > 0.7  # of the ways, one that costs little
+    monkeypatch.setattr(_linked, "nearest_allowed", lambda *a, **b: (_ for _ in ()).throw(_linked.GivenUp))
+    with pytest.raises(ValueError, match=r"Got 3, and no way in 20,000 steps for [0-9, ]*. Ask for more"):
+        method("km", 3).fit(labels, cannot_link=cannot)

@@ -226,8 +226,21 @@ def test_weights_of_partitions_and_of_objects(name):
     three = SoftEnsemble(given).select([0, 2, 3])
     assert_array_equal(model.assign(SoftEnsemble(given)).labels, other.assign(three).labels)
     assert (method(name, 3, weights="agreement").fit(SoftEnsemble(given)).labels_ >= 0).all()
-    with pytest.raises(ValueError, match="sample_weight must be None with a SoftEnsemble"):
-        method(name, 3).fit(SoftEnsemble(given), sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize("name", SOFT)
+def test_weights_of_objects_are_repeated_objects(name):
+    given, weights = soft_blocks(missing=0.1, seed=13), np.random.default_rng(0).integers(0, 4, 60)
+    soft = SoftEnsemble(given)
+    weighted = method(name, 3).fit(soft, sample_weight=weights)
+    repeated = method(name, 3).fit(soft[np.repeat(np.arange(60), weights)])
+    assert_array_equal(np.repeat(weighted.labels_, weights), repeated.labels_)
+    for attribute in ("confidence_", "runner_up_", "cohesion_"):
+        assert_allclose(np.repeat(getattr(weighted, attribute), weights), getattr(repeated, attribute))
+    left_out = weights == 0
+    assert np.isnan(weighted.confidence_[left_out]).all()
+    if hasattr(weighted, "predict"):
+        assert_array_equal(weighted.labels_[left_out], weighted.predict(soft)[left_out])
 
 
 @pytest.mark.parametrize("name", ["acv", "bv", "majority", "soft-euclidean"])
@@ -235,6 +248,23 @@ def test_pairs(name):
     soft = SoftEnsemble(soft_blocks(seed=12))
     found = method(name, 3).fit(soft, must_link=[[0, 1], [1, 2]], cannot_link=[[0, 5], [5, 6], [6, 0]]).labels_
     assert naive.keeps(found, [[0, 1], [1, 2]], [[0, 5], [5, 6], [6, 0]])
+
+
+@pytest.mark.parametrize("name", ["gv3", "hbgf"])
+def test_pairs_by_mean_memberships(name):
+    given, weights = soft_blocks(seed=12), np.arange(60) % 3 + 1
+    given[1][1] = np.nan
+    given[2][:3] = np.nan
+    common = [block.copy() for block in given]
+    for block in common[:2] + common[3:]:
+        known = [i for i in range(3) if not np.isnan(block[i]).any()]
+        block[:3] = np.average(block[known], axis=0, weights=weights[known])
+    model = method(name, 3).fit(SoftEnsemble(given), sample_weight=weights, must_link=[[0, 1], [1, 2]])
+    other = method(name, 3).fit(SoftEnsemble(common), sample_weight=weights)
+    assert_array_equal(model.labels_, other.labels_)
+    assert_allclose(model.confidence_, other.confidence_)
+    with pytest.raises(ValueError, match="it has no rule that keeps objects apart"):
+        model.fit(SoftEnsemble(given), cannot_link=[[0, 1]])
 
 
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {*SOFT, "hard-manhattan", "lwgp", "u-senc"}))

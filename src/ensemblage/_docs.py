@@ -358,7 +358,7 @@ objects have the least summed distance, and counts in it with all of them. In `E
 merged, at height 0, before anything else does, and it is as similar to others as any cluster of its objects is. In
 `BipartiteVoting`, `CumulativeVoting`, `EuclideanMedian` and `MajorityVoting` the partitions are relabelled as without
 pairs, and the summed votes of its objects choose its cluster. In all other methods its objects get common labels
-first: in every partition that which most of them have, the first on ties.
+first: in every partition that which most of them have, the first on ties; of a `SoftEnsemble` their mean memberships.
 
 Cannot-link: k-means and voting place the groups that are kept apart one after the other, first those with the fewest
 clusters left, of these the surest, each at the nearest centre or in the best column that is left; where none is, the

@@ -80,6 +80,8 @@ class SoftEnsemble:
 
     is_soft: ClassVar[bool] = True
     missing: ClassVar[None] = None
+    _sample_weight: NDArray[np.int64] | None = None
+    """(n,) how often each object counts; None: once."""
 
     def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
         if isinstance(memberships, str) or not isinstance(memberships, Iterable):
@@ -105,9 +107,10 @@ class SoftEnsemble:
         self._names = tuple(check_names([f"partition_{j}" for j in range(p)] if names is None else names, p))
 
     @classmethod
-    def _of(cls, rows: MembershipRows, names: Sequence[str]) -> Self:
+    def _of(cls, rows: MembershipRows, names: Sequence[str], sample_weight: NDArray[np.int64] | None = None) -> Self:
         self = cls.__new__(cls)
         self._set(rows, names)
+        self._sample_weight = sample_weight
         return self
 
     @property
@@ -132,8 +135,18 @@ class SoftEnsemble:
 
     @once
     def distinct(self) -> DistinctRows:
-        """The distinct rows of memberships, how many objects have each, and each object's place among them."""
-        return self.rows.distinct(self.n_clusters)
+        """The distinct rows of memberships, how many objects have each, and each object's place among them.
+
+        Rows without weight are left out: the place of their objects is the number of distinct rows.
+        """
+        found = self.rows.distinct(self.n_clusters)
+        if self._sample_weight is None:
+            return found
+        weights = np.bincount(found.inverse, weights=self._sample_weight, minlength=len(found.codes))
+        kept = np.flatnonzero(weights)
+        place = np.full(len(weights), len(kept), dtype=found.inverse.dtype)
+        place[kept] = np.arange(len(kept))
+        return DistinctRows(found.codes.take(kept), weights[kept].astype(np.int64), place[found.inverse])
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -167,7 +180,7 @@ class SoftEnsemble:
             Partitions in the order given.
         """
         index = partition_index(partitions, self._names)
-        return self._of(self.rows.columns(index), [self._names[j] for j in index])
+        return self._of(self.rows.columns(index), [self._names[j] for j in index], self._sample_weight)
 
     def to_labels(self) -> Ensemble:
         """The hard partitions: of each object the cluster with the largest membership, the first on ties.
@@ -184,10 +197,11 @@ class SoftEnsemble:
 
     def _coding(self) -> tuple[SoftCoding, SoftEnsemble]:
         """How new memberships are read as those of this ensemble, and the ensemble without clusters of no mass."""
-        used = np.asarray(self.rows.H.any(axis=0))
+        counted = slice(None) if self._sample_weight is None else self._sample_weight > 0
+        used = np.asarray(self.rows.H[counted].any(axis=0))
         used[self.offsets[1:] - 1] = True
         coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
-        return coding, self if used.all() else self._of(coding.rows_of(self.rows), self._names)
+        return coding, self if used.all() else self._of(coding.rows_of(self.rows), self._names, self._sample_weight)
 
 
 class SoftCoding(NamedTuple):

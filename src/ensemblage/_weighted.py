@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._index import partition_index
 from ensemblage._once import once
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import MOST_OBJECTS, check_vector
 from ensemblage.counting._profiles import label_profile
 from ensemblage.labels._coding import CodedColumns, code_dtype
@@ -70,8 +71,10 @@ def _renumbering(k: int, used: NDArray[np.intp], dtype: np.dtype[Any]) -> NDArra
     return table
 
 
-def sample_weight_of(ensemble: Ensemble) -> NDArray[np.int64] | None:
+def sample_weight_of(ensemble: Ensemble | SoftEnsemble) -> NDArray[np.int64] | None:
     """(n,) how often each object counts; None: once."""
+    if isinstance(ensemble, SoftEnsemble):
+        return ensemble._sample_weight
     return ensemble.sample_weight if isinstance(ensemble, WeightedEnsemble) else None
 
 

@@ -218,7 +218,7 @@ class CellSource(Source):
 
     def described_by(self) -> Table | None:
         """The variables of ``.X``, where a matrix of ``.obsm`` was made of them and they are not too many."""
-        adata = self.opened()
+        adata = self.opened
         is_other = self.use != X and (self.use or PCA) in adata.obsm
         if not is_other or adata.n_obs * len(adata.var_names) > MOST_DESCRIBED or adata.X is None:
             return None

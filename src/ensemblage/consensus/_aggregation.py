@@ -21,7 +21,7 @@ from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import count_contingency, mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memberships import MembershipRows, is_soft
+from ensemblage.rows.memberships import MembershipRows, is_soft, product
 from ensemblage.rows.memory import MemoryRows
 
 ROWS_AT_ONCE = 1_024
@@ -125,8 +125,9 @@ class AggregatedPartition:
     def rows_of(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """(n, k) rows of Ū; NaN where no partition labels. O(n p k)."""
         if is_soft(codes):
+            sums = product(codes, self.W)
             with np.errstate(invalid="ignore"):
-                return np.asarray((codes @ self.W) / (codes @ self._of_labels)[:, None])
+                return np.asarray(sums / product(codes, self._of_labels)[:, None])
         out = np.empty((len(codes), self.W.shape[1]))
         check_look_ups(codes, self.offsets, self._padded)
         mean_votes(codes, self.order, self.offsets, self._padded, out)

@@ -19,7 +19,7 @@ from ensemblage._soft_ensemble import SoftCoding, SoftEnsemble
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
-from ensemblage.consensus._linked import Units, linked_rows, shared_labels, with_common_labels
+from ensemblage.consensus._linked import Units, linked_rows, shared_labels, with_common_labels, with_common_memberships
 from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
@@ -212,7 +212,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
 
         Notes
         -----
-        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, without ``sample_weight``.
+        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, with weights that are so but for rounding.
 
         {how_links}
 
@@ -226,15 +226,12 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
-            if isinstance(ensemble, SoftEnsemble):
-                raise ValueError(
-                    "sample_weight must be None with a SoftEnsemble. Got weights. Repeat its objects: "
-                    "soft[np.repeat(np.arange(len(soft)), sample_weight)]."
-                )
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
         if links is not None and not self._assigns_units:
             ensemble = self._with_common_labels(ensemble, links, sample_weight)
-        if sample_weight is not None:
+        if sample_weight is not None and isinstance(ensemble, SoftEnsemble):
+            ensemble = SoftEnsemble._of(ensemble.rows, ensemble.names, sample_weight)
+        elif sample_weight is not None:
             ensemble = WeightedEnsemble.of(ensemble, sample_weight)
         self._weights = self._given_weights(ensemble)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
@@ -287,9 +284,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     def _check_links(self) -> None:
         """Refuse parameters with which units cannot be assigned."""
 
-    def _with_common_labels(
-        self, ensemble: Ensemble, links: Links, sample_weight: NDArray[np.int64] | None
-    ) -> Ensemble:
+    def _with_common_labels(self, ensemble: Any, links: Links, sample_weight: NDArray[np.int64] | None) -> Any:
         """The ensemble whose must-link groups have equal labels; refused where that does not keep them together."""
         name = type(self).__name__
         if len(links.apart):
@@ -303,6 +298,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
                 f"{name} must have distinct=True where it is given must_link. Got distinct=False, with which objects "
                 "of equal labels may part. Change that."
             )
+        if isinstance(ensemble, SoftEnsemble):
+            return with_common_memberships(ensemble, links, sample_weight)
         instead = "KMeansConsensus or CumulativeVoting, which do not"
         ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
         return with_common_labels(ensemble, links, sample_weight)

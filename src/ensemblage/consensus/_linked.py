@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._links import Links, named
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage.labels._coding import CodedColumns
 from ensemblage.labels._numbers import drop_unused_labels
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows
 
 if TYPE_CHECKING:
     from ensemblage.consensus._base import Rows
 
-MOST_STEPS = 100_000
+MOST_STEPS = 20_000
 """Choices that are tried to keep the units of one component apart."""
+MOST_IN_CORE, STEPS_OF_CORE = 200, 1_000
+"""Units of which those are looked for that cannot be kept apart, and steps for each of them."""
 
 
 @dataclass(frozen=True)
@@ -62,15 +68,45 @@ class Units:
         for c in np.unique(components[clusters[a] == clusters[b]]):
             some = slice(*np.searchsorted(components, [c, c + 1]))
             members, its_pairs = np.unique(np.column_stack([a[some], b[some]]), return_inverse=True)
-            found = nearest_allowed(sums[members], its_pairs.reshape(-1, 2))
-            if found is None:
-                raise ValueError(
-                    f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
-                    f"{named(np.sort(self.objects[units[members]]))}. Got {costs.shape[1]}. Ask for more clusters, by "
-                    "n_clusters, or leave pairs out."
-                )
-            clusters[members] = found
+            clusters[members] = self._placed(sums[members], its_pairs.reshape(-1, 2), units[members], owner)
         return np.asarray(clusters[place])
+
+    def _placed(
+        self, costs: NDArray[np.float64], pairs: NDArray[np.int64], units: NDArray[np.int64], owner: str
+    ) -> NDArray[np.intp]:
+        """(q,) clusters of the units of a component: `nearest_allowed`, or where that gives up, of any way to keep them
+        apart the clusters that cost least.
+        """
+        k = costs.shape[1]
+        with suppress(GivenUp):
+            if (found := nearest_allowed(costs, pairs)) is not None:
+                return found
+        neighbours = neighbours_of(pairs, len(units))
+        core, easy = without_easy(neighbours, k)
+        inside = np.searchsorted(core, pairs[np.isin(pairs, core).all(axis=1)])
+        try:
+            groups = nearest_allowed(np.zeros((len(core), k)), inside, alike=True)
+        except GivenUp:
+            raise ValueError(
+                f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says. Got {k}, and "
+                f"no way in {MOST_STEPS:,} steps for {named(np.sort(self.objects[units[core]]))}. Ask for more "
+                "clusters, by n_clusters, or leave pairs out."
+            ) from None
+        if groups is None:
+            wrong = np.sort(self.objects[units[core[impossible_core(inside, len(core), k)]]])
+            raise ValueError(
+                f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
+                f"{named(wrong)}. Got {k}. Ask for more clusters, by n_clusters, or leave pairs out."
+            )
+        of_groups = np.zeros((k, k))
+        np.add.at(of_groups, groups, costs[core])
+        clusters = np.full(len(units), -1)
+        clusters[core] = linear_sum_assignment(of_groups)[1][groups]
+        for u in easy[::-1]:
+            others = clusters[neighbours[u]]
+            free = np.setdiff1d(np.arange(k), others[others >= 0])
+            clusters[u] = free[costs[u, free].argmin()]
+        return clusters
 
     @cached_property
     def _pairs_of_components(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
@@ -81,7 +117,13 @@ class Units:
         return self.apart[order], component[order]
 
 
-def nearest_allowed(costs: NDArray[np.float64], apart: NDArray[np.int64]) -> NDArray[np.intp] | None:
+class GivenUp(Exception):
+    """Neither a way nor that there is none was found in so many steps."""
+
+
+def nearest_allowed(
+    costs: NDArray[np.float64], apart: NDArray[np.int64], alike: bool = False, most_steps: int = MOST_STEPS
+) -> NDArray[np.intp] | None:
     """(q,) cluster of each unit, from its costs in each, (q, k); those of a pair are never in the same.
 
     The next unit is the one with the fewest clusters left, on ties the one to which the second best of these costs most
@@ -90,11 +132,13 @@ def nearest_allowed(costs: NDArray[np.float64], apart: NDArray[np.int64]) -> NDA
     time where nothing is taken back.
     """
     q, k = costs.shape
-    neighbours = [np.concatenate([apart[apart[:, 0] == u, 1], apart[apart[:, 1] == u, 0]]) for u in range(q)]
+    neighbours = neighbours_of(apart, q)
     clusters, taken = np.full(q, -1), np.zeros((q, k), dtype=np.int64)
 
     def choices(u: int) -> Iterator[int]:
         order = np.argsort(costs[u], kind="stable")
+        if alike:
+            order = order[: clusters.max() + 2]
         yield from order[taken[u, order] == 0].tolist()
 
     def next_unit() -> int:
@@ -103,11 +147,15 @@ def nearest_allowed(costs: NDArray[np.float64], apart: NDArray[np.int64]) -> NDA
         units = units[left == left.min()]
         if left.min() < 2:
             return int(units[0])
+        if alike:
+            return int(max(units, key=lambda u: (np.count_nonzero(clusters[neighbours[u]] < 0), -u)))
         best, second = np.partition(np.where(taken[units] == 0, costs[units], np.inf), 1, axis=1)[:, :2].T
         return int(units[(second - best).argmax()])
 
+    if not q:
+        return clusters
     path = [(u := next_unit(), choices(u))]
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         u, left = path[-1]
         if clusters[u] >= 0:  # it led nowhere
             taken[neighbours[u], clusters[u]] -= 1
@@ -122,7 +170,42 @@ def nearest_allowed(costs: NDArray[np.float64], apart: NDArray[np.int64]) -> NDA
         if (clusters >= 0).all():
             return clusters
         path.append((u := next_unit(), choices(u)))
-    return None
+    raise GivenUp
+
+
+def neighbours_of(apart: NDArray[np.int64], n_units: int) -> list[NDArray[np.int64]]:
+    """The units that each is kept apart from."""
+    both = np.vstack([apart, apart[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    return np.split(both[:, 1], np.searchsorted(both[:, 0], np.arange(1, n_units)))
+
+
+def without_easy(neighbours: list[NDArray[np.int64]], k: int) -> tuple[NDArray[np.intp], list[int]]:
+    """The units that have k or more neighbours among each other; and the others, each of which has fewer than k but for
+    those before it: placed from the last to the first, they always find a cluster.
+    """
+    degrees = np.array([len(some) for some in neighbours])
+    queue, easy, is_easy = np.flatnonzero(degrees < k).tolist(), list[int](), degrees < k
+    while queue:
+        u = queue.pop()
+        easy.append(u)
+        degrees[neighbours[u]] -= 1
+        more = neighbours[u][(degrees[neighbours[u]] < k) & ~is_easy[neighbours[u]]]
+        is_easy[more] = True
+        queue += more.tolist()
+    return np.flatnonzero(~is_easy), easy
+
+
+def impossible_core(apart: NDArray[np.int64], n_units: int, k: int) -> NDArray[np.intp]:
+    """Units that k clusters cannot keep apart, without those that are not needed for that, as far as is soon seen."""
+    core = np.arange(n_units)
+    for u in range(n_units if n_units <= MOST_IN_CORE else 0):
+        rest = core[core != u]
+        pairs = apart[np.isin(apart, rest).all(axis=1)]
+        with suppress(GivenUp):
+            if nearest_allowed(np.zeros((len(rest), k)), np.searchsorted(rest, pairs), True, STEPS_OF_CORE) is None:
+                core = rest
+    return core
 
 
 def linked_rows(rows: Rows, links: Links) -> Rows:
@@ -150,6 +233,24 @@ def linked_rows(rows: Rows, links: Links) -> Rows:
     objects = np.flatnonzero(counted)[first][np.sort(first_row)]
     units = Units(number[unit], apart, objects)
     return replace(rows, codes=rows.codes.take(kept // (n + 1)), counts=counts, inverse=inverse, units=units)
+
+
+def with_common_memberships(soft: SoftEnsemble, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
+    """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects.
+
+    Each counts as often as it does; those of which a partition says nothing do not count.
+    """
+    objects, offsets = np.flatnonzero(links.joined), soft.offsets
+    groups, place = np.unique(links.group[objects], return_inverse=True)
+    weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
+    H, sums = soft.rows.H.copy(), np.zeros((len(groups), int(offsets[-1])))
+    np.add.at(sums, place, H[objects] * weights[:, None])
+    sums[:, offsets[1:] - 1] = 0
+    known = np.add.reduceat(sums, offsets[:-1], axis=1)
+    sums /= np.repeat(np.where(known > 0, known, 1), np.diff(offsets), axis=1)
+    sums[:, offsets[1:] - 1] = known == 0
+    H[objects] = sums[place]
+    return SoftEnsemble._of(MembershipRows(H, offsets), soft.names)
 
 
 def with_common_labels(ensemble: Ensemble, links: Links, sample_weight: NDArray[np.int64] | None) -> Ensemble:

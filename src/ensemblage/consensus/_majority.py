@@ -15,7 +15,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
-from ensemblage.rows.memberships import MembershipRows, is_soft
+from ensemblage.rows.memberships import MembershipRows, is_soft, product
 
 
 @dataclass(eq=False, repr=False)
@@ -138,7 +138,7 @@ def votes_of(
     """(n, k) the votes that `commonest` counts."""
     if is_soft(codes):
         of_labels = np.repeat(rows.weights, np.diff(rows.offsets))[:, None] * (meant[:, None] == np.arange(k))
-        return np.asarray(codes @ of_labels)
+        return product(codes, of_labels)
     votes = np.zeros((len(codes), k))
     for j in order:
         means = meant[rows.offsets[j] + codes[:, j]]

@@ -21,7 +21,7 @@ from ensemblage.consensus._points import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._embed import embed_rows
-from ensemblage.rows.memberships import MembershipRows, is_soft
+from ensemblage.rows.memberships import MembershipRows, is_soft, product
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
@@ -133,7 +133,7 @@ def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
 def sums_of_labels(rows: Rows, values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(m,) sums of values over the labels of each row; of soft memberships each label as much as it has."""
     if isinstance(rows.codes, MembershipRows):
-        return np.asarray(rows.codes[:] @ values)
+        return product(rows.codes[:], values)
     sums = np.zeros(len(rows))
     for offset, column in zip(rows.offsets, rows.codes[:].T, strict=False):
         sums += values[offset + column]
@@ -145,7 +145,7 @@ def embed(codes: Any, offsets: Any, table: NDArray[np.float64], points: NDArray[
     if not is_soft(codes):
         embed_rows(codes, offsets, table, points, least)
         return
-    sums = codes @ table
+    sums = product(codes, table)
     lengths = np.sqrt(np.square(sums).sum(axis=1))[:, None]
     points[:] = np.where(lengths > 0, sums / np.where(lengths > 0, lengths + least, 1), 0)
 

@@ -15,7 +15,7 @@ from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._certainty import associations_of_rows
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
-from ensemblage.rows.memberships import MembershipRows, by_partition, is_soft
+from ensemblage.rows.memberships import MembershipRows, by_partition, is_soft, product
 from ensemblage.rows.protocol import LabelRows
 
 CORE, BORDER = 0.9, 2 / 3
@@ -248,7 +248,7 @@ class Association(NamedTuple):
 
         def sums(w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             of_labels = np.repeat(w, np.diff(self.offsets))[:, None]
-            joined, pairs = H @ (of_labels * self.profile), known @ (w[:, None] * self.labelled)
+            joined, pairs = product(H, of_labels * self.profile), product(known, w[:, None] * self.labelled)
             joined[at] = np.maximum(joined[at] - own[placed] @ w, 0)
             pairs[at] -= known[placed] @ w
             return joined, pairs

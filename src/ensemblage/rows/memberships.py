@@ -102,6 +102,12 @@ class MembershipRows(LabelRows):
         return np.asarray(self.sums(lambda block: self.H[block, columns] * counts[block, None], n_jobs).T)
 
 
+def product(H: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """H @ table by one thread of BLAS: so it is the same whatever their number."""
+    with one_native_thread():
+        return np.asarray(H @ table)
+
+
 def is_soft(codes: Any) -> bool:
     """Whether rows, or a block of them, are memberships instead of codes."""
     return bool(codes.dtype.kind == "f")

@@ -11,7 +11,7 @@ from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
 from ensemblage.consensus import _communities
-from ensemblage.consensus._communities import Labelled, ecg_weights, lf_graph, weighted
+from ensemblage.consensus._edges import Labelled, ecg_weights, lf_graph, weighted
 from ensemblage.generation._communities import quality
 from ensemblage.rows import blocks
 

@@ -359,11 +359,13 @@ def test_weights_by_agreement_and_of_nothing():
     assert_array_equal(only.labels_, alone.labels_)
 
 
-def test_labels_on_disk_are_refused(tmp_path):
+def test_labels_on_disk(tmp_path):
     np.save(tmp_path / "labels.npy", LOUVAIN.astype(np.int32))
     stored = Ensemble.open(tmp_path / "labels.npy", memory="1GB", scratch=tmp_path)
-    with pytest.raises(ValueError, match="CommunityConsensus must hold all label rows in memory: it looks up"):
-        CommunityConsensus(A).fit(stored)
+    expected = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
+    model = CommunityConsensus(A, random_state=0).fit(stored)
+    assert_array_equal(model.labels_, expected.labels_)
+    assert_array_equal(model.associations_.data, expected.associations_.data)
 
 
 def test_partitions_that_label_different_nodes():

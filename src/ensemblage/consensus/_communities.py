@@ -221,7 +221,7 @@ class CommunityConsensus(BaseConsensus):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         graph = self._graph(len(ensemble))
-        partitions = Labelled(np.ascontiguousarray(ensemble.codes), ensemble.n_clusters, rows.weights)
+        partitions = Labelled.of_objects(rows)
         associations = partitions.associations(graph.matrix, self.n_jobs)
         seeds = task_seeds(self.random_state, 1 + self.n_init).tolist()
         detector, of_this = self._detector(), {"ecg": self._ecg, "fast-ensemble": self._fast_ensemble, "lf": self._lf}

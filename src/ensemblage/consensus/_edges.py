@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage._memory import check_fits
+from ensemblage.consensus._base import Rows
 from ensemblage.generation._communities import Objective, communities, quality
 from ensemblage.kernels._edges import count_joined, peel
 from ensemblage.rows.blocks import row_blocks
@@ -28,6 +29,15 @@ class Labelled(NamedTuple):
     """(p,) clusters per partition, and the code of a missing entry."""
     weights: NDArray[np.float64]
     """(p,)"""
+
+    @classmethod
+    def of_objects(cls, rows: Rows) -> Labelled:
+        """Of `object_rows` in memory; an object that no partition labels has missing entries alone."""
+        labelled = rows.inverse < len(rows)
+        codes = np.empty((len(labelled), len(rows.n_clusters)), dtype=rows.codes.dtype)
+        codes[:] = rows.n_clusters
+        codes[labelled] = rows.codes[:][rows.inverse[labelled]]
+        return cls(codes, rows.n_clusters, rows.weights)
 
     @classmethod
     def of_runs(cls, labels: Sequence[NDArray[np.int32]]) -> Labelled:

@@ -1,15 +1,22 @@
+#!/usr/bin/env -S uv run --script
+# /// script
+# dependencies = ["nox>=2025.2.9"]
+# ///
 """Sessions beside `.ci/run`: `nox -l` lists them, `nox -s lowest` runs one.
 
-`.ci/run` holds what every change must pass. These are run before what they guard is called done.
+`.ci/run` holds what every change must pass. These are run before what they guard is called done. The workflows in
+`.github/workflows` call them and nothing else.
 """
 
+import os
 import re
 import tomllib
 from pathlib import Path
 
 import nox
 
-nox.options.sessions = ["tests", "lint"]
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_existing_virtualenvs = True
 
 KERNEL_TESTS = [
@@ -52,7 +59,63 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
 
 
-@nox.session(python="3.11")
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """The site, in build/site; a warning is an error. `nox -s docs -- -E` reads every page anew."""
+    session.install("-e", ".[docs]")
+    session.run("sphinx-build", "-W", "--keep-going", "docs/site", "build/site", *session.posargs)
+
+
+@nox.session(default=False)
+def build(session: nox.Session) -> None:
+    """Source archive and wheel in dist/, checked as a package index checks them."""
+    session.install("build", "twine")
+    for old in Path("dist").glob("ensemblage-*"):
+        old.unlink()
+    session.run("python", "-m", "build")
+    session.run("twine", "check", "--strict", *(str(path) for path in Path("dist").glob("ensemblage-*")))
+
+
+@nox.session(default=False)
+def wheel(session: nox.Session) -> None:
+    """The core of the tests against the wheel that is built from the source archive, without `src` on the path."""
+    session.install("build", *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "test"))
+    made = Path(session.create_tmp()).resolve() / "dist"
+    session.run("python", "-m", "build", "--outdir", str(made))
+    newest = max(made.glob("ensemblage-*.whl"), key=lambda path: path.stat().st_mtime)
+    session.install("--force-reinstall", "--no-deps", str(newest))
+    session.install(str(newest))
+    session.run("python", "tests/guards/installed.py")
+    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs)
+
+
+@nox.session(default=False)
+def nightly(session: nox.Session) -> None:
+    """The core of the tests with dependencies that are not released yet, from the index NIGHTLY_INDEX if set."""
+    extra = ["--extra-index-url", os.environ["NIGHTLY_INDEX"]] if os.environ.get("NIGHTLY_INDEX") else []
+    session.install("--pre", "--upgrade", *extra, "-e", ".[test]")
+    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", "-W", "ignore::DeprecationWarning", *session.posargs)
+
+
+@nox.session(default=False)
+def workflows(session: nox.Session) -> None:
+    """zizmor on the workflows, the schemas of GitHub's files, and what sp-repo-review says of the repository."""
+    session.install("zizmor", "check-jsonschema", "sp-repo-review[cli]")
+    session.run("zizmor", "--offline", ".github/workflows")
+    files = [str(path) for path in sorted(Path(".github/workflows").glob("*.yml"))]
+    session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
+    session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")
+    session.run("sp-repo-review", ".")
+
+
+@nox.session(default=False)
+def types(session: nox.Session) -> None:
+    """How much of the public interface has types that a checker knows (pyright)."""
+    session.install("-e", ".", "pyright", "pandas-stubs")
+    session.run("pyright", "--verifytypes", "ensemblage", "--ignoreexternal", success_codes=[0, 1])
+
+
+@nox.session(python="3.11", default=False)
 def lowest(session: nox.Session) -> None:
     """All tests with the lowest version that pyproject.toml allows of everything."""
     pins = Path(session.create_tmp()) / "lowest.txt"
@@ -62,7 +125,7 @@ def lowest(session: nox.Session) -> None:
     session.run("pytest", "-q", "-n", "auto", "-W", "ignore::DeprecationWarning", *session.posargs)
 
 
-@nox.session
+@nox.session(default=False)
 def bounds(session: nox.Session) -> None:
     """The tests of the kernels with a check of every index."""
     session.install("-e", ".[test]")
@@ -71,7 +134,7 @@ def bounds(session: nox.Session) -> None:
     session.run("pytest", "-q", "-n", "auto", *KERNEL_TESTS, *session.posargs, env=env)
 
 
-@nox.session
+@nox.session(default=False)
 def plain_kernels(session: nox.Session) -> None:
     """The tests of all kernels with loops for vector instructions."""
     session.install("-e", ".[test]")
@@ -79,14 +142,14 @@ def plain_kernels(session: nox.Session) -> None:
     session.run("pytest", "-q", "-n", "auto", *KERNEL_TESTS, "tests/test_golden.py", *session.posargs, env=env)
 
 
-@nox.session
+@nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """The conformance table: every method, ranker and generator by every check; a word is a row."""
     session.install("-e", ".[test]")
     session.run("python", "tests/conformance.py", *session.posargs)
 
 
-@nox.session
+@nox.session(default=False)
 def mutants(session: nox.Session) -> None:
     """Small errors, each against the tests that execute it: `nox -s mutants -- counting --sample 25 --minutes 20`."""
     session.install("-e", ".[test]", "coverage")
@@ -94,7 +157,7 @@ def mutants(session: nox.Session) -> None:
     session.run("python", "docs/make_reliability.py")
 
 
-@nox.session
+@nox.session(default=False)
 def planted(session: nox.Session) -> None:
     """The bugs that tests once let pass, each planted again; words choose some by their names."""
     session.install("-e", ".[test]")
@@ -102,7 +165,7 @@ def planted(session: nox.Session) -> None:
     session.run("python", "docs/make_reliability.py")
 
 
-@nox.session
+@nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Random calls, arguments, files, kills and folders: `nox -s fuzz -- --minutes 10`."""
     session.install("-e", ".[test]")
@@ -113,6 +176,11 @@ def fuzz(session: nox.Session) -> None:
 def lowest_versions() -> list[str]:
     """``name==version`` for every ``name>=version`` of the dependencies and of the tests'."""
     project = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*project["dependencies"], *(r for some in project["optional-dependencies"].values() for r in some)]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(r for name, some in extras.items() if name != "docs" for r in some)]
     found = (re.match(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", requirement) for requirement in wanted)
     return sorted({f"{match[1]}=={match[2]}" for match in found if match})
+
+
+if __name__ == "__main__":
+    nox.main()

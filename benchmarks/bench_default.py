@@ -38,6 +38,7 @@ from ensemblage.benchmark._entries import BASELINES, RULES
 from ensemblage.benchmark._scores import score
 from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
 from ensemblage.consensus._choose_k import best_of
+from ensemblage.consensus._number_agreed import EVERY, numbers_around, numbers_up_to_root
 from ensemblage.generation import DiversePartitions
 
 FOLDER = Path(__file__).parents[1] / "docs" / "default"
@@ -67,14 +68,20 @@ def timed(cluster: Callable[[], Any]) -> tuple[NDArray[np.int64] | None, float]:
     return labels, time.process_time() - start
 
 
+def measure_into(row: dict[str, Any], name: str, one: BenchmarkSet, cluster: Callable[[], Any]) -> Any:
+    """Add an answer's ARI, seconds and number of clusters to a record; its labels, None where it failed."""
+    labels, seconds = timed(cluster)
+    row["ari"][name] = 0.0 if labels is None else score(one.references, labels)["ari"]
+    row["seconds"][name] = round(seconds, 2)
+    row["k"][name] = 0 if labels is None else len(np.unique(labels[labels >= 0]))
+    return labels
+
+
 def renewed(one: BenchmarkSet, row: dict[str, Any], name: str) -> dict[str, Any]:
     """A record with one answer measured anew: "default", "fast", "best" or "default, k found"."""
     quality, _, told = name.partition(", ")
     model = ConsensusClustering(None if told else one.k, quality=quality, n_jobs=1, random_state=0)
-    labels, seconds = timed(lambda: model.fit_predict(one.X))
-    row["ari"][name] = 0.0 if labels is None else score(one.references, labels)["ari"]
-    row["seconds"][name] = round(seconds, 2)
-    row["k"][name] = 0 if labels is None else len(np.unique(labels[labels >= 0]))
+    measure_into(row, name, one, lambda: model.fit_predict(one.X))
     return row
 
 
@@ -84,11 +91,7 @@ def of_product(one: BenchmarkSet) -> dict[str, Any]:
     n, k = len(one.X), one.k
 
     def put(name: str, cluster: Callable[[], Any]) -> NDArray[np.int64] | None:
-        labels, seconds = timed(cluster)
-        found["ari"][name] = 0.0 if labels is None else score(one.references, labels)["ari"]
-        found["seconds"][name] = round(seconds, 2)
-        found["k"][name] = 0 if labels is None else len(np.unique(labels[labels >= 0]))
-        return labels
+        return measure_into(found, name, one, cluster)
 
     def model(n_clusters: int | None, seed: int = 0, quality: Any = "default") -> ConsensusClustering:
         return ConsensusClustering(n_clusters, quality=quality, n_jobs=1, random_state=seed)
@@ -178,8 +181,6 @@ def combined(combiner: str, members: list[NDArray[np.int64]], k: int) -> Any:
     return estimator.set_params(**settings).fit(Ensemble(np.column_stack(members))).labels_
 
 
-NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)
-"""Numbers of clusters that are looked at first."""
 SAMPLE = 2_000
 
 
@@ -227,7 +228,7 @@ def numbers_named(X: NDArray[np.float64]) -> dict[str, Any]:
     """The number of clusters that each rule finds, and the worth of all."""
     rows = np.arange(len(X)) if len(X) <= SAMPLE else np.sort(np.random.default_rng(0).permutation(len(X))[:SAMPLE])
     sample = X[rows]
-    ks = [k for k in NUMBERS if k * k <= max(len(X), 4)]
+    ks = numbers_up_to_root(len(X))
     table, lifetime = by_number(sample, ks)
     chosen: dict[str, Callable[[dict[int, AtNumber]], list[Any]]] = {
         "own": lambda t: [row.own for row in t.values()],
@@ -242,10 +243,8 @@ def numbers_named(X: NDArray[np.float64]) -> dict[str, Any]:
     for rule, worth in chosen.items():
         # Of equal ones the one whose own agreement is largest.
         best = max(zip(worth(table), chosen["own"](table), ks, strict=True))[-1]
-        if best > NUMBERS[8]:
-            place = ks.index(best)
-            low, high = ks[place - 1], ks[min(place + 1, len(ks) - 1)]
-            finer = tuple(sorted({*ks, *range(low, high + 1)}))
+        if best > EVERY:
+            finer = tuple(numbers_around(best, ks))
             if finer not in tables:
                 tables[finer] = by_number(sample, finer)[0]
             t = tables[finer]

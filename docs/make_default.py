@@ -1,8 +1,13 @@
-"""Write docs/DEFAULT.md from its protocol (docs/default/protocol.md) and the records of benchmarks/bench_default.py."""
+"""Write docs/DEFAULT.md from its protocol (docs/default/protocol.md) and the records of benchmarks/bench_default.py.
+
+With --suite and --data it draws the sets on which the default loses most once more, too.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,10 +21,11 @@ DOCS = Path(__file__).parent
 FOLDER = DOCS / "default"
 N_DRAWS = 10_000
 LARGEST_RATIO = 20
-BEST_SHOWN = 15
+BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN = 15, 8, 5
 KNOWN = ("k-means", "mixture", "ward", "spectral", "genie")
 FOUND = ("mixture by BIC", "k-means by silhouette", "hdbscan")
 SCALINGS = ("given", "deviation 1")
+PLAIN = tuple(f"{name}, {scaling}" for name in KNOWN for scaling in SCALINGS)
 SHIPPED = "choose_k; own, where that is above ten and no three criteria agree (ships)"
 
 
@@ -61,15 +67,15 @@ def table_of(rows: Sequence[dict[str, Any]], names: Iterable[str], ours: str) ->
 
 def product() -> list[str]:
     rows = records("product")
-    known = [f"{name}, {scaling}" for name in KNOWN for scaling in SCALINGS]
+    known = list(PLAIN)
     found = [f"{name}, {scaling}" for name in FOUND for scaling in SCALINGS]
     again = np.array([[row["again"], row["left out"]] for row in rows]).mean(axis=0)
-    losses = sorted(rows, key=lambda row: row["ari"]["default"] - max(row["ari"].get(name, 0) for name in known))[:8]
     lost = [
         [row["set"], f"{row['n']:,} × {row['d']:,}", str(row["K"]), f"{row['ari']['default']:.2f}"]
         + [f"{max(row['ari'].get(f'{name}, {scaling}', 0) for scaling in SCALINGS):.2f}" for name in KNOWN]
-        for row in losses
+        for row in losses()[:LOSSES_SHOWN]
     ]
+    pictures = [f"![The clusters of {row['set']}](default/{name_of(row)})" for row in losses()[:LOSSES_DRAWN]]
     sizes = [row["n"] for row in rows]
     about = (
         f"`ConsensusClustering` as it is, on {len(rows)} sets of {min(sizes)} to {max(sizes):,} objects; what did not "
@@ -97,7 +103,49 @@ def product() -> list[str]:
         "Where it loses most, with the better scaling of each:",
         "",
         *markdown_table(["set", "size", "classes", "default", *KNOWN], lost),
+        "",
+        "The first five; of more than two features the first two principal components:",
+        "",
+        *[line for picture in pictures for line in (picture, "")],
     ]
+
+
+def losses() -> list[dict[str, Any]]:
+    """The sets by how far the default is below the best plain clusterer, told the number of classes."""
+    return sorted(records("product"), key=lambda row: row["ari"]["default"] - row["ari"].get(best_plain(row), 0))
+
+
+def best_plain(row: dict[str, Any]) -> str:
+    return max(PLAIN, key=lambda name: row["ari"].get(name, 0))
+
+
+def name_of(row: dict[str, Any]) -> str:
+    return f"{row['set'].replace('/', '-')}.png"
+
+
+def draw_losses(suite: Path | None, data: Path | None) -> None:
+    """The known classes, the default's clusters and those of the best plain clusterer of each of the first losses."""
+    sys.path.insert(0, str(DOCS.parent / "benchmarks"))
+    from bench_default import features
+
+    from ensemblage import ConsensusClustering, Genie
+    from ensemblage.benchmark._entries import BASELINES
+    from ensemblage.benchmark._pictures import draw
+    from ensemblage.benchmark._sets import find_sets
+
+    sets = {one.name: one for one in find_sets(suite, data)}
+    for row in losses()[:LOSSES_DRAWN]:
+        one, best = sets[row["set"]], best_plain(row)
+        name, _, scaling = best.partition(", ")
+        X = features(one, scaling != "given")
+        plain = Genie(one.k).fit_predict(X) if name == "genie" else BASELINES[name](X, one.k, 0)
+        ours = ConsensusClustering(one.k, n_jobs=1, random_state=0).fit_predict(one.X)
+        labels = {"known classes": one.references[0] - 1, "default": ours, best: plain}
+        panels = [
+            (title if title not in row["ari"] else f"{title}: {row['ari'][title]:.2f}", np.asarray(found))
+            for title, found in labels.items()
+        ]
+        draw(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
 
 
 def words() -> list[str]:
@@ -118,6 +166,20 @@ def words() -> list[str]:
     return ["## What the words are worth with it", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]
 
 
+def without_each_battery(batteries: NDArray[Any], values: dict[str, NDArray[np.float64]]) -> str:
+    """What the best candidate of the other batteries reaches on each. values : (sets,) of each candidate."""
+    left_out = []
+    for battery in np.unique(batteries):
+        rest = batteries != battery
+        best = max(values, key=lambda name: values[name][rest].mean())
+        left_out.append((battery, best, values[best][~rest]))
+    return (
+        "Leave one battery out: the best of the others, on it: "
+        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
+        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**."
+    )
+
+
 def number() -> list[str]:
     rows = records("number")
     if not rows:
@@ -129,12 +191,7 @@ def number() -> list[str]:
     right[SHIPPED] = [right["own" if asked else "choose_k"][i] for i, asked in enumerate(more)]
     many = np.array([row["K"] > 10 for row in rows])
     batteries = np.array([row["set"].partition("/")[0] for row in rows])
-    tried = [name for name in ari if name not in ("told", SHIPPED)]
-    left_out = []
-    for battery in np.unique(batteries):
-        rest = batteries != battery
-        best = max(tried, key=lambda name: ari[name][rest].mean())
-        left_out.append((battery, best, ari[best][~rest]))
+    tried = {name: values for name, values in ari.items() if name not in ("told", SHIPPED)}
     lines = [
         [name, f"{values.mean():.3f}", *of_batteries(rows, values)]
         + [f"{values[few].mean():.3f}" for few in (~many, many)]
@@ -153,9 +210,7 @@ def number() -> list[str]:
         "",
         *markdown_table(head, lines),
         "",
-        "Leave one battery out: the best of the others, on it: "
-        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
-        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**.",
+        without_each_battery(batteries, tried),
         "",
     ]
 
@@ -174,11 +229,6 @@ def search() -> list[str]:
             auto[f"by data; {rest}"] = np.where(alike, values[name], values[f"deviation 1; {rest}"])
     values |= auto
     batteries = np.array([row["set"].partition("/")[0] for row in rows])
-    left_out = []
-    for battery in np.unique(batteries):
-        rest = batteries != battery
-        best = max(values, key=lambda name: values[name][rest].mean())
-        left_out.append((battery, best, values[best][~rest]))
     shown = sorted(values, key=lambda name: -values[name].mean())[:BEST_SHOWN]
     parts = [tuple(name.split("; ")) for name in values]
     marginal = []
@@ -200,9 +250,7 @@ def search() -> list[str]:
             [[name, f"{values[name].mean():.3f}", *of_batteries(rows, values[name])] for name in shown],
         ),
         "",
-        "Leave one battery out: the best of the others, on it: "
-        + "; ".join(f"{battery} {found.mean():.3f} ({best})" for battery, best, found in left_out)
-        + f". Mean over the sets: **{np.concatenate([found for *_, found in left_out]).mean():.3f}**.",
+        without_each_battery(batteries, values),
         "",
         "Every choice, the mean and the best over all candidates with it:",
         "",
@@ -211,6 +259,12 @@ def search() -> list[str]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--suite", type=Path)
+    parser.add_argument("--data", type=Path)
+    given = parser.parse_args()
+    if given.suite or given.data:
+        draw_losses(given.suite, given.data)
     protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
     chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
     text = "\n".join([protocol, chosen, *product(), "", *words(), "", *number(), *search(), ""])

@@ -33,7 +33,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from strategies import planted_labels, twins
 
-from ensemblage import METHODS, Ensemble, generation, make_consensus, report
+from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
 from ensemblage.cli._methods import ONLY_IN_PYTHON
 from ensemblage.consensus.evidence import Evidence
@@ -313,6 +313,60 @@ def ties_everywhere(name: str, setting: Setting) -> str | None:
     assert_sound(model, len(labels))
     assert_same_fit(again, model)
     assert_array_equal(model.labels_[::2], model.labels_[1::2])
+    return None
+
+
+# ---- Pairs, memberships, more partitions ----
+
+
+@column("must-link")
+def must_link(name: str, setting: Setting) -> str | None:
+    """Objects that belong together are in one cluster, also those that no partition labels."""
+    for missing in MISSING:
+        labels, pairs = labels_with(missing), [[0, 5], [5, 9], [20, 121], [250, 3]]
+        assert_sound(method_of(name).fit(labels, must_link=pairs), 300, None)
+        labels[250] = -1
+        model = method_of(name).fit(labels, must_link=pairs)
+        assert all(model.labels_[i] == model.labels_[j] >= 0 for i, j in pairs)
+    return None
+
+
+@column("cannot-link")
+def cannot_link(name: str, setting: Setting) -> str | None:
+    """Objects that do not are in two clusters; or the method says that it has no rule for it."""
+    pairs = [[0, 3], [3, 6], [6, 0], [10, 13]]
+    try:
+        model = method_of(name).fit(labels_with(0.0), cannot_link=pairs)
+    except ValueError:
+        return refusal(lambda: method_of(name).fit(labels_with(0.0), cannot_link=pairs))
+    assert all(model.labels_[i] != model.labels_[j] for i, j in pairs)
+    assert_sound(method_of(name).fit(labels_with(0.3), cannot_link=pairs), 300, None)
+    return None
+
+
+@column("memberships")
+def memberships(name: str, setting: Setting) -> str | None:
+    """Zeros and ones are labels; or the method says that it counts by labels alone."""
+    labels = planted_labels(n=90, p=7, k=3, noise=0.1, seed=2)[0]
+    soft = SoftEnsemble([np.eye(3)[z] for z in labels.T])
+    try:
+        model = method_of(name).fit(soft)
+    except ValueError:
+        return refusal(lambda: method_of(name).fit(soft))
+    hard = method_of(name).fit(labels)
+    assert_array_equal(model.labels_, hard.labels_)
+    np.testing.assert_allclose(model.confidence_, hard.confidence_)
+    return None
+
+
+@column("more partitions")
+def more_partitions(name: str, setting: Setting) -> str | None:
+    """What `partial_fit` finds in partitions that arrive, `fit` finds in all of them."""
+    model, labels = method_of(name), labels_with(0.3)
+    if not hasattr(model, "partial_fit"):
+        return "has no partial_fit"
+    model.partial_fit(labels[:, :4]).partial_fit(labels[:, 4:])
+    assert_same_fit(model, method_of(name).fit(labels))
     return None
 
 
@@ -668,6 +722,8 @@ def the_same_seed_gives_the_same_labels(name: str, setting: Setting) -> str | No
         return "most of its clusterers have no seed"
     if name == "GeniePartitions":
         return "nothing in it is random"
+    if name == "LeidenPartitions":
+        return "communities that are clear are found from every seed; test_communities has a graph where they are not"
     assert (generated(name, random_state=1)[1] != labels).any()
     return None
 

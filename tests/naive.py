@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -375,6 +375,56 @@ def merges(joined, labelled, counts, linkage, threshold=None):
         found.append((i, j, float(-negative)))
         members[a] += members.pop(b)
     return found
+
+
+def keeps(z, must=(), cannot=()):
+    """Whether a clustering joins and separates the pairs that it should."""
+    return all(z[i] == z[j] for i, j in must) and all(z[i] != z[j] for i, j in cannot)
+
+
+def linked_groups(labels, must=(), cannot=()):
+    """Objects that are one unit: must-link groups, and equal rows that no pair names; by their first row, then object.
+
+    Of equal rows those that no pair names come first.
+    """
+    named = {i for pair in [*must, *cannot] for i in pair}
+    groups = [[i] for i in range(len(labels))]
+    for i, j in must:
+        a, b = next(g for g in groups if i in g), next(g for g in groups if j in g)
+        if a is not b:
+            groups.remove(b)
+            a += b
+    rows = [tuple(np.where(row < 0, 99, row)) for row in labels]
+    for i, j in combinations(range(len(labels)), 2):
+        if i not in named and j not in named and rows[i] == rows[j]:
+            a, b = next(g for g in groups if i in g), next(g for g in groups if j in g)
+            if a is not b:
+                groups.remove(b)
+                a += b
+    return sorted(groups, key=lambda g: min((rows[i], i in named, min(g)) for i in g))
+
+
+def constrained_merges(labels, must, cannot, linkage, weights=None):
+    """Greedy agglomeration of `linked_groups`: clusters and similarity after each merge that no pair forbids."""
+    joined, labelled = joined_and_labelled(labels, weights)
+    clusters, found = linked_groups(labels, must, cannot), []
+    while True:
+        candidates = []
+        for a, b in combinations(range(len(clusters)), 2):
+            if any({i, j} & set(clusters[a]) and {i, j} & set(clusters[b]) for i, j in cannot):
+                continue
+            pairs = np.ix_(clusters[a], clusters[b])
+            if linkage == "average":
+                similar = joined[pairs].sum() / max(labelled[pairs].sum(), 1e-300)
+            else:
+                of_pairs = joined[pairs] / np.maximum(labelled[pairs], 1e-300)
+                similar = of_pairs.max() if linkage == "single" else of_pairs.min()
+            candidates.append((-round(similar, 12), a, b))
+        if not candidates:
+            return found
+        negative, a, b = min(candidates)
+        clusters = [c + clusters[b] if i == a else c for i, c in enumerate(clusters) if i != b]
+        found.append(([sorted(c) for c in clusters], -negative))
 
 
 def label_jaccard(labels):
@@ -1066,6 +1116,23 @@ def division_description(sizes):
     p, n_modes = sum(sizes), len(sizes)
     found = math.log(p) + math.log(math.comb(p - 1, n_modes - 1)) + math.lgamma(p + 1)
     return found - sum(math.lgamma(size + 1) for size in sizes)
+
+
+def matched_to(block, U):
+    """The columns of a soft partition of as many clusters, in the order in which it agrees most with U."""
+    best = max(permutations(range(block.shape[1])), key=lambda order: (block[:, list(order)] * U).sum())
+    return block[:, list(best)]
+
+
+def best_soft_median(blocks, hard):
+    """Least mean squared distance of a soft or hard partition to soft ones of as many clusters, by all matchings."""
+    k, least = blocks[0].shape[1], np.inf
+    for orders in product(permutations(range(k)), repeat=len(blocks) - 1):
+        matched = [blocks[0], *(block[:, list(order)] for block, order in zip(blocks[1:], orders, strict=True))]
+        mean = np.mean(matched, axis=0)
+        M = np.eye(k)[mean.argmax(axis=1)] if hard else mean
+        least = min(least, np.mean([np.square(M - block).sum() for block in matched]))
+    return least
 
 
 def partition_quality(A, labels, resolution, objective):

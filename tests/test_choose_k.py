@@ -343,6 +343,7 @@ def test_progress_ends_at_its_total(noise):
         (np.arange(20.0).reshape(10, 2), {"k_range": [6]}, ValueError, "from 2 to 5. Got 6"),
         (np.arange(20.0).reshape(10, 2), {"k_range": []}, ValueError, "at least one number"),
         (np.arange(20.0).reshape(10, 2), {"k_range": 3}, TypeError, "must be several numbers"),
+        (np.arange(20.0).reshape(10, 2), {"k_range": "23"}, TypeError, "must be several numbers"),
         (np.arange(20.0).reshape(10, 2), {"n_references": 0}, ValueError, "n_references of choose_k"),
         (np.arange(20.0).reshape(10, 2), {"n_splits": 0}, ValueError, "n_splits of choose_k"),
         (np.arange(20.0).reshape(10, 2), {"n_partitions": 1}, ValueError, "n_partitions of choose_k"),

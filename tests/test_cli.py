@@ -83,7 +83,7 @@ def no_generation(monkeypatch):
 def interrupt(monkeypatch):
     """Ctrl-C once the ensemble is made; the process exits as it does, not as in real life."""
 
-    def finish(*args):
+    def finish(*args, **more):
         raise KeyboardInterrupt
 
     def leave(message, code):
@@ -569,6 +569,8 @@ def test_another_set_keeps_the_ensemble(finished, tmp_path, no_generation):
     shutil.copytree(finished, output)
     succeed(*run(output, "--truth-column", "cultivar", "--set", "n_init=3", "--overwrite"))
     assert summary_of(output)["run"]["set"] == "n_init=3"
+    succeed(*run(output, "--truth-column", "cultivar", "--method", "all", "--overwrite"))
+    assert summary_of(output)["methods"]["table"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`ensemblage compare`, and --align of run and combine."""
 
 import csv
+import json
 
 import numpy as np
 import pandas as pd
@@ -135,7 +136,14 @@ def test_clusters_that_came_and_went(months):
     new = {row["id"]: row["cluster"] for row in read(months / "2" / "labels.csv")}
     assert set(new.values()) == {"5", "6", "7", "8"}
     assert set(of(read(months / "2" / "labels.csv"), "runner_up")) <= {"5", "6", "7", "8"}
-    assert "clusters in labels.csv" in (months / "2" / "summary.json").read_text()
+    assert "cluster 8" in result.stdout
+    assert "cluster 0" not in result.stdout
+    summary = json.loads((months / "2" / "summary.json").read_text())
+    assert summary["objects"]["cluster"] == [int(number) for number in new.values()]
+    assert [c["cluster"] for c in summary["clusters"]] == [5, 6, 7, 8]
+    assert [c["cluster"] for c in summary["profile"]["clusters"]] == [5, 6, 7, 8]
+    assert {c["nearest"]["cluster"] for c in summary["clusters"]} <= {5, 6, 7, 8}
+    assert set(summary["figures"]["points"]["clusters"]) == {5, 6, 7, 8}
     result = succeed("assign", months / "2", months / "second.csv", "-o", months / "a.csv")
     assert "to the 4 clusters 5, 6, 7, 8" in result.stdout
     assert of(read(months / "a.csv"), "cluster") == list(new.values())

@@ -290,6 +290,9 @@ def test_refused(edges, options, message):
 def test_weights_of_objects_are_refused():
     with pytest.raises(ValueError, match=r"must be fitted without sample_weight.* Leave it out"):
         CommunityConsensus(A).fit(LOUVAIN, sample_weight=np.ones(34, dtype=int))
+    for pairs in ("must_link", "cannot_link"):
+        with pytest.raises(ValueError, match=r"must be None: communities follow the edges.* Leave them out"):
+            CommunityConsensus(A).fit(LOUVAIN, **{pairs: [(0, 1)]})
 
 
 def test_without_leiden_the_way_to_it_is_told(monkeypatch):

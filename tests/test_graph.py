@@ -554,3 +554,12 @@ def test_mtkahypar(parameters):
     assert_array_equal(runs[0].labels_, runs[1].labels_)
     assert adjusted_rand_score(truth, runs[0].labels_) > 0.5
     assert np.bincount(runs[0].labels_).max() <= 1.06 * 50
+
+
+def test_cspa_checks_the_size_of_the_whole_graph(monkeypatch):
+    """Rows that one end counts among its neighbours are edges: more entries than were found."""
+    asked = []
+    monkeypatch.setattr(CSPA, "_check_size", lambda self, rows, k, n_entries: asked.append(n_entries))
+    labels = np.random.default_rng(0).integers(0, 4, size=(60, 6))
+    model = CSPA(2, n_neighbors=5, random_state=0).fit(labels)
+    assert asked[-1] == 2 * model.n_edges_ > asked[-2]

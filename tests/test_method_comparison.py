@@ -70,7 +70,7 @@ def test_memory_seed_and_progress_reach_the_methods():
     assert (first == same).all()
     assert (first != other).any()
     calls = []
-    compare_methods(LABELS, 3, methods=["km", "acv"], progress=lambda done, total: calls.append((done, total)))
+    compare_methods(LABELS, 3, methods=["km", "acv", "km"], progress=lambda done, total: calls.append((done, total)))
     assert calls == [(1, 2), (2, 2)]
     with pytest.raises(ValueError, match="Every method of compare_methods must be"):
         compare_methods(LABELS, 3, methods=["magic"])

@@ -219,6 +219,14 @@ def test_one_reference_has_no_spread(blobs):
     assert table[0].p_value_beta in (0.0, 1.0)
 
 
+def test_as_many_references_as_were_asked_for(blobs):
+    calls = []
+    settings = {"n_partitions": 4, "n_references": 2, "progress": lambda done, total: calls.append((done, total))}
+    choose_k_monti(blobs, [2, 3], random_state=0, **settings)
+    assert calls[-1] == (24, 24)  # the data and two references, two numbers, four partitions
+    assert len(calls) == 24
+
+
 def test_another_estimator(blobs):
     choice = choose_k_monti(
         blobs, [4], n_partitions=10, estimator=AgglomerativeClustering(), n_references=0, random_state=0

@@ -24,6 +24,9 @@ BLINDNESS = {
 
 FIGURES = {
     "agreement": lambda ax: plotting.agreement([[1, 0.5], [0.5, 1]], [0.8, 0.7], names=["a", "b"], ax=ax),
+    "stability_by_resolution": lambda ax: plotting.stability_by_resolution(
+        {0.5: 0.9, 1.0: 0.8}, {0.5: 1.0, 1.0: 0.5}, plateaus=[(0.5, 0.5), (1.0, 1.0)], best=0, ax=ax
+    ),
     "clustree": lambda ax: plotting.clustree({2: [0, 0, 1, -1], 3: [0, 1, 2, -1]}, n_clusters=2, ax=ax),
     "criteria_by_number": lambda ax: plotting.criteria_by_number({"a": {2: 0.5, 3: 1.0}}, n_clusters=3, ax=ax),
     "evidence_by_number": lambda ax: plotting.evidence_by_number({2: -1.0}, {2: (-0.9, -0.8, -0.7)}, ax=ax),

@@ -15,7 +15,15 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
-from ensemblage import AverageAgreement, Ensemble, KMeansConsensus, report
+from ensemblage import (
+    AverageAgreement,
+    CumulativeVoting,
+    Ensemble,
+    KMeansConsensus,
+    choose_k,
+    plotting,
+    report,
+)
 from ensemblage.files._text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 from ensemblage.report._layout import counted, percent
@@ -166,6 +174,7 @@ def test_what_a_consensus_of_unknown_origin_does_not_know_is_counted():
     [
         ([[0, 0], [0, 0], [1, 1]], ["kmeans_k2_0", "kmeans_k2_1"], {"k": 2, "name": "kmeans"}),
         ([[0, 0], [0, 1], [1, 2]], ["ward", "kmeans_1"], {"k": None, "name": None}),
+        ([[0, 0], [0, 1], [1, 2]], ["m0", "m1"], {"k": None, "name": None}),
     ],
 )
 def test_what_all_partitions_share_is_said(labels, names, shared):
@@ -520,3 +529,45 @@ def test_the_page_says_why_these_partitions(generator):
     found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), settings={"generator": generator})
     (answer, *_) = sections_of(found)
     assert any("fail on different data" in sentence for sentence in answer.more) == (generator == "diverse")
+
+
+def test_clusters_have_the_numbers_of_an_earlier_clustering():
+    labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
+    X = np.array([[0.0, 1], [0, 2], [0, 1], [5, 1], [5, 2], [6, 1]])
+    model = CumulativeVoting(2).fit(labels)
+    before = report.summarize(labels, model, features=X)
+    assert before["consensus"]["numbers"] is None
+    numbers = np.array([4, 9])[np.argsort(model.labels_[[0, -1]])]
+    model.align(numbers[model.labels_])
+    after = report.summarize(labels, model, features=X)
+    assert after["objects"]["cluster"] == numbers[before["objects"]["cluster"]].tolist()
+    assert after["objects"]["runner_up"] == numbers[before["objects"]["runner_up"]].tolist()
+    assert after["figures"]["matrix"]["clusters"] == numbers[before["figures"]["matrix"]["clusters"]].tolist()
+    assert [c["size"] for c in after["clusters"]] == [c["size"] for c in before["clusters"]]
+    assert [c["sentence"].split(" (")[0] for c in after["profile"]["clusters"]] == ["Cluster 4", "Cluster 9"]
+    page = report.render(after)
+    assert "Clusters 4 and 9 are the hardest" in page or "The firmest cluster is" in page
+    assert "cluster 0" not in page
+
+
+def test_columns_of_memberships_are_called_as_the_clusters():
+    ax = plotting.membership([[0.9, 0.1], [0.4, 0.6]], [0, 1], names=[4, 9])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["4", "9"]
+    with pytest.raises(ValueError, match="names of membership"):
+        plotting.membership([[0.9, 0.1], [0.4, 0.6]], [0, 1], names=[4])
+
+
+def test_points_have_the_clusters_of_every_number_that_was_looked_at():
+    X, classes = make_blobs(60, 2, centers=3, random_state=0)
+    model = KMeansConsensus(3, random_state=0).fit(np.column_stack([classes] * 3))
+    choice = choose_k(X, range(2, 5), n_references=19, random_state=0)
+    points = report.summarize(np.column_stack([classes] * 3), model, features=X, stability=choice)["figures"]["points"]
+    assert sorted(points["by_number"]) == ["2", "3", "4"]
+    for k, clusters in points["by_number"].items():
+        assert len(set(clusters)) == int(k)
+        expected = choice.labels[int(k)][points["rows"]]  # of the same objects, in the order of the points
+        assert adjusted_rand_score(expected, clusters) == 1
+    # A part has the number of the answer's cluster that it is.
+    assert adjusted_rand_score(points["by_number"]["3"], points["clusters"]) == 1
+    assert points["by_number"]["3"] == points["clusters"]
+    assert report.summarize(classes[:, None], model, features=X)["figures"]["points"]["by_number"] == {}

@@ -12,7 +12,7 @@ from browser import browser, found
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import Ensemble, KMeansConsensus, report
+from ensemblage import Ensemble, KMeansConsensus, choose_k, report
 from ensemblage.metrics import verdicts
 
 pytestmark = pytest.mark.skipif(
@@ -273,3 +273,45 @@ def test_twenty_thousand_objects_are_quick(tab, tmp_path):
     )
     assert spent < 2_000
     assert tab.run(STATUS).startswith(f"{sum('19' in str(i) for i in range(n)):,} of 20,000")
+
+
+@pytest.fixture(scope="module")
+def by_number(analysis, tmp_path_factory):
+    """A page whose number of clusters was looked for."""
+    ensemble, consensus, X, ids = analysis
+    choice = choose_k(X, range(2, 7), n_references=19, random_state=0)
+    summary = report.summarize(ensemble, consensus, features=X, ids=ids, stability=choice)
+    path = tmp_path_factory.mktemp("by_number") / "report.html"
+    return report.build(summary, path=path), summary
+
+
+COLOURS = (
+    "(() => { const c = document.querySelector('.picture canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, "
+    "c.height).data, found = new Set(), hex = (v) => v.toString(16).padStart(2, '0'); "
+    "for (let i = 0; i < d.length; i += 4) if (d[i + 3] === 255) "
+    "found.add('#' + hex(d[i]) + hex(d[i + 1]) + hex(d[i + 2])); "
+    "return JSON.parse(document.querySelector('script[type=\"application/json\"]').textContent)"
+    ".colors.filter((colour) => found.has(colour.toLowerCase())).length; })()"
+)
+
+
+def test_points_are_coloured_by_another_number_of_clusters(tab, by_number):
+    page, summary = by_number
+    tab.open(page)
+    assert tab.run(COLOURS) == 0  # the drawing that stands without the script
+    assert tab.run("getComputedStyle(document.querySelector('.picture svg image')).opacity") == "1"
+    choose(tab, "Colour by", "2")
+    assert tab.run(COLOURS) == 2
+    assert tab.run("getComputedStyle(document.querySelector('.picture.recoloured svg image')).opacity") == "0"
+    said = "document.querySelector('.controls.numbers').nextElementSibling.textContent"
+    assert tab.run(said).startswith("Coloured by k-means with 2 clusters")
+    choose(tab, "Colour by", "6")
+    assert tab.run(COLOURS) == 6
+    choose(tab, "Colour by", "")
+    assert tab.run(COLOURS) == 0
+    assert not any("Error" in text for text in tab.complaints())
+    assert sorted(summary["figures"]["points"]["by_number"]) == ["2", "3", "4", "5", "6"]
+
+
+def test_a_page_without_other_numbers_has_no_such_choice(opened):
+    assert opened.run("document.querySelector('.controls.numbers')") is None

@@ -80,3 +80,25 @@ def test_combine_tells_the_stories_where_that_is_quick(tmp_path, monkeypatch):
     assert "tell two stories" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     monkeypatch.setattr(_analysis, "MOST_COMPARED", 10)
     assert "These partitions tell" not in combine("other")
+
+
+def test_combine_of_very_many_clusters_does_without_stories(tmp_path):
+    labels = np.random.default_rng(0).integers(0, 20_000, (20_000, 3))
+    asked = ["combine", str(write(tmp_path / "labels.csv", labels)), "-k", "3", "-o", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, asked, catch_exceptions=False)
+    assert done.exit_code == 0, done.stderr
+    assert "stories" not in done.stdout
+
+
+def test_the_stories_are_looked_for_by_as_many_jobs_as_wanted(tmp_path, monkeypatch):
+    asked_for = []
+
+    class Watched(ConsensusModes):
+        def fit(self, *given):
+            asked_for.append(self.n_jobs)
+            return super().fit(*given)
+
+    monkeypatch.setattr(_analysis, "ConsensusModes", Watched)
+    asked = ["combine", str(write(tmp_path / "labels.csv", GOLDEN)), "-k", "3", "-o", str(tmp_path / "out")]
+    assert CliRunner().invoke(main, [*asked, "--jobs", "2"], catch_exceptions=False).exit_code == 0
+    assert asked_for == [2]

@@ -48,6 +48,20 @@ def test_an_empty_cluster_takes_the_row_that_is_farthest_from_its_own():
     assert profile[2].sum() == 3
 
 
+def test_the_farthest_row_is_so_by_all_partitions():
+    labels = np.random.default_rng(0).integers(0, 4, size=(30, 5))
+    rows = labelled_rows(Ensemble(labels), np.ones(5))
+    clusters = np.arange(len(rows)) % 3
+    utility, profile = utility_and_profile(rows.codes[:], clusters)
+    table = utility.distances(utility.centroids(profile))
+    base = utility.base(rows.codes[:])
+    cells = table[rows.codes[:] + rows.offsets[:-1], clusters[:, None]]
+    order = np.argsort(-(base + cells.sum(axis=1)))
+    assert order[0] != np.argmax(base + cells[:, :-1].sum(axis=1))  # the last partition decides
+    state = State(base, clusters.copy(), np.zeros(len(rows)), np.vstack([profile, np.zeros_like(profile[:2])]))
+    assert_array_equal(_fill_empty(rows, state, table, 1), order[:2])
+
+
 def test_toy_of_li():
     model = SpectralEnsembleClustering(3, init=TRIPLE).fit(TOY)
     assert_array_equal(model.labels_, TRIPLE)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import click
 import pytest
@@ -10,13 +11,15 @@ from test_cli import WINE, succeed
 
 from ensemblage.cli import _tell
 from ensemblage.cli._errors import colored, say
+from ensemblage.cli._generation import Generation
+from ensemblage.cli._plan import in_words, seconds_of
 
 
 def test_a_run_says_what_it_is_going_to_do(tmp_path):
     told = succeed("run", WINE, "--truth-column", "cultivar", "-k", 3, "--stability", 2, "-o", tmp_path / "out").stderr
     assert (
         "178 objects × 13 features; base clusterings by mixtures, spectral clustering and Genie; eac-average combines "
-        "them; all that again for 2 resamples\n"
+        "them; all that again for 2 resamples; some seconds\n"
     ) in told
     command = ("run", WINE, "-k", 3, "--generator", "random-k", "--partitions", 4, "--stability", 0, "--method", "acv")
     told = succeed(*command, "-o", tmp_path / "other").stderr
@@ -58,3 +61,29 @@ def test_no_color_reaches_the_commands():
     for value, expected in (("1", "red\n"), ("", "red\n")):
         done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "NO_COLOR": value}, capture_output=True)
         assert done.stdout.decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (3, "some seconds"),
+        (14, "about 15 seconds"),
+        (100, "about 90 seconds"),
+        (200, "about 3 minutes"),
+        (3_000, "about an hour"),
+        (9_000, "more than an hour"),
+    ],
+)
+def test_time_is_said_in_round_numbers(seconds, words):
+    assert in_words(seconds) == words
+
+
+def test_time_grows_with_what_is_done():
+    diverse = Generation("diverse", 50, None, seed=0, n_jobs=1)
+    fast = replace(diverse, generator="random-k")
+    least = seconds_of(1_000, 10, diverse, None, 0)
+    assert least < seconds_of(10_000, 10, diverse, None, 0)
+    assert least < seconds_of(1_000, 500, diverse, None, 0)
+    assert least < seconds_of(1_000, 10, diverse, None, 20)
+    assert least < seconds_of(1_000, 10, diverse, (2, 10), 0) < seconds_of(1_000, 10, diverse, (2, 30), 0)
+    assert seconds_of(10**6, 10, fast, None, 0) < seconds_of(10**6, 10, replace(fast, partitions=500), None, 0)

@@ -11,6 +11,7 @@ from ensemblage._version import __version__ as __version__
 
 _HOME = {
     "Ensemble": "ensemblage._ensemble",
+    "SoftEnsemble": "ensemblage._soft_ensemble",
     "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
     "Genie": "ensemblage.generation",
@@ -49,6 +50,7 @@ _HOME = {
     "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
     "choose_k": "ensemblage.consensus",
+    "choose_resolution": "ensemblage.consensus",
     "cite": "ensemblage._cite",
     "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
@@ -60,6 +62,7 @@ _HOME = {
     "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.tables",
     "read_table": "ensemblage.tables",
+    "to_anndata": "ensemblage.anndata",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
 

@@ -9,7 +9,9 @@ from ensemblage import report as report
 from ensemblage import stability as stability
 from ensemblage._cite import cite as cite
 from ensemblage._ensemble import Ensemble as Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage._version import __version__ as __version__
+from ensemblage.anndata import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
@@ -35,6 +37,7 @@ from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
 from ensemblage.consensus import choose_k as choose_k
+from ensemblage.consensus import choose_resolution as choose_resolution
 from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.generation import DiversePartitions as DiversePartitions

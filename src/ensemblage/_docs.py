@@ -347,6 +347,29 @@ must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
 known_labels : array-like of shape (n_objects,), optional
     Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
     a constraint.""",
+    # Consensus with pairs.
+    "links": """\
+must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+    Pairs of objects, by row number, that get the same cluster, or different ones: see the notes.""",
+    "how_links": """\
+Who belongs to the same belongs together: must-link makes groups, and what is said of an object is said of its group.
+A group becomes one object. In k-means (`KMeansConsensus`, `KModesConsensus`) it goes to the centre from which its
+objects have the least summed distance, and counts in it with all of them. In `EvidenceAccumulation` its objects have
+merged, at height 0, before anything else does, and it is as similar to others as any cluster of its objects is. In
+`BipartiteVoting`, `CumulativeVoting`, `EuclideanMedian` and `MajorityVoting` the partitions are relabelled as without
+pairs, and the summed votes of its objects choose its cluster. In all other methods its objects get common labels
+first: in every partition that which most of them have, the first on ties.
+
+Cannot-link: k-means and voting place the groups that are kept apart one after the other, first those with the fewest
+clusters left, of these the surest, each at the nearest centre or in the best column that is left; where none is, the
+last choices are taken back. `EvidenceAccumulation` forbids a merge that would join two of them; such merges end the
+hierarchy, at height 1. The others refuse it. An object without weight counts nowhere, but gets the cluster of
+its group; so does one that no partition labels, with the confidence NaN.
+
+Pairs cost 40 bytes per object, a table of the named objects by clusters per iteration of k-means, and in
+`EvidenceAccumulation` two matrices of all pairs of distinct label rows, within ``max_bytes``. They follow Wagstaff et
+al., "Constrained k-means clustering with background knowledge", ICML 2001 (which takes no choice back), and Davidson &
+Ravi, "Agglomerative hierarchical clustering with constraints", PKDD 2005.""",
     "violations": """\
 violations_ : ndarray of shape (n_partitions,)
     Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.""",

@@ -28,6 +28,7 @@ from ensemblage._constraints import (
     Flag,
     Function,
     Jobs,
+    Lists,
     Number,
     Seed,
     Values,
@@ -35,6 +36,7 @@ from ensemblage._constraints import (
     Words,
     parameter_constraints,
 )
+from ensemblage.metrics import cluster_weights
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 NAMES = [name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])]
@@ -138,12 +140,14 @@ def legal(constraint: Any, draw: Random, name: str, n: int, p: int) -> Any:
         if draw.random() < 0.9:
             weights[draw.randrange(p)] = 10.0**exponent
         return draw.choice([weights, np.array(weights), tuple(weights), pd.Series(weights)])
+    if isinstance(constraint, Lists):  # what fits some labels; those of a case are refused, or given by its caller
+        return [[draw.random() for _ in range(draw.choice([1, 2, 3]))] for _ in range(p)]
     if isinstance(constraint, Number):
         low = constraint.least if constraint.above is None else np.nextafter(constraint.above, np.inf)
         high = 1e300 if constraint.below == np.inf else float(np.nextafter(constraint.below, -np.inf))
         return draw.choice([low, high, draw.uniform(low or 0, min(high, 2)), min(max(1, low), high)])
     if isinstance(constraint, Whole):
-        slow = name in ("n_init", "n_passes", "n_candidates")
+        slow = name in ("n_init", "n_passes", "n_candidates", "n_steps")
         most = constraint.most or 2**62
         least = constraint.least
         return draw.choice([least, least + 1, min(3, most) if most >= 3 else least, *([] if slow else [most, 7])])
@@ -197,6 +201,8 @@ def case_of_labels(draw: Random, folder: Path) -> str:
         if parameter in METHODS[name].parameters or parameter == "n_clusters" or draw.random() < 0.6:
             continue
         chosen[parameter] = legal(draw.choice(list(kinds)), draw, parameter, n, p)
+    if isinstance(chosen.get("cluster_weights"), list) and draw.random() < 0.8:
+        chosen["cluster_weights"] = cluster_weights(labels)
     if chosen.get("similarity") == "ecpcs" and Ensemble(labels).n_clusters.sum() > MOST_WALKED:
         chosen["similarity"] = "cts"
     told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None}"

@@ -62,7 +62,7 @@ class Again:
     """Whether their number was asked for."""
     seconds: dict[str, float]
 
-    def stability(self, labels: NDArray[np.int32]) -> ClusterStability | None:
+    def stability(self, labels: NDArray[np.int64]) -> ClusterStability | None:
         """Of the clusters; None if nothing is made again."""
         n = self.n_resamples
         if n == 0:

@@ -25,23 +25,37 @@ from ensemblage import (
     report,
 )
 from ensemblage._jit import told_of_compiling
+from ensemblage._links import Links
 from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
 from ensemblage.cli._again import Again, resamples_of
-from ensemblage.cli._annotate import check_annotated, write_annotated
+from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
-from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, NO_OBJECTS, REPORT, Folder, output_folder
-from ensemblage.cli._generation import DIVERSE, GENIE, GOWER, INDEPENDENT, RANDOM_K, Generation
-from ensemblage.cli._labels import write_labels
+from ensemblage.cli._folder import (
+    ENSEMBLE,
+    FILES,
+    LABELS,
+    MODEL,
+    NO_OBJECTS,
+    REPORT,
+    Folder,
+    output_folder,
+    passing_folder,
+)
+from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
+from ensemblage.cli._pairs import KINDS, PairFiles
+from ensemblage.cli._plan import plan_of
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import KChoice, MethodComparison, compare_methods
 from ensemblage.consensus._features import ConsensusClustering, weighted
 from ensemblage.consensus._saved import save_model
+from ensemblage.counting._contingency import table_cells
 from ensemblage.report._layout import counted
 from ensemblage.report._objects import without_objects
 from ensemblage.tables import Features, Members, Preprocessor
@@ -115,7 +129,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range, no_objects = settings.pop("k"), settings.pop("k_range"), settings.pop("no_objects")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
-    old, others = _old_labels(settings), _others(settings)
+    old, others, pair_files = _old_labels(settings), _others(settings), PairFiles.of(settings)
     most = _largest(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
@@ -130,12 +144,14 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     source = asked_generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     asked_generation.check()
     if annotate:
-        check_annotated(source)
+        check_annotated(source, output)
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
     asked |= _page_of(no_objects, others)
-    asked |= identity_of(old)
+    asked |= {**identity_of(old), **pair_files.identity()}
+    if pair_files:
+        pair_files.check(replace(wanted, k=2).estimator(), others)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
@@ -146,12 +162,14 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
         check_align(old, features.ids)
+        pairs = pair_files.pairs(features.ids, data.name)
+        Links.of(len(features.ids), **pairs)  # refused before the work begins
         n_resamples = resamples_of(generation, features, again)
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
         is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
-        tell(_plan(features, generation, chosen, is_found, k_range, n_resamples))
+        tell(plan_of(features, generation, chosen.method, is_found, k_range, n_resamples))
         preprocessor = Preprocessor._of(features, source.given_roles)
         make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
         made = None if generation.generator == DIVERSE else make_ensemble(generation)
@@ -176,13 +194,15 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             chosen,
             source,
             seconds,
-            choice,
-            weights,
-            asked_again,
-            used,
-            model,
-            old,
-            others,
+            stability=choice,
+            weights=weights,
+            again=asked_again,
+            used=used,
+            generated=model,
+            old=old,
+            others=others,
+            pairs=pairs,
+            of_pairs=pair_files.told(pairs),
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -200,17 +220,21 @@ def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any)
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
     others = _others(settings)
     of_page = _page_of(settings.pop("no_objects"), others)
-    old = _old_labels(settings)
+    old, pair_files = _old_labels(settings), PairFiles.of(settings)
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
+    if pair_files:
+        pair_files.check(wanted.estimator(), others)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
         with timed(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
         check_align(old, members.ids)
-        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, old=old, others=others)
+        pairs = pair_files.pairs(members.ids, path.name)
+        more: dict[str, Any] = {"old": old, "others": others, "pairs": pairs, "of_pairs": pair_files.told(pairs)}
+        return _finish(folder, members.ensemble, members, None, wanted, source, seconds, **more)
 
-    asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old)}
+    asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old), **pair_files.identity()}
     return _analysed("combine", source, output, overwrite, wanted, asked, make)
 
 
@@ -244,18 +268,27 @@ def _analysed(
     make: Callable[[Folder, bytes, dict[str, float]], dict[str, Any]],
     n_partitions: int | None = None,
 ) -> dict[str, Any]:
-    """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source."""
+    """The summary of a folder: of an earlier run with the same settings, or made now from the bytes of the source.
+
+    Where the output is a .h5ad file, it is all that is written.
+    """
     wanted.check(n_partitions)
+    if is_copy := is_annotated_copy(output):
+        check_copy(source, output, overwrite)
     wanted.tell_memory()
-    content = source.read()
+    content = b"" if is_copy else source.read()
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
     said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
-    with said, output_folder(output, identity, overwrite) as folder, _interruptible(folder):
+    place = passing_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
+    with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
             return folder.summary
-        return make(folder, content, folder.summary.setdefault("seconds", {}))
+        summary = make(folder, content, folder.summary.setdefault("seconds", {}))
+        if is_copy:
+            write_cells(source, folder.path, output, overwrite)
+        return summary
 
 
 def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
@@ -267,8 +300,9 @@ def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
     return k if k_range is None else k_range[1]
 
 
-MOST_COMPARED = 10**9
-"""Label rows × pairs of partitions up to which the modes of partitions are looked for: a few seconds."""
+MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
+"""Label rows × squared partitions, and cells of all contingency tables, up to which the modes of partitions are looked
+for: a few seconds, and far less than `ConsensusModes` refuses."""
 
 
 def _compared(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: dict[str, float]) -> MethodComparison:
@@ -285,11 +319,11 @@ def _compared(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: di
         )
 
 
-def _modes(ensemble: Ensemble) -> ConsensusModes | None:
+def _modes(ensemble: Ensemble, n_jobs: int) -> ConsensusModes | None:
     """Whether partitions of any origin tell one story, where that does not take long."""
     p = ensemble.shape[1]
-    wanted = p > 2 and len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED
-    return ConsensusModes().fit(ensemble) if wanted else None
+    are_few = len(ensemble.distinct.codes) * p**2 <= MOST_COMPARED and table_cells(ensemble.n_clusters) <= MOST_OVERLAPS
+    return ConsensusModes(n_jobs=n_jobs).fit(ensemble) if p > 2 and are_few else None
 
 
 def _choice(
@@ -330,31 +364,6 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         raise
 
 
-def _plan(
-    features: Features,
-    generation: Generation,
-    chosen: Consensus,
-    is_found: bool,
-    k_range: tuple[int, int] | None,
-    n_resamples: int,
-) -> str:
-    """What a run is going to do."""
-    n, m = features.X.shape
-    steps = [f"{counted(n, 'object')} × {counted(m, 'feature')}"]
-    if is_found:
-        low, high = k_range or (2, 10)
-        steps.append(f"the number of clusters is looked for among {low} to {high}")
-    if m:
-        made = "base clusterings by mixtures, spectral clustering and Genie"
-        others = f"base clusterings by {generation.generator}"
-        several = f"{generation.partitions} " * (generation.generator in (*INDEPENDENT, GENIE))
-        steps.append(made if generation.generator == DIVERSE else several + others)
-    steps.append(f"{chosen.method} combines them")
-    if n_resamples:
-        steps.append(f"all that again for {n_resamples} resamples")
-    return "; ".join(steps)
-
-
 def _generated(
     folder: Folder, features: Features, preprocessor: Preprocessor, seconds: dict[str, float], generation: Generation
 ) -> tuple[Ensemble, ConsensusClustering | None]:
@@ -392,6 +401,7 @@ def _finish(
     wanted: Consensus,
     source: Source,
     seconds: dict[str, float],
+    *,
     stability: KChoice | None = None,
     weights: list[float] | None = None,
     again: Again | None = None,
@@ -399,13 +409,16 @@ def _finish(
     generated: ConsensusClustering | None = None,
     old: LabelTable | None = None,
     others: bool = False,
+    pairs: Mapping[str, Any] = EMPTY,
+    of_pairs: Mapping[str, str] = EMPTY,
 ) -> dict[str, Any]:
     """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
-    are clusters whose numbers are kept, ``others`` asks all methods."""
+    are clusters whose numbers are kept, ``others`` asks all methods, ``pairs`` are what the consensus keeps, told as
+    ``of_pairs``."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
-        consensus = estimator.fit(ensemble)
-    numbered = align(consensus, old, objects.ids)
+        consensus = estimator.fit(ensemble, **pairs)
+    align(consensus, old, objects.ids)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
@@ -415,15 +428,15 @@ def _finish(
     model = consensus if generated is None else generated._combined(ensemble, consensus, stability)
     folder.put(MODEL, partial(save_model, _without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
-    again_found = None if again is None else again.stability(consensus.labels_)
+    again_found = None if again is None else again.stability(numbers_of(consensus)[consensus.labels_])
     compared = _compared(ensemble, consensus, wanted, seconds) if others else None
     found = None
     if isinstance(objects, Features):
         with timed(seconds, "profile"):
-            found = profile_of_features(objects, consensus)
+            found = profile_of_features(objects, consensus, source)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
-    chosen = {name: value for name, value in told if value != []}
+    chosen = {name: value for name, value in told if value != [] and name not in KINDS}
     with timed(seconds, "report"):
         summary = report.summarize(
             ensemble,
@@ -433,7 +446,7 @@ def _finish(
             truth=objects.truth,
             ranking=ranking,
             seconds=seconds,
-            settings={"file": source.path.name, **chosen, **numbered, "notes": "; ".join(objects.notes)},
+            settings={"file": source.path.name, **chosen, **of_pairs, "notes": "; ".join(objects.notes)},
             columns=objects.columns,
             title=f"Consensus clustering of {source.path.name}",
             stability=stability,
@@ -441,7 +454,7 @@ def _finish(
             command=repeated_command({"data": source.path, "ensemble": source.path}),
             profile=found,
             methods=compared,
-            modes=_modes(ensemble) if folder.identity["command"] == "combine" else None,
+            modes=_modes(ensemble, wanted.n_jobs) if folder.identity["command"] == "combine" else None,
         )
         folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))

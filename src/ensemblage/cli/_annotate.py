@@ -10,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.cli._folder import LABELS, NOTHING_UNASKED
+from ensemblage import load
+from ensemblage.anndata._read import SUFFIX as H5AD
+from ensemblage.anndata._write import check_key, columns_of, has_columns, notes_of, write_copy
+from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED
 from ensemblage.cli._labels import LABEL_COLUMNS
-from ensemblage.cli._source import Source
+from ensemblage.cli._members import check_free
+from ensemblage.cli._source import CellSource, Source
 from ensemblage.files._atomic import atomic_write
 from ensemblage.tables import Table
 from ensemblage.tables._formats import WORKBOOKS
@@ -27,8 +31,31 @@ NUMBERS: dict[str, Callable[[str], int | float]] = {
 Found = Mapping[str, Sequence[Any]]
 
 
-def check_annotated(source: Source) -> None:
+def is_annotated_copy(output: Path) -> bool:
+    """Whether the name of an output asks for the objects of the input with what was found beside, and nothing else."""
+    return output.suffix.lower() == H5AD
+
+
+def check_copy(source: Source, output: Path, overwrite: bool) -> None:
+    """Whether the input can be copied there, with columns beside."""
+    if not isinstance(source, CellSource):
+        raise ValueError(
+            f"The output must be a folder, unless the input is a .h5ad file. Got {output} for {source.path.name}. "
+            "Name a folder."
+        )
+    check_free(output, overwrite)
+    adata = source.opened
+    check_key(source.key, adata.obs.columns, adata.uns, overwrite, "--key")
+
+
+def check_annotated(source: Source, output: Path) -> None:
     """Whether such a table can be written with columns beside."""
+    if is_annotated_copy(output):
+        raise ValueError(f"--annotate must go with a folder. Got -o {output}, which is annotated anyway. Leave it out.")
+    if isinstance(source, CellSource):
+        adata = source.opened
+        check_key(source.key, adata.obs.columns, adata.uns, False, "--key")
+        return
     suffix, transposed = source.path.suffix.lower(), source.reading.get("transpose")
     if (suffix in WORKBOOKS and suffix != ".xlsx") or suffix == ".json" or transposed:
         got = "--transpose" if transposed else source.path.name
@@ -42,6 +69,8 @@ def check_annotated(source: Source) -> None:
 
 def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
     """The table of the source and the columns of labels.csv but the id, as annotated.<its format> in the folder."""
+    if isinstance(source, CellSource):
+        return write_cells(source, folder, folder / f"annotated{H5AD}", overwrite)
     content = source.read()
     table, rows = source.table(content), source.features(content).rows
     found = _found(folder / LABELS, len(table), rows, set(table.names))
@@ -54,6 +83,21 @@ def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
         raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
     with atomic_write(path, "wb") as file:
         file.write(made)
+    return path
+
+
+def write_cells(source: Source, folder: Path, path: Path, overwrite: bool) -> Path:
+    """A copy of a .h5ad file with what the model in a folder says of each object in ``.obs``."""
+    if not isinstance(source, CellSource):
+        raise TypeError("Cells must be those of a .h5ad file.")
+    model, n = load(folder / MODEL), source.opened.n_obs
+    rows = source.features(b"").rows if len(model.labels_) < n else None
+    columns = columns_of(model, source.key, rows, n)
+    if path.exists() and not overwrite:
+        if has_columns(path, columns):  # made by an earlier command
+            return path
+        raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
+    write_copy(source.path, path, columns, source.key, notes_of(model))
     return path
 
 

@@ -11,17 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import ConsensusClustering, Ensemble, load
+from ensemblage.anndata._features import table_of
+from ensemblage.anndata._read import SUFFIX as H5AD
+from ensemblage.anndata._read import open_file
 from ensemblage.cli._folder import ENSEMBLE, MODEL, finished_files
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._show import certainty_text, show_lines
-from ensemblage.cli._source import READING, Source
+from ensemblage.cli._source import READING, Source, option_of
 from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._assignment import BY_RULE
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import counted
-from ensemblage.tables import Table, base_name, code_columns
+from ensemblage.tables import Table, base_name, code_columns, read_table
 from ensemblage.tables._encoding import listed
 from ensemblage.tables._formats import WORKBOOKS
 from ensemblage.tables._roles import assign_roles
@@ -50,10 +53,9 @@ def assign_objects(
     check_free(output, overwrite)
     record = finished_files(folder, MODEL, ENSEMBLE)
     model = load(folder / MODEL)
-    source = Source(new, reading=_reading(new, reading, record))
-    table = source.table(source.read())
-    tell_notes(new.name, table.notes)
     is_run = isinstance(model, ConsensusClustering)
+    table = _table(new, reading, record, is_run)
+    tell_notes(new.name, table.notes)
     if not is_run and record["command"] == "run":
         raise ValueError(
             f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) and those "
@@ -64,6 +66,17 @@ def assign_objects(
     found = _of_features(model, table, n_jobs) if is_run else _of_labels(model, table, folder, new.name)
     write_labels(output, ids, Placed(found.labels, found.confidence, found.runner_up, model.cluster_numbers_))
     show_lines(_lines(found, model.cluster_numbers_, output))
+
+
+def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_run: bool) -> Table:
+    """The columns of the new objects: what the run clustered, or labels in the partitions that were combined."""
+    if new.suffix.lower() == H5AD:
+        if said := [name for name, value in reading.items() if value is not None]:
+            raise ValueError(f"{option_of(said[0])} is for tables. Got {new.name}. Leave it out.")
+        adata = open_file(new)
+        return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
+    source = Source(new, reading=_reading(new, reading, record))
+    return source.table(source.read())
 
 
 def _reading(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:

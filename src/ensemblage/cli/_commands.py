@@ -24,6 +24,7 @@ from ensemblage.cli._values import (
     parse_jobs,
     parse_k_range,
     parse_missing,
+    parse_resolutions,
     parse_roles,
 )
 
@@ -215,6 +216,24 @@ memory_option = click.option(
     help="Most memory, such as 4GB: for the matrix of methods that make one of all pairs of objects [default: 2GB], "
     "and for labels that stay on disk [default: 1GB].",
 )
+columns_option = click.option(
+    "--columns",
+    multiple=True,
+    metavar="PATTERN",
+    help="Of a .h5ad file: the clusterings, by the names of columns of .obs or a pattern; repeatable. "
+    "[default: leiden_*]",
+)
+use_option = click.option(
+    "--use",
+    metavar="NAME",
+    help="Of a .h5ad file: what is clustered, a matrix in .obsm, or X. [default: X_pca, or X without it]",
+)
+key_option = click.option(
+    "--key",
+    metavar="NAME",
+    help="Of a .h5ad file: the column of .obs to write clusters to; the names of the others begin with it. "
+    "[default: consensus]",
+)
 disk_options = options(
     memory_option,
     click.option("--scratch", type=INPUT, metavar="FOLDER", help="Where labels on disk may take room meanwhile."),
@@ -240,6 +259,10 @@ align_option = click.option(
     type=INPUT,
     metavar="FILE",
     help="labels.csv of an earlier run: clusters with the same objects, by their ids, keep its numbers.",
+)
+pair_options = options(
+    click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together."),
+    click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not."),
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace what an earlier run or somebody else wrote.")
 folder_option = click.option(
@@ -278,7 +301,10 @@ def main() -> None:
     help="Write the whole table, too, with the columns of labels.csv beside, in its own format: annotated.csv, .xlsx, "
     ".parquet, ...",
 )
+@use_option
+@key_option
 @align_option
+@pair_options
 @click.option("--allow-one", is_flag=True, help="One cluster is an answer, too, where no structure is found.")
 @click.option(
     "--quality",
@@ -306,11 +332,12 @@ def main() -> None:
 def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     """Cluster a table many times and combine the clusterings.
 
-    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file or a workbook (.xlsx, .ods) with
-    one row per object. Its columns of numbers and of categories are the features; stderr says in short, and the page
-    in full, what was done with each. The folder gets labels.csv (clusters and certainty), ensemble.npz (the
-    clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json (all numbers) and
-    report.html (the page to look at).
+    DATA is a CSV or TSV file (plain, .gz or .zst), a Parquet, Arrow or JSON lines file, a workbook (.xlsx, .ods) or a
+    .h5ad file of AnnData with one row per object. Its columns of numbers and of categories are the features; stderr
+    says in short, and the page in full, what was done with each. The folder gets labels.csv (clusters and certainty),
+    ensemble.npz (the clusterings), model.npz (what "assign" needs, the features of the objects among it), summary.json
+    (all numbers) and report.html (the page to look at). With -o FILE.h5ad a copy of a .h5ad file is written instead,
+    with clusters and certainty in .obs.
 
     The same command again goes on where it was stopped. One command at a time uses a folder. Ids are written as they
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
@@ -319,11 +346,10 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     from ensemblage.cli._pages import PageWishes
     from ensemblage.cli._show import show_analysis
 
-    wishes = PageWishes.of(settings)
+    wishes = PageWishes.of(settings).of_output(output, settings["no_objects"])
     summary = run_analysis(data, output, annotate=annotate, **settings)
     show_analysis(summary, output)
-    wishes.save(summary, output)
-    wishes.show(output / "report.html")
+    wishes.done(summary, output)
 
 
 @main.command()
@@ -337,6 +363,7 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
 )
 @generation_options
 @table_options
+@use_option
 @feature_options
 @repeat_options
 @click.option("-o", "--output", type=INPUT, required=True, metavar="FILE", help="A .npz, .csv or .npy file.")
@@ -359,8 +386,11 @@ def generate(**settings: Any) -> None:
 @click.argument("ensemble", type=INPUT)
 @consensus_options
 @table_options
+@columns_option
+@key_option
 @missing_option
 @align_option
+@pair_options
 @disk_options
 @repeat_options
 @page_options
@@ -369,8 +399,9 @@ def generate(**settings: Any) -> None:
 def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     """Combine clusterings that you have.
 
-    ENSEMBLE is a table with one row per object and one column of labels per clustering, or a .npz file of ensemblage.
-    The folder gets what "run" writes.
+    ENSEMBLE is a table with one row per object and one column of labels per clustering, a .npz file of ensemblage, or a
+    .h5ad file of AnnData. The folder gets what "run" writes; with -o FILE.h5ad a copy of a .h5ad file is written
+    instead, with clusters and certainty in .obs.
 
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
@@ -387,11 +418,10 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     from ensemblage.cli._analysis import combine_analysis
     from ensemblage.cli._show import show_analysis
 
-    wishes = PageWishes.of(settings)
+    wishes = PageWishes.of(settings).of_output(settings["output"], settings["no_objects"])
     summary = combine_analysis(ensemble, **settings)
     show_analysis(summary, settings["output"])
-    wishes.save(summary, settings["output"])
-    wishes.show(settings["output"] / "report.html")
+    wishes.done(summary, settings["output"])
 
 
 @main.command()
@@ -445,6 +475,84 @@ def communities(**settings: Any) -> None:
     from ensemblage.cli._communities import find_communities
 
     find_communities(**settings)
+
+
+@main.command()
+@click.argument("data", type=INPUT)
+@click.option(
+    "--graph",
+    "is_graph",
+    is_flag=True,
+    help="DATA is a graph: a table with columns of node, node and perhaps weight, or GraphML.",
+)
+@click.option(
+    "--resolutions",
+    callback=parse_resolutions,
+    metavar="NUMBERS",
+    help="The resolutions, with commas. [default: 14 from 0.05 to 3]",
+)
+@click.option(
+    "--neighbors",
+    "n_neighbors",
+    type=click.IntRange(1),
+    default=15,
+    show_default=True,
+    help="Neighbours of each object in the graph that is made of features.",
+)
+@click.option(
+    "--algorithm",
+    type=click.Choice(["leiden", "louvain"]),
+    default="leiden",
+    show_default=True,
+    help="Who finds communities; leiden wants pip install ensemblage[graphs].",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["modularity", "cpm"]),
+    default="modularity",
+    show_default=True,
+    help="What they are to have: much modularity, or a density as of the constant Potts model.",
+)
+@click.option(
+    "--resamples",
+    "n_resamples",
+    type=click.IntRange(2, 1000),
+    default=20,
+    show_default=True,
+    help="Parts of the objects.",
+)
+@click.option(
+    "--fraction",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.8,
+    show_default=True,
+    help="How large each part is.",
+)
+@click.option(
+    "--method", type=TEXT, default="km", show_default=True, metavar="NAME", help="What combines the clusterings."
+)
+@click.option(
+    "--color", type=TEXT, metavar="COLUMN", help="A column of numbers that the tree of clusters is coloured by, too."
+)
+@use_option
+@key_option
+@table_options
+@feature_options
+@repeat_options
+@folder_option
+@overwrite_option
+def sweep(**settings: Any) -> None:
+    """Cluster at many resolutions, and say which to take.
+
+    DATA is a .h5ad file (its graph of neighbours if there is one, else its principal components), a table of features,
+    or with --graph a graph. Parts of the objects are clustered at every resolution: what is found again is a plateau,
+    whose clusterings are combined. The folder gets labels.csv (clusters and certainty), sweep.csv (a row per
+    resolution), report.html (the page to look at), ensemble.npz, model.npz and summary.json. With -o FILE.h5ad a copy
+    of a .h5ad file is written instead, with clusters and certainty in .obs.
+    """
+    from ensemblage.cli._sweep import sweep_resolutions
+
+    sweep_resolutions(**settings)
 
 
 @main.command()
@@ -506,9 +614,9 @@ def assign(folder: Path, **settings: Any) -> None:
     help="Missing features: fill them by the column's median, mean or most frequent, or from the 5 nearest objects.",
 )
 @standardize_option
-@click.option("--must-link", type=INPUT, metavar="FILE", help="CSV of pairs of objects that belong together.")
-@click.option("--cannot-link", type=INPUT, metavar="FILE", help="CSV of pairs that do not.")
+@pair_options
 @table_options
+@columns_option
 @missing_option
 @jobs_option
 @click.option("-o", "--output", type=INPUT, metavar="FILE", help="A .csv file for the table, too.")
@@ -535,6 +643,7 @@ def rank(ensemble: Path, **settings: Any) -> None:
     "--features", type=INPUT, metavar="FILE", help="Table of the objects of an ensemble: what describes each cluster."
 )
 @table_options
+@columns_option
 @missing_option
 @page_options
 @click.option("-o", "--output", type=INPUT, metavar="PAGE", help="An .html file to write.")

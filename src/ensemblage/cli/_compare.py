@@ -162,20 +162,16 @@ def identity_of(old: LabelTable | None) -> Mapping[str, str]:
     return {} if old is None else {"align": hashlib.sha256(old.content).hexdigest()}
 
 
-def align(model: Any, old: LabelTable | None, ids: list[str]) -> dict[str, str]:
-    """Number the clusters as before; what is to say of that on the page, where it has other numbers."""
+def align(model: Any, old: LabelTable | None, ids: list[str]) -> None:
+    """Number the clusters as before."""
     if old is None:
-        return {}
+        return
     model.align(old.labels, ids=ids, reference_ids=old.ids)
     numbers, known = model.cluster_numbers_.tolist(), set(old.labels[old.labels >= 0].tolist())
     kept, came, gone = ([*map(str, some)] for some in _kept_came_gone(numbers, known))
     parts = [f"kept {', '.join(kept) or 'none'}"]
     parts += [f"new {', '.join(came)}"] * bool(came) + [f"gone {', '.join(gone)}"] * bool(gone)
     tell(f"numbers of clusters: {'; '.join(parts)}")
-    if numbers == list(range(len(numbers))):
-        return {}
-    pairs = ", ".join(f"{place} is {number}" for place, number in enumerate(numbers))
-    return {"clusters in labels.csv": f"of this page {pairs} there"}
 
 
 def _kept_came_gone(numbers: list[int], known: set[int]) -> tuple[list[int], list[int], list[int]]:

@@ -26,11 +26,18 @@ from ensemblage.report._summary import SCHEMA
 
 MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY = "model.npz", "ensemble.npz", "labels.csv", "report.html", "summary.json"
 FILES = (MODEL, ENSEMBLE, LABELS, REPORT, SUMMARY)
+SWEEP = "sweep.csv"
+"""What "sweep" writes beside them."""
 GENERATED = frozenset({MODEL, ENSEMBLE})
 """What is there before the clusterings are combined: the model has no consensus then."""
 NEW = ".new-"
 NO_OBJECTS = "no_objects"
-AFTER_ENSEMBLE = frozenset({"k", "k_range", "method", "set", "allow_one", "stability", "align", NO_OBJECTS})
+AFTER_ENSEMBLE = frozenset(
+    {
+        *("k", "k_range", "method", "methods", "set", "allow_one", "stability", "align"),
+        *("must_link", "cannot_link", NO_OBJECTS),
+    }
+)
 """Of what a run depends on: what its ensemble does not."""
 NOTHING_UNASKED = "Nothing that exists is overwritten unasked."
 
@@ -60,7 +67,7 @@ class Folder:
             write(new)
             written = _hash(new)
             kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
-            for stale in {*FILES, name} - {*kept, SUMMARY}:
+            for stale in {*FILES, SWEEP, name} - {*kept, SUMMARY}:
                 (self.path / stale).unlink(missing_ok=True)
             self.hashes[name] = written
             self.put_summary()
@@ -79,6 +86,24 @@ class Folder:
         """Where to write a file before it moves here; its folder goes again."""
         with tempfile.TemporaryDirectory(prefix=NEW, dir=self.path, ignore_cleanup_errors=True) as own:
             yield Path(own) / name
+
+
+class Passing(Folder):
+    """A folder that goes again: only the model is put into it, of which something else is written."""
+
+    def put(self, name: str, write: Callable[[Path], object]) -> None:
+        if name == MODEL:
+            write(self.path / name)
+
+    def put_summary(self) -> None:
+        """Nothing is kept."""
+
+
+@contextmanager
+def passing_folder(target: Path, identity: Mapping[str, Any]) -> Iterator[Passing]:
+    """A folder beside a file that is written of what an analysis finds, and of nothing else."""
+    with tempfile.TemporaryDirectory(prefix=NEW, dir=target.parent, ignore_cleanup_errors=True) as own:
+        yield Passing(Path(own), identity)
 
 
 @contextmanager
@@ -121,7 +146,7 @@ def _only_user(path: Path) -> Iterator[None]:
 
 
 def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
-    present = [name for name in FILES if (path / name).exists()]
+    present = [name for name in (*FILES, SWEEP) if (path / name).exists()]
     summary = read_summary(path)
     record = summary.pop("run", {})
     recorded = record.pop("files", {})
@@ -163,6 +188,8 @@ def finished_summary(path: Path) -> dict[str, Any]:
     summary = read_summary(path)
     if set(summary) <= {"schema", "run", "seconds"}:
         raise ValueError(f"{path} must be the folder of a finished run. It has no whole {SUMMARY}. Do the run first.")
+    if summary["run"].get("command") == "sweep":
+        raise ValueError(f"{path} must be the folder of run or combine. It is one of sweep, whose page is {REPORT}.")
     return summary
 
 

@@ -16,10 +16,16 @@ from ensemblage.rows.blocks import row_blocks
 LABEL_COLUMNS = ("id", "cluster", "confidence", "verdict", "runner_up", "runner_up_share")
 
 
+def numbers_of(consensus: Any) -> NDArray[np.int64]:
+    """(k + 1,) what people call each cluster; at the place -1 that of none."""
+    numbers = getattr(consensus, "cluster_numbers_", np.arange(consensus.labels_.max(initial=-1) + 1))
+    return np.append(numbers, -1)
+
+
 def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
     """One line per object: id, cluster (−1: none), and `placed_cells`."""
 
-    numbers = np.append(getattr(consensus, "cluster_numbers_", np.arange(consensus.labels_.max(initial=-1) + 1)), -1)
+    numbers = numbers_of(consensus)
 
     def lines() -> Iterator[tuple[Any, ...]]:
         for block in row_blocks(len(consensus.labels_)):

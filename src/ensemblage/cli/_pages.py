@@ -13,10 +13,11 @@ import click
 
 from ensemblage import report
 from ensemblage.cli._errors import ARGUMENTS
+from ensemblage.cli._folder import REPORT
 from ensemblage.cli._tell import tell
 
 FIGURES = "figures"
-NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs", "annotate", "scratch"})
+NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs", "annotate", "scratch", "key"})
 """Parameters that change nothing of what is found."""
 
 
@@ -34,16 +35,27 @@ class PageWishes:
         """Take them out of the settings of a command."""
         return cls(settings.pop("figures"), settings.pop("open_page"), settings["overwrite"])
 
-    def refuse(self, no_objects: bool) -> None:
+    def of_output(self, output: Path, no_objects: bool) -> PageWishes:
+        """The same, refused where the output is a file of cells."""
+        if output.suffix.lower() == ".h5ad":
+            self.refuse(no_objects, f"-o {output.name} writes none", "name a folder with -o")
+        return self
+
+    def refuse(
+        self, no_objects: bool, why: str = "Labels on disk get none", advice: str = "combine them in memory"
+    ) -> None:
         """Where no page is made, there is nothing to wish for."""
         given = {"--figures": self.figures, "--open": self.opens, "--no-objects": no_objects}
         if wished := [name for name, value in given.items() if value]:
-            raise ValueError(
-                f"{wished[0]} must go with a page. Labels on disk get none. Leave it out, or combine them in memory."
-            )
+            raise ValueError(f"{wished[0]} must go with a page. {why}. Leave it out, or {advice}.")
+
+    def done(self, summary: Mapping[str, Any], folder: Path) -> None:
+        """Save the figures of the page of a folder, and open it."""
+        self.save(summary, folder)
+        self.show(folder / REPORT)
 
     def save(self, summary: Mapping[str, Any], folder: Path) -> None:
-        """Save the figures of the page beside it."""
+        """Save the figures of a page."""
         if self.figures:
             files = report.save_figures(summary, folder / FIGURES, self.figures, overwrite=self.overwrite)
             tell(f"{folder / FIGURES}: {len(files)} files")

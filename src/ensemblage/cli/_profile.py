@@ -15,8 +15,12 @@ from ensemblage.tables import Features, Members, Table, read_table
 from ensemblage.tables._roles import assign_roles
 
 
-def profile_of_features(features: Features, consensus: Any) -> Profile | None:
-    """From the values as they stand in the table that was clustered."""
+def profile_of_features(features: Features, consensus: Any, source: Source) -> Profile | None:
+    """From the values as they stand in the table that was clustered, or those that it was made of."""
+    original = source.described_by()
+    if original is not None:
+        genes = _without(original, {original.columns[0].name})
+        return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names)
     if features.table is None:
         return None
     classes = {use.column for use in features.columns if use.use.startswith("known classes")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._pairs import PairFiles
 from ensemblage.cli._show import show_table
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.cli._stored import is_on_disk, opened
@@ -19,7 +19,7 @@ from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.files._text import write_csv
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
-from ensemblage.tables import Members, features_of, read_bytes, read_table
+from ensemblage.tables import Members, features_of, read_table
 
 
 def rank_members(
@@ -28,8 +28,6 @@ def rank_members(
     output: Path | None,
     *,
     features: Path | None,
-    must_link: Path | None,
-    cannot_link: Path | None,
     overwrite: bool,
     n_jobs: int,
     memory: str | None,
@@ -42,13 +40,14 @@ def rank_members(
     if output is not None:
         check_suffix(output, ".csv")
         check_free(output, overwrite)
+    pair_files = PairFiles.of(settings)
     scaling = {"standardize": settings.pop("standardize"), "impute": settings.pop("impute")}
     on_disk = is_on_disk(path, memory, scratch)
     if memory is not None and not on_disk:
         tell(f"--memory: {path.name} is read into memory; the criteria hold no matrix of all pairs of objects")
     source = Source.of(path, dict(settings), "missing")
     if on_disk:
-        given = {"features": features, "must_link": must_link, "cannot_link": cannot_link}
+        given = {"features": features, **pair_files.paths}
         members = Members(opened(path, memory, scratch, {**settings, **given}), [], None, None, ())
     else:
         members = source.members(source.read())
@@ -58,8 +57,7 @@ def rank_members(
         None if features is None else _features(features, members, source, scaling),
         members.truth,
         {name: _seeded(name, n_jobs) for name in criteria},
-        must_link=None if must_link is None else _pairs(must_link, members, path.name),
-        cannot_link=None if cannot_link is None else _pairs(cannot_link, members, path.name),
+        **pair_files.pairs(members.ids, path.name),
     )
     header, rows = ranked(comparison, criteria)
     if output is not None:
@@ -107,27 +105,3 @@ def _features(path: Path, members: Members, source: Source, scaling: Mapping[str
     features = features_of(table, id_column=id_column, truth_column=truth_column, **scaling)
     tell_notes(path.name, features.notes)
     return features.X[rows_of_members(features.ids, features.id_column, path.name, members, ensemble)]
-
-
-def _pairs(path: Path, members: Members, ensemble: str) -> NDArray[np.int64]:
-    """Pairs of objects, one per line, by their ids or else their row from 1; a first line without any is a header."""
-    places = _places(members.ids)
-    lines = [line for line in csv.reader(read_bytes(path).decode("utf-8-sig").splitlines()) if any(line)]
-    if lines and not any(cell.strip() in places for cell in lines[0]):
-        lines = lines[1:]
-    pairs = []
-    for number, line in enumerate(lines, 1):
-        cells = [cell.strip() for cell in line]
-        unknown = [cell for cell in cells if cell not in places]
-        if len(cells) != 2 or unknown:
-            got = f"{len(cells)} cells" if len(cells) != 2 else f"{unknown[0]!r}"
-            raise ValueError(
-                f"{path.name} must have two objects of {ensemble} in every line, by their id or else their row from 1. "
-                f"Got {got} in pair {number}. Correct it."
-            )
-        pairs.append([places[cell] for cell in cells])
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-def _places(ids: Sequence[str]) -> Mapping[str, int]:
-    return {name: place for place, name in enumerate(ids)}

@@ -21,7 +21,8 @@ def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
     with unchanged_summary(output):
         lines = list(_lines(summary))
-    show_lines([*lines, ("written", ", ".join(str(output / name) for name in FILES))])
+    written = [output] if output.suffix.lower() == ".h5ad" else [output / name for name in FILES]
+    show_lines([*lines, ("written", ", ".join(map(str, written)))])
 
 
 def show_lines(lines: Iterable[tuple[str, str]]) -> None:

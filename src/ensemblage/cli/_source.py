@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage.anndata._features import PCA, X, classes_of, table_of
+from ensemblage.anndata._labels import LEIDEN, ensemble_of
+from ensemblage.anndata._read import SUFFIX as H5AD
+from ensemblage.anndata._read import open_file, some
+from ensemblage.anndata._write import KEY
 from ensemblage.cli._tell import tell_notes
-from ensemblage.tables import Features, Members, Table, base_name, features_of, members_of, read_bytes, read_table
+from ensemblage.tables import (
+    ColumnUse,
+    Features,
+    Members,
+    Table,
+    as_labels,
+    base_name,
+    features_of,
+    members_of,
+    read_bytes,
+    read_table,
+)
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet")
 """Settings of commands that say how a table is read."""
 FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
+OF_CELLS = {"columns": "--columns", "use": "--use", "key": "--key"}
+"""Settings that say what of a .h5ad file is read, and how what is written into one is called."""
+MOST_DESCRIBED = 50_000_000
+"""Entries of a matrix by whose variables clusters are described: some seconds, and 400 MB."""
 USUAL = {"categories": "encode", "dates": "drop"}
 """Options that came later: where they are as usual, an older folder is not of another analysis."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
@@ -81,6 +102,13 @@ class Source:
     @classmethod
     def of(cls, path: Path, settings: dict[str, Any], *own: str) -> Source:
         """Take what concerns the reading out of the settings of a command."""
+        of_cells = {name: settings.pop(name, None) or None for name in OF_CELLS}
+        if path.suffix.lower() == H5AD:
+            return CellSource._of(path, settings, own, of_cells)
+        if asked := [name for name, value in of_cells.items() if value]:
+            raise ValueError(
+                f"{OF_CELLS[asked[0]]} is for a .h5ad file. Got {path.name}. Leave it out, or give such a file."
+            )
         common = ("id_column", "truth_column", "drop_columns", "given_roles")
         chosen = {name: settings.pop(name) for name in common if name in settings}
         reading = {name: settings.pop(name) for name in READING if name in settings}
@@ -112,6 +140,10 @@ class Source:
         features = features_of(self._table(content), **self._roles(), **self.options)
         return replace(features, notes=(*features.notes, *formula_notes(features.ids)))
 
+    def described_by(self) -> Table | None:
+        """What describes the clusters where it is not what was clustered."""
+        return None
+
     def filled(self, by: str) -> Source:
         """Where nothing else is said, missing values are filled by this rule."""
         return self if self.options["impute"] else replace(self, options={**self.options, "impute": by})
@@ -138,3 +170,70 @@ class Source:
 
     def _table(self, content: bytes) -> Table:
         return read_table(content, name=base_name(self.path), roles=self.given_roles, **self.reading)
+
+
+@dataclass(frozen=True)
+class CellSource(Source):
+    """A .h5ad file of AnnData: its hash stands for its content, and parts of it are read when they are needed."""
+
+    columns: Sequence[str] = (LEIDEN,)
+    """Of the clusterings in ``.obs``."""
+    use: str | None = None
+    """What is clustered; None: principal components if there are any."""
+    key: str = KEY
+    """Of what is written."""
+
+    @classmethod
+    def _of(cls, path: Path, settings: dict[str, Any], own: Sequence[str], of_cells: Mapping[str, Any]) -> CellSource:
+        refused = ("id_column", *READING, "drop_columns", "given_roles", "categories", "dates")
+        for name in refused:
+            value = settings.pop(name, None)
+            if value not in (None, (), [], {}, False, USUAL.get(name)):
+                raise ValueError(
+                    f"{option_of(name)} is for tables. Got {path.name}. Leave it out; --columns and --use say what is "
+                    "read."
+                )
+        options = {name: settings.pop(name) for name in own if name in settings}
+        if options.get("standardize") == "auto":  # of principal components the scales are what they say
+            options["standardize"] = False
+        chosen = {name: value for name, value in of_cells.items() if value}
+        return cls(path, truth_column=settings.pop("truth_column", None), options=options, **chosen)
+
+    def read(self) -> bytes:
+        _ = self.opened  # is it such a file?
+        with open(self.path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").digest()
+
+    @cached_property
+    def opened(self) -> Any:
+        """Its parts."""
+        return open_file(self.path)
+
+    def identity(self, content: bytes) -> dict[str, Any]:
+        read = {"use": self.use} if "impute" in self.options else {"columns": list(self.columns)}
+        return {"input": content.hex(), "truth-column": self.truth_column, **read, **self.options}
+
+    def table(self, content: bytes) -> Table:
+        return table_of(self.opened, self.use)
+
+    def described_by(self) -> Table | None:
+        """The variables of ``.X``, where a matrix of ``.obsm`` was made of them and they are not too many."""
+        adata = self.opened()
+        is_other = self.use != X and (self.use or PCA) in adata.obsm
+        if not is_other or adata.n_obs * len(adata.var_names) > MOST_DESCRIBED or adata.X is None:
+            return None
+        return table_of(adata, X)
+
+    def _table(self, content: bytes) -> Table:
+        return table_of(self.opened, self.use, self.truth_column)
+
+    def members(self, content: bytes) -> Members:
+        adata = self.opened
+        ensemble = ensemble_of(adata, list(self.columns), **self.options)
+        ids = [str(name) for name in adata.obs.index]
+        truth = None
+        if self.truth_column is not None:
+            truth = as_labels(classes_of(adata, self.truth_column))
+        uses = [ColumnUse(name, "labels", "", "partition") for name in ensemble.names]
+        note = f"combined are {len(ensemble.names):,} columns of .obs: {some(ensemble.names)}"
+        return Members(ensemble, ids, "obs_names", truth, (note, *formula_notes(ids)), uses)

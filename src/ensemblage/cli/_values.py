@@ -54,6 +54,19 @@ def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None)
     return low, high
 
 
+def parse_resolutions(ctx: click.Context, param: click.Parameter, value: str | None) -> list[float] | None:
+    """Numbers > 0."""
+    if value is None:
+        return None
+    try:
+        numbers = [float(text) for text in value.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or not all(0 < number < float("inf") for number in numbers):
+        raise click.BadParameter(f"{shown(value)} is no list of numbers > 0 such as 0.5,1,2.", ctx, param)
+    return numbers
+
+
 def parse_delimiter(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     delimiter = "\t" if value in ("tab", "\\t") else value
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):

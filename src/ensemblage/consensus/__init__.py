@@ -6,6 +6,7 @@ from ensemblage.consensus._assignment import Assignment
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._choose_k import choose_k
+from ensemblage.consensus._choose_resolution import choose_resolution
 from ensemblage.consensus._communities import CommunityConsensus
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
@@ -29,6 +30,7 @@ from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_m
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._registry import make_consensus
+from ensemblage.consensus._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import load
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
@@ -64,9 +66,13 @@ __all__ = [
     "MontiChoice",
     "MontiRow",
     "NegMM",
+    "Plateau",
+    "ResolutionChoice",
+    "ResolutionRow",
     "SpectralEnsembleClustering",
     "choose_k",
     "choose_k_monti",
+    "choose_resolution",
     "compare_methods",
     "load",
     "make_consensus",

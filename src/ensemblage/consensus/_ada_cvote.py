@@ -17,6 +17,7 @@ from ensemblage.consensus._aggregation import (
     contingency_with,
     entropy,
     relabelling_losses,
+    soft_products,
     sum_labels,
 )
 from ensemblage.consensus._base import Rows
@@ -25,7 +26,12 @@ from ensemblage.kernels._votes import add_votes
 
 
 def ada_cvote(
-    rows: Rows, order: PartitionOrder, adaptive: bool, by_divergence: bool, n_jobs: int | None = None
+    rows: Rows,
+    order: PartitionOrder,
+    adaptive: bool,
+    by_divergence: bool,
+    n_jobs: int | None = None,
+    known: AggregatedPartition | None = None,
 ) -> AggregatedPartition:
     """Ada-cVote (Alg. 2) on contingency tables, N^ij = U^iᵀ U^j, instead of the n x k matrices U, V and U⁰.
 
@@ -36,7 +42,8 @@ def ada_cvote(
     with the sizes n^i of the clusters of partition i. Σ_{j < i} N^ij 1 is n^i (i - 1) where no label is missing;
     otherwise, or with weights, it is what there is to divide by. A cluster of objects that no earlier partition labels
     gets the sizes of the reference's clusters. Not ``adaptive``, U⁰ stays U^1. ``by_divergence`` chooses the next
-    partition at every step, instead of by ``order``.
+    partition at every step, instead of by ``order``. ``known`` is what was found for the first partitions of ``order``,
+    which do not depend on those after them.
     """
     check_cells(int(rows.offsets[-1] * (rows.n_clusters.max() + 1)))
     first, *left = order.partitions.tolist()
@@ -46,11 +53,19 @@ def ada_cvote(
     W[clusters] = np.eye(len(clusters))  # 2: U⁰ = U^1
     prior = order.sizes[clusters] / order.sizes[clusters].sum()
     done = [first]
-    while left:  # 3: for i = 2 to b
-        j = done[-1]
+
+    def add_votes_of(j: int) -> None:
         if adaptive or j == first:  # 6: U⁰ = (i - 1) / i U⁰ + V^i / i
             N = contingency_with(rows, j, np.array(left), n_jobs)
             add_votes(N, order.labels[j], W[rows.of_partition(j)], float(rows.weights[j]), NW, N1)
+
+    if known is not None:
+        done, left = known.order.tolist(), left[len(known.order) - 1 :]
+        W[: len(known.W)] = known.W
+        for j in done[:-1]:
+            add_votes_of(j)
+    while left:  # 3: for i = 2 to b
+        add_votes_of(done[-1])
         i = left.pop(_least_divergent(left, order, rows, NW, N1) if by_divergence else 0)
         of_i = rows.of_partition(i)
         n = N1[of_i, None]
@@ -75,9 +90,18 @@ def _least_divergent(
     return int(np.argmin(conditional))
 
 
-def least_squares_losses(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[float, float]:
-    """Squared error (Eq. 3) and error rate, times n, of V = U W with the W of Eq. 5: the mean of Ū over each label."""
+def least_squares_losses(
+    sums: NDArray[np.float64], squares: NDArray[np.float64], own: NDArray[np.float64] | None = None
+) -> tuple[float, float]:
+    """Squared error (Eq. 3) and error rate, times n, of V = U W with the W of Eq. 5: the mean of Ū over each label.
+
+    ``own`` is UᵀU of a soft U: then |Ū - V|² is |Ū|² - 2 ⟨UᵀŪ, W⟩ + ⟨UᵀU W, W⟩.
+    """
     sizes = sums.sum(axis=1)
+    if own is not None:
+        W = sums / np.where(sizes > 0, sizes, 1)[:, None]
+        error = squares.sum() - 2 * (sums * W).sum() + (own @ W * W).sum()
+        return error, sizes.sum() - sums.max(axis=1).sum()
     explained = np.square(sums).sum(axis=1) / np.where(sizes > 0, sizes, 1)
     return squares.sum() - explained.sum(), sizes.sum() - sums.max(axis=1).sum()
 
@@ -187,7 +211,20 @@ class CumulativeVoting(VotingConsensus):
         partitions = np.sort(order.partitions) if self.order == "given" else order.partitions
         reference = next(i for i in partitions if len(order.labels[i]) >= (k or 1))
         led = order._replace(partitions=np.array([reference, *partitions[partitions != reference]]))
-        aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs)
+        known, self._label_orders = self._known(led, rows), led.labels
+        aggregate = ada_cvote(rows, led, self.voting == "adaptive", self.order == "divergence", self.n_jobs, known)
         sums = sum_labels(rows, aggregate, self.n_jobs)
-        self._keep_order(aggregate, relabelling_losses(sums, order, rows.offsets, least_squares_losses))
+        products = soft_products(rows, self.n_jobs)
+        losses = relabelling_losses(sums, order, rows.offsets, least_squares_losses, products)
+        self._keep_order(aggregate, losses)
         return aggregate, sums
+
+    def _known(self, order: PartitionOrder, rows: Rows) -> AggregatedPartition | None:
+        """What an earlier ``partial_fit`` found for the first partitions, if it would be found again."""
+        if not getattr(self, "_continued", False) or self.order == "divergence":
+            return None
+        earlier, p = self._aggregate, len(self._label_orders)
+        same_order = np.array_equal(order.partitions[:p], earlier.order)
+        same_rows = np.array_equal(rows.offsets[: p + 1], earlier.offsets) and (rows.weights == 1).all()
+        same_labels = all(map(np.array_equal, order.labels, self._label_orders))
+        return earlier if same_order and same_rows and same_labels and (earlier.weights == 1).all() else None

@@ -21,6 +21,8 @@ from ensemblage.consensus._lanes import check_look_ups, whole_lanes
 from ensemblage.kernels._votes import count_contingency, mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memberships import MembershipRows, is_soft
+from ensemblage.rows.memory import MemoryRows
 
 ROWS_AT_ONCE = 1_024
 """Rows of Ū that are made at once: they stay in the cache of a core."""
@@ -54,11 +56,16 @@ def order_by_entropy(rows: Rows, ensemble: Ensemble, n_jobs: int | None = None) 
     if len(set(keys)) == len(keys) and all(len(np.unique(s)) == len(s) for s in by_partition):
         labels = [np.argsort(-s) for s in by_partition]
     else:
-        content = content_of(rows, sizes, n_jobs)
+        content = content_of(_with_codes(rows), sizes, n_jobs)
         of_labels = [content.labels[block].T for block in blocks]
         labels = [np.lexsort((first, colour, -s)) for s, (colour, first) in zip(by_partition, of_labels, strict=True)]
         keys = [key + more for key, more in zip(keys, content.partitions, strict=True)]
     return PartitionOrder(np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp), labels, sizes)
+
+
+def _with_codes(rows: Rows) -> Rows:
+    """The rows; of soft partitions those of their likeliest labels."""
+    return replace(rows, codes=MemoryRows(rows.codes.likeliest())) if isinstance(rows.codes, MembershipRows) else rows
 
 
 def agreements(ensemble: Ensemble, weights: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -85,13 +92,15 @@ def check_cells(cells: int) -> None:
         )
 
 
-def contingency_with(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | None = None) -> NDArray[np.int64]:
+def contingency_with(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int | None = None) -> NDArray[Any]:
     """N^ij = U^iᵀ U^j of partition j with others i, one below the other: objects by (label, code of j).
 
     (offsets[p], k_j + 1). O(n) per partition; memory one such table per thread.
     """
     offsets, shape = rows.offsets, (int(rows.offsets[-1]), int(rows.n_clusters[j]) + 1)
     check_cells(shape[0] * shape[1])
+    if isinstance(rows.codes, MembershipRows):
+        return rows.codes.products(rows.counts, rows.codes.of_partition(j), n_jobs)
 
     def add(codes: Any, counts: Any, table: Any) -> None:
         count_contingency(codes, counts, j, others, offsets, table)
@@ -115,16 +124,24 @@ class AggregatedPartition:
 
     def rows_of(self, codes: NDArray[Any]) -> NDArray[np.float64]:
         """(n, k) rows of Ū; NaN where no partition labels. O(n p k)."""
+        if is_soft(codes):
+            with np.errstate(invalid="ignore"):
+                return np.asarray((codes @ self.W) / (codes @ self._of_labels)[:, None])
         out = np.empty((len(codes), self.W.shape[1]))
         check_look_ups(codes, self.offsets, self._padded)
         mean_votes(codes, self.order, self.offsets, self._padded, out)
         return out
 
     @cached_property
-    def _padded(self) -> NDArray[np.float64]:
+    def _of_labels(self) -> NDArray[np.float64]:
+        """(offsets[p],) weight of each label's partition, 0 for missing."""
         weights = np.repeat(self.weights, np.diff(self.offsets))
         weights[self.offsets[1:] - 1] = 0
-        return whole_lanes(np.column_stack([self.W, weights]), 0)
+        return weights
+
+    @cached_property
+    def _padded(self) -> NDArray[np.float64]:
+        return whole_lanes(np.column_stack([self.W, self._of_labels]), 0)
 
     def merged(self, groups: NDArray[Any]) -> AggregatedPartition:
         """Ū of groups of clusters: memberships add up."""
@@ -146,6 +163,8 @@ class LabelSums(NamedTuple):
 def sum_labels(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = None) -> LabelSums:
     """Sum the rows of Ū over the objects of every label, none of them stored: O(n p k), one table per thread."""
     (d, k), scale, offsets = aggregate.W.shape, scale_of(rows), rows.offsets
+    if isinstance(rows.codes, MembershipRows):
+        return _sum_memberships(rows.codes, rows.counts, aggregate, n_jobs)
 
     def add(codes: Any, counts: Any, sums: Any, squares: Any) -> None:
         for few in row_blocks(len(codes), ROWS_AT_ONCE):
@@ -155,9 +174,28 @@ def sum_labels(rows: Rows, aggregate: AggregatedPartition, n_jobs: int | None = 
     return LabelSums(sums / scale, squares / scale, sums[: rows.offsets[1]].sum(axis=0) / scale)
 
 
+def _sum_memberships(
+    codes: MembershipRows, counts: NDArray[np.int64], aggregate: AggregatedPartition, n_jobs: int | None
+) -> LabelSums:
+    """The same of soft partitions: Hᵀ Ū."""
+
+    def means(block: slice) -> NDArray[np.float64]:
+        U = np.nan_to_num(aggregate.rows_of(codes[block]))
+        return np.column_stack([U, np.square(U).sum(axis=1)]) * counts[block, None]
+
+    sums = codes.sums(means, n_jobs).T
+    rows = np.ascontiguousarray(sums[:, :-1])
+    return LabelSums(rows, sums[:, -1], rows[: codes.offsets[1]].sum(axis=0))
+
+
 def scale_of(rows: Rows) -> float:
     """The power of two that makes terms up to 1, summed over all objects, fill an int64, and one term 50 bits."""
     return float(2.0 ** min(62 - int(rows.counts.sum()).bit_length(), 50))
+
+
+def soft_products(rows: Rows, n_jobs: int | None = None) -> NDArray[np.float64] | None:
+    """Hᵀ H of soft partitions, whose blocks U^iᵀ U^i are no diagonals; None of hard ones."""
+    return rows.codes.products(rows.counts, n_jobs=n_jobs) if isinstance(rows.codes, MembershipRows) else None
 
 
 class VotingLosses(NamedTuple):
@@ -173,15 +211,17 @@ def relabelling_losses(
     sums: LabelSums,
     order: PartitionOrder,
     offsets: NDArray[np.int64],
-    losses: Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[float, float]],
+    losses: Callable[..., tuple[float, float]],
+    products: NDArray[np.float64] | None = None,
 ) -> VotingLosses:
     """The losses of Eq. 6's terms: each partition is relabelled to Ū in the way that ``losses`` knows.
 
-    It gets a partition's part of `LabelSums.rows` and of ``squares``.
+    It gets a partition's part of `LabelSums.rows` and of ``squares``, and of ``products``, those of soft partitions.
     """
     found = np.empty((2, len(offsets) - 1))
     for j in range(found.shape[1]):
         labels = offsets[j] + order.labels[j]
         n = sums.rows[labels].sum()
-        found[:, j] = np.maximum(losses(sums.rows[labels], sums.squares[labels]), 0) / n if n > 0 else np.nan
+        own = () if products is None else (products[np.ix_(labels, labels)],)
+        found[:, j] = np.maximum(losses(sums.rows[labels], sums.squares[labels], *own), 0) / n if n > 0 else np.nan
     return VotingLosses(*found)

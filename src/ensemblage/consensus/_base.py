@@ -6,17 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._links import Links
 from ensemblage._log import get_logger
+from ensemblage._soft_ensemble import SoftCoding, SoftEnsemble
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
+from ensemblage.consensus._linked import Units, linked_rows, shared_labels, with_common_labels
 from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
@@ -27,6 +30,7 @@ from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import LabelRows, map_rows
 
 logger = get_logger(__name__)
@@ -48,6 +52,13 @@ class Rows:
     """(p,) weight of each partition."""
     sample_weight: NDArray[np.int64] | None = None
     """(n,) how often each object counts; None: once."""
+    units: Units | None = None
+    """Which rows belong together, and which do not; None: each is for itself."""
+
+    @property
+    def n_units(self) -> int:
+        """What there is to assign, and so the most clusters."""
+        return len(self) if self.units is None else len(self.units)
 
     @property
     def n_clusters(self) -> NDArray[np.int64]:
@@ -115,7 +126,8 @@ class Rows:
 def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
     codes, counts, inverse = ensemble.distinct
-    m = len(codes) - bool(np.all(codes[-1] == ensemble.n_clusters))
+    last = codes.missing()[-1] if isinstance(codes, MembershipRows) else codes[-1] == ensemble.n_clusters
+    m = len(codes) - bool(np.all(last))
     return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights, sample_weight_of(ensemble))
 
 
@@ -150,6 +162,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         "n_jobs": [Jobs()],
     }
 
+    _assigns_units: ClassVar[bool] = False
+    """Whether ``_fit`` does as `Rows.units` says; else must-link groups get common labels before."""
+    _takes_memberships: ClassVar[bool] = False
+    """Whether ``_fit`` works on `MembershipRows` too."""
+
     n_clusters: int | None
     weights: Any
     n_jobs: int | None
@@ -157,7 +174,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
     n_features_in_: int
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Find the consensus of a label matrix.
 
         Parameters
@@ -171,6 +196,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             object has one per row of X. An object of weight 0 is left out, with the labels that only such objects have.
             It gets the label and the confidence of the other objects of its label row; if these have no weight either,
             the label of ``predict``, or -1 where the method has none, and the confidence NaN.
+        {links}
 
         Returns
         -------
@@ -181,26 +207,51 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         ------
         ValueError
             If ``sample_weight`` is not such numbers, or the method cuts a graph that has a vertex for each object
-            (``distinct=False``); and as the class says.
+            (``distinct=False``); if pairs contradict each other, cannot be kept apart in so many clusters, or the
+            method has no rule for them; and as the class says.
 
         Notes
         -----
+        Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, without ``sample_weight``.
+
+        {how_links}
+
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
         a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
         of X once.
         """
         self._check_parameters()
-        ensemble = as_ensemble(X)
+        self.__dict__.pop("_seen", None)  # of partial_fit, which keeps it
+        ensemble: Any = self._ensemble_of(X)
         validate_data(self, X, skip_check_array=True)
+        links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
-            ensemble = WeightedEnsemble.of(ensemble, check_sample_weight(sample_weight, len(ensemble)))
+            if isinstance(ensemble, SoftEnsemble):
+                raise ValueError(
+                    "sample_weight must be None with a SoftEnsemble. Got weights. Repeat its objects: "
+                    "soft[np.repeat(np.arange(len(soft)), sample_weight)]."
+                )
+            sample_weight = check_sample_weight(sample_weight, len(ensemble))
+        if links is not None and not self._assigns_units:
+            ensemble = self._with_common_labels(ensemble, links, sample_weight)
+        if sample_weight is not None:
+            ensemble = WeightedEnsemble.of(ensemble, sample_weight)
         self._weights = self._given_weights(ensemble)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
         # A subset of an ensemble's rows may have partitions that label none of them.
         self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
         if len(self._voting) < len(weights):
             ensemble, weights = ensemble.select(self._voting), weights[self._voting]
+        self._coding: Coding | SoftCoding
+        if isinstance(ensemble, SoftEnsemble):
+            self._coding, ensemble = ensemble._coding()
+        else:
+            self._coding = Coding(ensemble.categories, ensemble.missing)
         rows = self._make_rows(ensemble, weights)
+        if links is not None and self._assigns_units:
+            self._check_links()
+            rows = linked_rows(rows, links)
+            rows.codes.in_memory(type(self).__name__, "it without must_link and cannot_link", because=" with these")
         why = self._holds_rows()
         if why:
             instead = "KMeansConsensus or CumulativeVoting, which do not"
@@ -208,13 +259,53 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
         logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
-        self._coding = Coding(ensemble.categories, ensemble.missing)
         self._finish(rows, self._fit(rows, ensemble))
         if rows.sample_weight is not None:
             left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
             if len(left_out):
                 self.labels_[left_out] = self._predicted(ensemble.rows.take(left_out))
+        if links is not None:
+            self.labels_ = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
+
+    def _ensemble_of(self, X: Any) -> Any:
+        """What is fitted: labels, or memberships where the method can count by them."""
+        if not isinstance(X, SoftEnsemble):
+            return as_ensemble(X)
+        if not self._takes_memberships:
+            raise ValueError(
+                f"X of {type(self).__name__} must be labels: it does not count by memberships. Got {X!r}. Give "
+                "soft.to_labels(), or use CumulativeVoting, BipartiteVoting, MajorityVoting, EuclideanMedian, "
+                "ComembershipMedian or HBGF."
+            )
+        self._check_memberships()
+        return X
+
+    def _check_memberships(self) -> None:
+        """Refuse parameters with which memberships cannot be counted."""
+
+    def _check_links(self) -> None:
+        """Refuse parameters with which units cannot be assigned."""
+
+    def _with_common_labels(
+        self, ensemble: Ensemble, links: Links, sample_weight: NDArray[np.int64] | None
+    ) -> Ensemble:
+        """The ensemble whose must-link groups have equal labels; refused where that does not keep them together."""
+        name = type(self).__name__
+        if len(links.apart):
+            raise ValueError(
+                f"cannot_link of {name} must be None: it has no rule that keeps objects apart. Got "
+                f"{len(links.apart)} pair{'s' * (len(links.apart) > 1)}. Use KMeansConsensus, EvidenceAccumulation, "
+                "CumulativeVoting or BipartiteVoting."
+            )
+        if not getattr(self, "distinct", True):
+            raise ValueError(
+                f"{name} must have distinct=True where it is given must_link. Got distinct=False, with which objects "
+                "of equal labels may part. Change that."
+            )
+        instead = "KMeansConsensus or CumulativeVoting, which do not"
+        ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
+        return with_common_labels(ensemble, links, sample_weight)
 
     def _given_weights(self, ensemble: Ensemble) -> Any:
         """(p,) weights as they were asked for."""
@@ -254,7 +345,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         ['Dendrogram', 'Lifetimes', 'PairCounts']
         """
         check_is_fitted(self)
-        return self._evidence(as_ensemble(X), np.arange(len(self.labels_)) if objects is None else np.asarray(objects))
+        chosen = np.arange(len(self.labels_)) if objects is None else np.asarray(objects)
+        return self._evidence(self._ensemble_of(X), chosen)
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
         return ()
@@ -397,12 +489,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             check_finds_k(self)
         check_parameters(self)
 
-    def _check_n_clusters(self, n_rows: int) -> int:
-        name, k = type(self).__name__, int(self.n_clusters or 0)
-        if k > n_rows:
-            one = " (n_samples=1)" if n_rows == 1 else ""
+    def _check_n_clusters(self, rows: Rows) -> int:
+        name, k, most = type(self).__name__, int(self.n_clusters or 0), rows.n_units
+        if k > most:
+            one = " (n_samples=1)" if most == 1 else ""
+            what = f"distinct label row{'s' * (most > 1)}"
+            if most < len(rows):
+                what = f"group{'s' * (most > 1)} of rows that must_link joins"
             raise ValueError(
-                f"n_clusters of {name} must be ≤ the {n_rows} distinct label row{'s' * (n_rows > 1)}{one}. Got {k}. "
+                f"n_clusters of {name} must be ≤ the {most} {what}{one}. Got {k}. "
                 "Ask for fewer clusters or add partitions."
             )
         return k
@@ -413,6 +508,10 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} must be fitted on labels to read others. Got a fit on similarities. Call fit."
             )
+        if isinstance(self._coding, SoftCoding):
+            if isinstance(X, SoftEnsemble) and len(self._voting) < X.shape[1] == self.n_features_in_:
+                X = X.select(self._voting)
+            return self._coding.encode(X, type(self).__name__)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
         validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))

@@ -163,7 +163,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         most = min(isqrt(int(rows.counts.sum())), len(rows))
-        k = most if self.n_clusters is None else self._check_n_clusters(len(rows))
+        k = most if self.n_clusters is None else self._check_n_clusters(rows)
         self._utility = CategoryUtility.of(rows, self.n_jobs)
         leaves = self._grow(rows, k)
         if len(leaves) < k:

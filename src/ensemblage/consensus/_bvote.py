@@ -21,11 +21,12 @@ from ensemblage.consensus._aggregation import (
 )
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._voting import VotingConsensus
-from ensemblage.counting._contingency import ContingencyTables, tables_of_rows
+from ensemblage.counting._contingency import ContingencyTables, any_tables
+from ensemblage.rows.memberships import SoftTables
 
 
 def bvote(
-    rows: Rows, order: PartitionOrder, tables: ContingencyTables, sequence: NDArray[np.intp]
+    rows: Rows, order: PartitionOrder, tables: ContingencyTables | SoftTables, sequence: NDArray[np.intp]
 ) -> AggregatedPartition:
     """bVote (Alg. 1) for one sequence of the partitions, on the contingency tables N^ij = U^iᵀ U^j of all pairs.
 
@@ -44,12 +45,18 @@ def bvote(
     return AggregatedPartition(W, sequence, rows.weights, rows.offsets)
 
 
-def matching_losses(sums: NDArray[np.float64], squares: NDArray[np.float64]) -> tuple[float, float]:
-    """Squared error (Eq. 3) and error rate, times n, of V = U W with the W of Eq. 2, matched to Ū itself."""
+def matching_losses(
+    sums: NDArray[np.float64], squares: NDArray[np.float64], own: NDArray[np.float64] | None = None
+) -> tuple[float, float]:
+    """Squared error (Eq. 3) and error rate, times n, of V = U W with the W of Eq. 2, matched to Ū itself.
+
+    ``own`` is UᵀU of a soft U, |U|² on whose trace.
+    """
     G = np.zeros((len(sums), max(sums.shape)))
     G[:, : sums.shape[1]] = sums
     agreed = G[linear_sum_assignment(G, maximize=True)].sum()
-    return squares.sum() - 2 * agreed + sums.sum(), sums.sum() - agreed
+    length = sums.sum() if own is None else np.trace(own)
+    return squares.sum() - 2 * agreed + length, sums.sum() - agreed
 
 
 @dataclass(eq=False, repr=False)
@@ -147,12 +154,13 @@ class BipartiteVoting(VotingConsensus):
 
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         check_cells(int(rows.offsets[-1]) ** 2 // 2)
-        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
+        tables = any_tables(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
+        products = tables.products if isinstance(tables, SoftTables) else None
         self.objective_ = np.inf
         for seed in task_seeds(self.random_state, self.n_passes):
             found = bvote(rows, order, tables, np.random.RandomState(seed).permutation(order.partitions))
             sums = sum_labels(rows, found, self.n_jobs)
-            losses = relabelling_losses(sums, order, rows.offsets, matching_losses)
+            losses = relabelling_losses(sums, order, rows.offsets, matching_losses, products)
             # Eq. 6, summed in an order by content: passes that tie tie whatever the names and places.
             objective = float(np.average(losses.mse[order.partitions], weights=rows.weights[order.partitions]))
             if objective < self.objective_:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from ensemblage._constraints import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
@@ -186,7 +186,15 @@ class CommunityConsensus(BaseConsensus):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> CommunityConsensus:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
         """Find the consensus of the labels of the nodes.
 
         Parameters
@@ -196,12 +204,19 @@ class CommunityConsensus(BaseConsensus):
             Ignored.
         sample_weight : None
             A graph has every node once: nothing else is taken.
+        must_link, cannot_link : None
+            Communities follow the edges: nothing else is taken.
 
         Returns
         -------
         self
             Fitted.
         """
+        if must_link is not None or cannot_link is not None:
+            raise ValueError(
+                "must_link and cannot_link of CommunityConsensus must be None: communities follow the edges. Got some. "
+                "Leave them out, or use KMeansConsensus."
+            )
         self._index = getattr(X, "index", None)
         return super().fit(X, y, sample_weight)
 

@@ -153,7 +153,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         return parts
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
-        k, cutter, n = self._check_n_clusters(len(rows)), Cutter.of(self, self.n_init), len(rows)
+        k, cutter, n = self._check_n_clusters(rows), Cutter.of(self, self.n_init), len(rows)
         itself = S.diagonal()
         graph = csr_array(S - diags_array(itself))
         if (threshold := self._given_threshold()) is not None:

@@ -11,10 +11,12 @@ from scipy.spatial.distance import squareform
 
 from ensemblage._constraints import Bytes, Constraints, Flag, Seed, Words
 from ensemblage._ensemble import Ensemble
+from ensemblage._links import named
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import shown
 from ensemblage._weighted import sample_weight_of
 from ensemblage.consensus._base import Rows, object_rows
+from ensemblage.consensus._constrained_linkage import constrained_linkage
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
 from ensemblage.consensus._linkage import (
@@ -28,6 +30,7 @@ from ensemblage.consensus._linkage import (
     single_linkage,
     twin_heights,
 )
+from ensemblage.consensus._linked import Units
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.consensus._threshold import ThresholdedConsensus
@@ -168,6 +171,8 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     n_jobs: int | None = None
     random_state: Any = None
 
+    _assigns_units: ClassVar[bool] = True
+
     def _holds_rows(self) -> str:
         return "compares every row with every other"
 
@@ -183,7 +188,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
         return object_rows(ensemble, weights)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
         threshold, local = self._threshold(rows, ensemble), self._local_weights(rows, ensemble)
         similar = RowSimilarity(rows, no_similarity(rows), threshold, self.n_jobs, local)
         if self.similarity != "coassociation":
@@ -192,6 +197,8 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
             advice = "Use similarity='coassociation', which needs no such matrix, or raise max_bytes."
             check_fits(needed, self.max_bytes, "EvidenceAccumulation", what, advice)
             similar = replace(similar, labels=SIMILARITIES[self.similarity](rows))
+        if rows.units is not None:
+            return self._fit_units(rows, rows.units, similar, k)
         if self.linkage == "single":
             merges = single_linkage(similar, self.max_bytes)
         elif self.linkage == "average" and similar.threshold is None:
@@ -210,6 +217,29 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
         longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
         return cut(merges, k or longest)
+
+    def _fit_units(self, rows: Rows, units: Units, similar: RowSimilarity, k: int | None) -> NDArray[Any]:
+        """The same for units: they merge as long as nothing is joined that is kept apart."""
+        found = constrained_linkage(similar, units, self.linkage, self.max_bytes)
+        if k is not None and k < found.least:
+            raise ValueError(
+                f"n_clusters of EvidenceAccumulation must be ≥ the {found.least} clusters after which cannot_link "
+                f"forbids every merge, of the objects {named(np.unique(units.objects[units.apart]))}. Got {k}. "
+                "Ask for more clusters or leave pairs out."
+            )
+        of_twins = None
+        if similar.local is not None:
+            of_twins = np.zeros(len(rows))
+            alone = np.setdiff1d(np.arange(len(rows)), units.bound)
+            of_twins[alone] = twin_heights(similar, found.merges)[alone]
+        self.linkage_matrix_ = linkage_matrix(found.merges, rows, of_twins)
+        lives = lifetimes(found.heights, include_singletons=bool((rows.counts > 1).any()) or len(units) < len(rows))
+        lives = {number + found.least - 1: life for number, life in lives.items()}
+        # What is left when every merge is forbidden lives until similarity 0.
+        if found.least > 1:
+            lives[found.least] = 1 - float(found.heights[-1]) if len(found.heights) else 1.0
+        self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
+        return cut(found.merges, k or (longest_lifetime(lives) if lives else len(units)))
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
         pairs = squareform(S, checks=False)

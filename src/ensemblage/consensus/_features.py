@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -152,10 +152,24 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     random_state: Any = None
     progress: Any = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, must_link: ArrayLike | None = None, cannot_link: ArrayLike | None = None
+    ) -> Self:
         """Generate an ensemble from features and find its consensus.
 
-        {fit_dense}
+        Parameters
+        ----------
+        X : array-like, data frame or Table of shape (n_samples, n_features)
+            The features.
+        y : None
+            Ignored.
+        {links}
+
+        {self}
+
+        Notes
+        -----
+        Pairs are given to the consensus, see its ``fit``; the base clusterings do not know them.
         """
         check_parameters(self)
         chosen = Preprocessor(standardize=self.standardize) if self.preprocessor is None else self.preprocessor
@@ -190,7 +204,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             raise ValueError("The features must have a column at least. They have none. Give others.")
         else:
             ensemble = made
-        self._found(ensemble, consensus.fit(ensemble))
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        self._found(ensemble, consensus.fit(ensemble, **{name: p for name, p in pairs.items() if p is not None}))
         return self
 
     def _found(self, ensemble: Ensemble, consensus: Any) -> None:

@@ -19,6 +19,7 @@ from ensemblage.consensus._medians import check_merged
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.threads import one_native_thread
 
 MEMORY = 10
@@ -46,8 +47,8 @@ class Comemberships:
     the (d, k) masses H_bᵀ M of its labels, a term is |S_b|² - 2 |H_bᵀ M|² + Σ (label sizes)².
     """
 
-    H: csr_array
-    """(m, d) binary matrix."""
+    H: csr_array | NDArray[np.float64]
+    """(m, d) binary matrix, or memberships."""
     counts: NDArray[np.float64]
     """(m,)"""
     labelled: NDArray[np.bool_]
@@ -60,9 +61,16 @@ class Comemberships:
 
     @classmethod
     def of(cls, rows: Rows) -> Comemberships:
-        H, counts = rows.binary_matrix(), rows.counts.astype(np.float64)
+        counts = rows.counts.astype(np.float64)
         weights = rows.weights / rows.weights.sum()
         of_labels = np.repeat(weights, rows.n_clusters)
+        if isinstance(rows.codes, MembershipRows):
+            products = rows.codes.products(rows.counts)
+            blocks = [products[rows.of_partition(j), rows.of_partition(j)] for j in range(len(weights))]
+            constant = float(weights @ [np.square(block).sum() for block in blocks])
+            known = ~rows.codes.missing()
+            return cls(rows.codes[:][:, rows.labels], counts, known, weights, of_labels, constant)
+        H = rows.binary_matrix()
         constant = float(of_labels @ np.square(H.T @ counts))
         return cls(H, counts, rows.codes[:] < rows.n_clusters, weights, of_labels, constant)
 
@@ -232,6 +240,8 @@ class ComembershipMedian(BaseConsensus):
     def _holds_rows(self) -> str:
         return "keeps soft memberships of all of them"
 
+    _takes_memberships = True
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = check_merged(self, rows)
         target = Comemberships.of(rows)
@@ -249,7 +259,10 @@ class ComembershipMedian(BaseConsensus):
             table = np.full((int(rows.n_clusters[b]) + 1, k), 1 / k)
             largest = order.labels[b][:k]
             table[largest] = NEAR * np.eye(k)[: len(largest)] + (1 - NEAR) / k
-            yield table[rows.codes[:, b]]
+            if isinstance(rows.codes, MembershipRows):
+                yield rows.codes[:][:, rows.codes.of_partition(b)] @ table
+            else:
+                yield table[rows.codes[:, b]]
 
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         super()._finish(rows, clusters)

@@ -11,14 +11,14 @@ from scipy.sparse import block_array, csr_array, diags_array
 
 from ensemblage._constraints import Constraints, Words
 from ensemblage._ensemble import Ensemble
+from ensemblage._validation import shown
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
 from ensemblage.consensus._points import kmeans_of_points
-from ensemblage.consensus._transfer_cut import cut_by_labels, label_products, scaled
+from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scaled, sums_of_labels
 from ensemblage.consensus.evidence import Cut, Evidence
-from ensemblage.kernels._embed import embed_rows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
@@ -113,6 +113,17 @@ class HBGF(ObjectGraph, LocallyWeighted):
     n_jobs: int | None = None
     random_state: Any = None
 
+    _takes_memberships: ClassVar[bool] = True
+
+    def _check_memberships(self) -> None:
+        for name, wrong in (("partitioner", self.partitioner == "metis"), ("cluster_weights", self.cluster_weights)):
+            if wrong is not None and wrong is not False:
+                rule = "'spectral' or 'transfer'" if name == "partitioner" else "None"
+                raise ValueError(
+                    f"{name} of HBGF must be {rule} with a SoftEnsemble. Got {shown(getattr(self, name))}. Change "
+                    "that, or give soft.to_labels()."
+                )
+
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         self.__dict__.pop("normalized_association_", None)  # of an earlier fit
         cutter = Cutter.of(self)
@@ -152,7 +163,7 @@ def spectral_clusters(
         table, of_clusters = label_coordinates(rows, edge_weights, n_clusters, random)
         points = np.empty((len(rows), table.shape[1]), dtype=np.float32)
         map_rows(
-            lambda codes, points: embed_rows(codes, offsets, table, points, 0.0), [rows.codes[:], points], n_jobs=n_jobs
+            lambda codes, points: embed(codes, offsets, table, points, 0.0), [rows.codes[:], points], n_jobs=n_jobs
         )
         points = np.concatenate([points, of_clusters.astype(np.float32)])
         counts = np.concatenate([rows.counts, np.ones(len(of_clusters), dtype=np.int64)])
@@ -171,9 +182,7 @@ def label_coordinates(
     """
     every = np.zeros(rows.offsets[-1])
     every[rows.labels] = edge_weights
-    degrees = np.zeros(len(rows))
-    for offset, column in zip(rows.offsets, rows.codes[:].T, strict=False):
-        degrees += every[offset + column]
+    degrees = sums_of_labels(rows, every)
     share = rows.counts / np.where(degrees > 0, degrees, 1)
     scale = np.sqrt(edge_weights / rows.label_sizes()[rows.labels])
     k = min(n_clusters, len(scale))

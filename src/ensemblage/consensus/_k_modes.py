@@ -123,6 +123,8 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     2.0
     """
 
+    _assigns_units = True
+
     def _make_utility(self, rows: Rows) -> ModeUtility:
         return ModeUtility.of(rows, self.n_jobs)
 

@@ -14,8 +14,9 @@ from ensemblage._random import task_seeds
 from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ecc import EntropyUtility
+from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
-from ensemblage.consensus._lloyd import Start, lloyd
+from ensemblage.consensus._lloyd import Start
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._qmi import CategoryUtility, LocalUtility
 from ensemblage.consensus._refine import climb_density
@@ -100,7 +101,9 @@ class UtilityParameters:
 
 
 @dataclass(eq=False, repr=False)
-class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUtility], LocallyWeighted):
+class KMeansConsensus(
+    StartParameters, UtilityParameters, BaseKMeans[CategoryUtility], LocallyWeighted, IncrementalConsensus
+):
     """Consensus by k-means on the binary matrix H, without building it.
 
     With the category utility this is the KM of Candel, KCC with U_c of Wu et al., and QMI of Topchy et al.: all three
@@ -199,6 +202,7 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
     (5.51, 2.46)
     """
 
+    _assigns_units: ClassVar[bool] = True
     _parameter_constraints: ClassVar[Constraints] = {"start_on": [Whole(1), Words(["auto"]), None]}
 
     _: KW_ONLY
@@ -218,7 +222,7 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         self.start_on_: int | None = None
         size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k) if self.start_on == "auto" else self.start_on
-        if size is None or len(rows) <= size or not isinstance(self.init, str):
+        if size is None or len(rows) <= size or not isinstance(self.init, str) or rows.units is not None:
             return super()._best_start(rows, ensemble, k)
         if size < k:
             raise ValueError(
@@ -230,7 +234,14 @@ class KMeansConsensus(StartParameters, UtilityParameters, BaseKMeans[CategoryUti
             return self._best_of_starts(rows, k, seeds[:-1])
         self.start_on_ = len(sample)
         best = self._best_of_starts(sample, k, seeds[:-1])
-        return lloyd(rows, self._utility, best.profile, self.max_iter, self.tol, self.n_jobs)
+        return self._iterated(rows, self._utility, best.profile)
+
+    def _check_links(self) -> None:
+        if self.refine is not None:
+            raise ValueError(
+                "refine of KMeansConsensus must be None with must_link or cannot_link: it moves single rows. Got "
+                f"{self.refine!r}. Leave one of them out."
+            )
 
     def _holds_rows(self) -> str:
         return "moves single rows, for refine='density'" if self.refine is not None else ""

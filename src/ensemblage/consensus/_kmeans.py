@@ -80,7 +80,7 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
         raise NotImplementedError
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = self._check_n_clusters(len(rows))
+        k = self._check_n_clusters(rows)
         self._utility = self._make_utility(rows)
         best = self._polish(rows, self._best_start(rows, ensemble, k))
         self._centroids = Centroids.of(best, rows)
@@ -93,7 +93,7 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
         if not isinstance(self.init, str):
             given = given_profile(self, ensemble, k)
-            return lloyd(rows, self._utility, given, self.max_iter, self.tol, self.n_jobs)
+            return self._iterated(rows, self._utility, given)
         return self._best_of_starts(rows, k, task_seeds(self.random_state, self.n_init))
 
     def _best_of_starts(self, rows: Rows, k: int, seeds: NDArray[np.int64]) -> Start:
@@ -102,13 +102,17 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
 
         return least_loss(start, seeds, rows, self.n_jobs)
 
-    def _start(self, rows: Rows, utility: Utility, k: int, seed: int) -> Start:
+    def _start(self, rows: Rows, utility: U, k: int, seed: int) -> Start:
         random = np.random.RandomState(seed)
         if self.init == "random":
             seeds = seed_at_random(rows, k, random)
         else:
             seeds = seed_far_apart(rows, utility, k, random, self.n_jobs)
-        return lloyd(rows, utility, seeds, self.max_iter, self.tol, self.n_jobs)
+        return self._iterated(rows, utility, seeds)
+
+    def _iterated(self, rows: Rows, utility: U, seeds: NDArray[np.int64]) -> Start:
+        name = type(self).__name__
+        return lloyd(rows, utility, seeds, self.max_iter, self.tol, self.n_jobs, owner=name)
 
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
         # In the order of the fit, in which ties went to the first.

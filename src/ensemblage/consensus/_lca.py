@@ -276,7 +276,7 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
 
     def _numbers_of_classes(self, rows: Rows) -> Iterator[int]:
         if self.n_clusters is not None:
-            yield self._check_n_clusters(len(rows))
+            yield self._check_n_clusters(rows)
             return
         if not isinstance(self.init, str):
             yield int(Ensemble.from_partitions([self.init]).n_clusters[0])

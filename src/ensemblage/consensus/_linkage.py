@@ -257,6 +257,17 @@ def _over_rows(similarity: RowSimilarity, fill: Callable[[slice], None]) -> None
     parallel_map(fill, row_blocks(m, rows_of_slice(m * p, MOST_ROWS)), similarity.n_jobs)
 
 
+def sums_of_pairs(similarity: RowSimilarity, summed: bool) -> Condensed:
+    """Similarities of all pairs of rows; or, ``summed`` over their objects, what is divided by what in them."""
+    m = len(similarity.rows)
+    entries = m * (m - 1) // 2
+    sizes = similarity.rows.counts.astype(np.float64)
+    known = np.empty(entries if summed and not similarity.complete else 0)
+    condensed = Condensed(np.empty(entries), known, sizes)
+    _fill_similarities(similarity, sizes if summed else np.empty(0), condensed)
+    return condensed
+
+
 def merges_of_matrix(
     condensed: Condensed, linkage: int, *, scale: float = 1.0, values: NDArray[np.float64] | None = None
 ) -> Merges:

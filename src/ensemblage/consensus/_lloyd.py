@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
+from ensemblage.consensus._linked import Units
 from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES
 from ensemblage.rows import blocks
@@ -195,6 +196,7 @@ def lloyd(
     tol: float,
     n_jobs: int | None,
     bounded: bool = True,
+    owner: str = "KMeansConsensus",
 ) -> Start:
     """Lloyd's iterations from the centroids of the profile ``seeds``.
 
@@ -212,7 +214,10 @@ def lloyd(
     while n_iter < max_iter:
         n_iter += 1
         table = utility.distances(centroids)
-        moved = _assign(rows, state, table, drift, rounding, n_jobs)
+        if rows.units is None:
+            moved = _assign(rows, state, table, drift, rounding, n_jobs)
+        else:
+            moved = _assign_units(rows, rows.units, state, table, drift, rounding, n_jobs, owner)
         relocated = _fill_empty(rows, state, table, n_jobs)
         before, loss = loss, utility.loss(state.profile)
         if moved + len(relocated) == 0 or before - loss <= tol * loss:
@@ -235,7 +240,10 @@ class Centroids(NamedTuple):
 
     @classmethod
     def of(cls, start: Start, rows: Rows) -> Centroids:
-        return cls(start.centroids, rows.codes[start.relocated], start.clusters[start.relocated])
+        moved = start.relocated
+        if rows.units is not None:  # what is bound says nothing of new rows
+            moved = np.setdiff1d(moved, rows.units.bound)
+        return cls(start.centroids, rows.codes[moved], start.clusters[moved])
 
 
 def nearest_centroids(
@@ -293,6 +301,36 @@ def _assign(
     return total
 
 
+def _assign_units(
+    rows: Rows,
+    units: Units,
+    state: State,
+    table: NDArray[np.float32],
+    drift: Any,
+    rounding: np.float32,
+    n_jobs: int | None,
+    owner: str,
+) -> int:
+    """The same, but that the rows of a unit go where they are nearest together, and what is kept apart stays so.
+
+    Where that would be farther in all than where the bound rows are, they stay: no iteration raises the loss.
+    """
+    bound, offsets = units.bound, rows.offsets
+    codes, counts, before = rows.codes[bound], rows.counts[bound], state.clusters[bound].copy()
+    moved = _assign(rows, state, table, drift, rounding, n_jobs)
+    nearest = state.clusters[bound].copy()
+    costs = np.zeros((len(bound), table.shape[1]))
+    for j, offset in enumerate(offsets[:-1]):
+        costs += table[offset + codes[:, j]]
+    costs *= counts[:, None]
+    placed, row = units.assign(costs, owner).astype(np.int32), np.arange(len(bound))
+    if (before >= 0).all() and costs[row, before].sum() <= costs[row, placed].sum():
+        placed = before
+    move_rows(codes, nearest, placed, counts, offsets, state.profile)
+    state.clusters[bound], state.bounds[bound] = placed, -1
+    return moved - int(np.count_nonzero(nearest != before)) + int(np.count_nonzero(placed != before))
+
+
 def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: int | None) -> NDArray[np.intp]:
     """Give each empty cluster the row farthest from its own centroid, out of a cluster with two rows or more.
 
@@ -300,24 +338,27 @@ def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: in
     """
     base, clusters, bounds, profile = state
     empty = np.flatnonzero(~profile.any(axis=1))
-    relocated = np.empty(len(empty), dtype=np.intp)
     if not len(empty):
-        return relocated
+        return np.empty(0, dtype=np.intp)
+    relocated: list[int] = []
     near, distance, offsets = np.array(clusters), np.array(base), rows.offsets
-    sizes = np.bincount(near, minlength=len(profile))
+    unit = np.arange(len(rows)) if rows.units is None else rows.units.of_rows
+    sizes = np.bincount(near[np.unique(unit, return_index=True)[1]], minlength=len(profile))
 
     def add(codes: Any, clusters: Any, distance: Any) -> None:
         for j, offset in enumerate(offsets[:-1]):
             distance += table[offset + codes[:, j], clusters]
 
     rows.codes.map(add, reads=[near], writes=[distance], n_jobs=n_jobs)
-    for i, c in enumerate(empty):
-        relocated[i] = row = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
-        labels = rows.codes[row] + rows.offsets[:-1]
-        profile[near[row], labels] -= rows.counts[row]
-        profile[c, labels] += rows.counts[row]
-        sizes[near[row]] -= 1
+    for c in empty:
+        farthest = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
+        sizes[near[farthest]] -= 1
         sizes[c] += 1
-        clusters[row] = near[row] = c
-        bounds[row] = distance[row] = 0
-    return relocated
+        for row in np.flatnonzero(unit == unit[farthest]).tolist():
+            labels = rows.codes[row] + rows.offsets[:-1]
+            profile[near[row], labels] -= rows.counts[row]
+            profile[c, labels] += rows.counts[row]
+            clusters[row] = near[row] = c
+            bounds[row] = distance[row] = 0
+            relocated.append(row)
+    return np.array(relocated, dtype=np.intp)

@@ -15,6 +15,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.rows.memberships import MembershipRows, is_soft
 
 
 @dataclass(eq=False, repr=False)
@@ -77,11 +78,14 @@ class MajorityVoting(BaseConsensus):
     weights: Any = None
     n_jobs: int | None = None
 
+    _takes_memberships = True
+    _assigns_units = True
+
     def _holds_rows(self) -> str:
         return ""
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        least = 1 if self.n_clusters is None else self._check_n_clusters(len(rows))
+        least = 1 if self.n_clusters is None else self._check_n_clusters(rows)
         most = int(rows.n_clusters.max())
         if least > most:
             raise ValueError(
@@ -94,7 +98,12 @@ class MajorityVoting(BaseConsensus):
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         meant = _matched(rows, order, reference, k, self.n_jobs)
-        return without_gaps(commonest(rows, order.partitions, meant, k, self.n_jobs))
+        clusters = commonest(rows, order.partitions, meant, k, self.n_jobs)
+        if rows.units is not None:
+            bound = rows.units.bound
+            votes = votes_of(rows.codes[bound], rows, order.partitions, meant, k) * rows.counts[bound, None]
+            clusters[bound] = rows.units.assign(-votes, type(self).__name__)
+        return without_gaps(clusters)
 
     def _numbers(self, rows: Rows, clusters: NDArray[Any]) -> NDArray[np.int64]:
         sizes = np.zeros(int(clusters.max()) + 1, dtype=np.int64)
@@ -109,6 +118,8 @@ def commonest(
 
     Votes are added in ``order``, which is by content: sums of weights may differ by rounding.
     """
+    if isinstance(rows.codes, MembershipRows):
+        return np.asarray(votes_of(rows.codes[:], rows, order, meant, k).argmax(axis=1))
     labels = [np.arange(rows.offsets[j], rows.offsets[j + 1]) for j in order]
     offsets = np.concatenate([[0], np.cumsum([len(some) for some in labels])])
     votes, meant, ones = np.repeat(rows.weights[order], np.diff(offsets)), meant[np.concatenate(labels)], np.ones(k)
@@ -119,6 +130,21 @@ def commonest(
 
     rows.codes.columns(order).map(count, writes=[clusters], n_jobs=n_jobs)
     return clusters
+
+
+def votes_of(
+    codes: NDArray[Any], rows: Rows, order: NDArray[np.intp], meant: NDArray[np.int64], k: int
+) -> NDArray[np.float64]:
+    """(n, k) the votes that `commonest` counts."""
+    if is_soft(codes):
+        of_labels = np.repeat(rows.weights, np.diff(rows.offsets))[:, None] * (meant[:, None] == np.arange(k))
+        return np.asarray(codes @ of_labels)
+    votes = np.zeros((len(codes), k))
+    for j in order:
+        means = meant[rows.offsets[j] + codes[:, j]]
+        voting = np.flatnonzero(means >= 0)
+        votes[voting, means[voting]] += rows.weights[j]
+    return votes
 
 
 def _matched(rows: Rows, order: PartitionOrder, reference: int, k: int, n_jobs: int | None) -> NDArray[np.int64]:

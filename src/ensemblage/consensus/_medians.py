@@ -23,8 +23,9 @@ from ensemblage.consensus._aggregation import (
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
-from ensemblage.counting._contingency import tables_of_rows
+from ensemblage.counting._contingency import any_tables
 from ensemblage.counting._profiles import label_profile
+from ensemblage.rows.memberships import MembershipRows, SoftTables
 
 GAIN = 1.5e-8
 """Least share by which the objective falls in an iteration that is followed by another, as in R's clue."""
@@ -77,13 +78,14 @@ class Prototypes:
         ends = np.cumsum([len(order.labels[b]) for b in partitions]).tolist()
         blocks = [slice(end - len(order.labels[b]), end) for b, end in zip(partitions, ends, strict=True)]
         labels = np.concatenate([rows.offsets[b] + order.labels[b] for b in partitions])
-        counted = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, n_jobs)
+        counted = any_tables(rows.codes, rows.counts, rows.n_clusters, n_jobs)
         tables = np.zeros((ends[-1], ends[-1]))
         for a, of_a in zip(partitions, blocks, strict=True):
             for b, of_b in zip(partitions, blocks, strict=True):
-                if a != b:
+                if a != b or isinstance(counted, SoftTables):
                     tables[of_a, of_b] = counted.table(a, b)[np.ix_(order.labels[a], order.labels[b])]
-        np.fill_diagonal(tables, order.sizes[labels])
+        if not isinstance(counted, SoftTables):
+            np.fill_diagonal(tables, order.sizes[labels])
         weights = rows.weights[order.partitions]
         return cls(rows, order, labels, blocks, tables, weights / weights.sum(), k, hard, n_jobs)
 
@@ -94,11 +96,21 @@ class Prototypes:
 
     @property
     def complete(self) -> bool:
+        if isinstance(self.rows.codes, MembershipRows):
+            return not self.rows.codes.missing().any()
         return bool((self._sizes == self._sizes[0]).all() and self._sizes[0] == self.rows.counts.sum())
 
     @property
-    def _sizes(self) -> NDArray[np.float64]:
+    def _labelled(self) -> NDArray[np.float64]:
         """(p,) objects that each partition labels."""
+        if not isinstance(self.rows.codes, MembershipRows):
+            return self._sizes
+        known = ~self.rows.codes.missing()[:, self.order.partitions]
+        return np.asarray(self.rows.counts @ known, dtype=np.float64)
+
+    @property
+    def _sizes(self) -> NDArray[np.float64]:
+        """(p,) |M_b|²: of a hard one, the objects that it labels."""
         return np.array([np.trace(self.tables[block, block]) for block in self.blocks])
 
     def starts(self, n_init: int, random_state: Any) -> Iterator[NDArray[np.int64]]:
@@ -183,7 +195,7 @@ class Prototypes:
         if self.hard:
             sums = self._hard_sums(columns)
             matched = self._agreed(sums, columns)
-            return sums, float(self.weights @ (2 * (self._sizes - matched)))
+            return sums, float(self.weights @ (self._sizes + self._labelled - 2 * matched))
         if self.complete:
             shares = self.shares(columns) * np.repeat(self.weights, [b.stop - b.start for b in self.blocks])[:, None]
             sums = self.tables @ shares

@@ -151,7 +151,7 @@ def compare_methods(
     """
     name = "compare_methods"
     ensemble, k = as_ensemble(labels), check_whole(n_clusters, f"n_clusters of {name}", 1)
-    asked = list(METHODS) if methods is None else list(methods)
+    asked = list(dict.fromkeys(METHODS if methods is None else methods))
     for method in asked:
         check_choice(method, f"Every method of {name}", METHODS)
     check_bytes(max_bytes, f"max_bytes of {name}")
@@ -160,7 +160,7 @@ def compare_methods(
     (seed,) = task_seeds(random_state, 1).tolist()
     found: dict[str, NDArray[np.int32]] = {}
     refused: dict[str, str] = {}
-    for done, method in enumerate(dict.fromkeys(asked), start=1):
+    for done, method in enumerate(asked, start=1):
         estimator = make_consensus(method, k)
         known = estimator.get_params()
         settings = {"max_bytes": max_bytes, "n_jobs": n_jobs, "random_state": seed}
@@ -175,7 +175,7 @@ def compare_methods(
                 refused[method] = " ".join(str(error).split())
         if progress is not None:
             progress(done, len(asked))
-    return _compared(ensemble, found, refused, list(dict.fromkeys(asked)), backend_of(labels))
+    return _compared(ensemble, found, refused, asked, backend_of(labels))
 
 
 def _compared(

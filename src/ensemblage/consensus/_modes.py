@@ -24,7 +24,7 @@ from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.files._text import listed
 from ensemblage.kernels._modes import add_logs_of_counts, plurality, tally_places
-from ensemblage.metrics._partition_distance import MOST_CELLS, maximum_overlap
+from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
 
 LEAST_GAIN = 1e-9
 """Nats by which a move must shorten the description."""
@@ -42,8 +42,8 @@ class Partitions:
         self.n_objects, self.p = int(rows.counts.sum()), codes.shape[1]
         self.logs = np.log(np.arange(1.0, self.p + 2))
         self.log_factorials = gammaln(np.arange(self.p + 1) + 1.0)
-        sizes = [np.bincount(column, rows.counts)[:k] for column, k in zip(codes.T, self.n_clusters, strict=True)]
-        self.sizes = [np.append(size, np.zeros(k - len(size))) for size, k in zip(sizes, self.n_clusters, strict=True)]
+        by_partition = zip(codes.T, self.n_clusters, strict=True)
+        self.sizes = [np.bincount(column, rows.counts, minlength=k + 1)[:k] for column, k in by_partition]
         """Per partition (k,) objects of its clusters."""
 
 
@@ -400,11 +400,7 @@ class ConsensusModes(BaseEstimator):
     def _check_fits(self, ensemble: Ensemble, m: int) -> None:
         p = ensemble.shape[1]
         cells = table_cells(ensemble.n_clusters)
-        if cells > MOST_CELLS:
-            raise ValueError(
-                f"The contingency tables of all pairs must have at most {MOST_CELLS:,} cells for ConsensusModes. "
-                f"Got {cells:,}. Leave out the partitions with the most clusters."
-            )
+        check_cells(cells, "ConsensusModes", "")
         most = int(ensemble.n_clusters.max())
         n_bytes = OVERHEAD + 8 * cells + 8 * p * p + 8 * p * min(p, MOST_MODES + 2) * (most + 6) + 64 * m
         advice = "Raise max_bytes, or leave out the partitions with the most clusters."

@@ -140,7 +140,7 @@ class NegMM(SimilarityConsensus):
         return "compares every row with every other"
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(len(rows))
+        (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(rows)
         n_threads = thread_count(self.n_jobs)
         thresholds = self._thresholds(rows, ensemble)
         # The co-associations, all labelings found, and what has a number for each row or object.
@@ -152,7 +152,7 @@ class NegMM(SimilarityConsensus):
         return self._best_cut(similarity, rows, thresholds, k, shared)
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
-        n, k = len(rows), self._check_n_clusters(len(rows))
+        n, k = len(rows), self._check_n_clusters(rows)
         name = "threshold of NegMM"
         thresholds = [*THRESHOLDS] if self.threshold == "search" else [number_given(self.threshold, name)]
         # With a number for each pair and threshold.

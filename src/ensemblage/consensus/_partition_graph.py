@@ -46,7 +46,7 @@ class GraphConsensus(BaseConsensus):
     partitioner: str
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        return without_gaps(self._parts(rows, ensemble, self._check_n_clusters(len(rows))))
+        return without_gaps(self._parts(rows, ensemble, self._check_n_clusters(rows)))
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         """Part of each row, from 0 to k - 1; some may be empty."""

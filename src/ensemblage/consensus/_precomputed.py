@@ -117,11 +117,13 @@ class SimilarityConsensus(BaseConsensus):
                 f"{name} must be from 0 to 1. Got {worst:.6g}. Divide them by the largest; of distances D give "
                 "1 - D / D.max()."
             )
-        if abs(S - S.T).max() > ASYMMETRY:
-            raise ValueError(f"{name} must be symmetric. Got {abs(S - S.T).max():.3g} between the entries of a pair. "
-                             "Give (S + S.T) / 2.")  # fmt: skip
-        S = csr_array(S) if issparse(S) or self._is_sparse else S
-        return S if self._is_sparse else (S.toarray() if issparse(S) else S)
+        if (asymmetry := abs(S - S.T).max()) > ASYMMETRY:
+            raise ValueError(
+                f"{name} must be symmetric. Got {asymmetry:.3g} between the entries of a pair. Give (S + S.T) / 2."
+            )
+        if self._is_sparse:
+            return csr_array(S)
+        return S.toarray() if issparse(S) else S
 
 
 def number_given(threshold: Any, name: str) -> float:

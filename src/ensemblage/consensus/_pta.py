@@ -147,7 +147,7 @@ class PTA(TrajectoryConsensus):
     n_jobs: int | None = None
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        k = None if self.n_clusters is None else self._check_n_clusters(len(rows))
+        k = None if self.n_clusters is None else self._check_n_clusters(rows)
         similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
         merges = merges_of_matrix(Condensed(similarities, np.empty(0), np.ones(len(rows))), LINKAGES[self.linkage])
         self.linkage_matrix_ = linkage_matrix(merges, rows)

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import check_path
 from ensemblage._version import __version__
 from ensemblage.consensus._method import METHODS
 from ensemblage.files._archive import Archive, is_damage, write_archive
 from ensemblage.files._npz import check_coded
 from ensemblage.labels._coding import CodedColumns
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
 
@@ -70,6 +72,7 @@ PARTS = {
     ),
     "ensemblage": (
         ("labels._coding", "Coding"),
+        ("_soft_ensemble", "SoftCoding"),
         ("metrics._certainty", "Association"),
         ("metrics._link_association", "LinkAssociation"),
         ("stability._structure", "Structure"),
@@ -206,6 +209,10 @@ class Writer:
         if isinstance(value, Ensemble):
             of = {"codes": np.asarray(value.rows[:]), "categories": list(value.categories), "names": value.names}
             return self._object("Ensemble", {**of, "missing": value.missing}, path)
+        if isinstance(value, SoftEnsemble):
+            return self._object("SoftEnsemble", {"rows": value.rows, "names": value.names}, path)
+        if isinstance(value, MembershipRows):
+            return self._object("memberships", {"H": value.H, "offsets": value.offsets}, path)
         if isinstance(value, LabelRows):
             return self._object("rows", {"codes": np.asarray(value[:])}, path)
         if (kind.__name__ in MODULE_OF or kind.__name__ in models()) and class_named(kind.__name__) is kind:
@@ -283,6 +290,10 @@ class Reader:
     def _made(self, name: str, state: dict[str, Any]) -> Any:
         if name == "rows":
             return MemoryRows(np.ascontiguousarray(state["codes"]))
+        if name == "memberships":
+            return MembershipRows(state["H"], state["offsets"])
+        if name == "SoftEnsemble":
+            return SoftEnsemble._of(state["rows"], state["names"])
         if name == "Ensemble":
             categories = tuple(state["categories"])
             check_coded(state["codes"], categories, state["names"])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from ensemblage.rows.protocol import LabelRows, map_rows
 class SoftConsensus(InductiveConsensus):
     """The cluster of an object is the likeliest column of an aggregated partition, the first one on ties."""
 
+    _assigns_units: ClassVar[bool] = True
+    _takes_memberships: ClassVar[bool] = True
     _rows: Rows
     _votes: AggregatedPartition
     """Its largest entry is the cluster."""
@@ -34,9 +37,13 @@ class SoftConsensus(InductiveConsensus):
         """Cluster of each row, numbered by size, ties by the columns; -1 = none. ``memberships`` are the votes as
         shares.
         """
-        self._rows, self._votes = rows, votes
+        self._rows, self._votes = replace(rows, units=None), votes
         k = votes.W.shape[1]
         column = self._most_likely(rows.codes)
+        if rows.units is not None:
+            bound = rows.units.bound
+            summed = votes.rows_of(rows.codes[bound]) * rows.counts[bound, None]
+            column[bound] = rows.units.assign(-summed, type(self).__name__)
         sizes, first = np.zeros(k, dtype=np.int64), np.full(k, -1, dtype=np.int64)
         tally_clusters(column, rows.counts, sizes, first)
         self._cluster_of = np.argsort(np.argsort(-sizes, kind="stable")).astype(np.int32)

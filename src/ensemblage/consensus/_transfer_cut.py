@@ -21,6 +21,7 @@ from ensemblage.consensus._points import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._embed import embed_rows
+from ensemblage.rows.memberships import MembershipRows, is_soft
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
@@ -58,9 +59,7 @@ def cut_by_labels(
     S = csr_array(links)
     out = np.zeros(offsets[-1])
     out[labels] = S.sum(axis=1)
-    degrees = np.zeros(len(rows))
-    for offset, column in zip(offsets, rows.codes[:].T, strict=False):
-        degrees += out[offset + column]
+    degrees = sums_of_labels(rows, out)
     with one_native_thread():
         walk = products_through(label_products(rows, rows.counts / _positive(degrees)), S)
         sizes = S.T @ rows.label_sizes()[labels].astype(np.float64)
@@ -69,7 +68,7 @@ def cut_by_labels(
         table[labels] = S @ V
         points = np.empty((len(rows), V.shape[1]), dtype=np.float32)
         map_rows(
-            lambda codes, points: embed_rows(codes, offsets, table, points, LEAST),
+            lambda codes, points: embed(codes, offsets, table, points, LEAST),
             [rows.codes[:], points],
             n_jobs=n_jobs,
         )
@@ -131,9 +130,31 @@ def _association(weights: Any, sizes: NDArray[np.float64]) -> float:
     return float(np.divide(within, volumes, out=np.zeros_like(within), where=volumes > 0).sum())
 
 
+def sums_of_labels(rows: Rows, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(m,) sums of values over the labels of each row; of soft memberships each label as much as it has."""
+    if isinstance(rows.codes, MembershipRows):
+        return np.asarray(rows.codes[:] @ values)
+    sums = np.zeros(len(rows))
+    for offset, column in zip(rows.offsets, rows.codes[:].T, strict=False):
+        sums += values[offset + column]
+    return sums
+
+
+def embed(codes: Any, offsets: Any, table: NDArray[np.float64], points: NDArray[np.float32], least: float) -> None:
+    """`embed_rows`, of memberships too."""
+    if not is_soft(codes):
+        embed_rows(codes, offsets, table, points, least)
+        return
+    sums = codes @ table
+    lengths = np.sqrt(np.square(sums).sum(axis=1))[:, None]
+    points[:] = np.where(lengths > 0, sums / np.where(lengths > 0, lengths + least, 1), 0)
+
+
 def label_products(rows: Rows, share: NDArray[np.float64]) -> Any:
     """H' diag(share) H of the labels, (d, d): an array, or an operator where that would be large."""
     d = int(rows.n_clusters.sum())
+    if isinstance(rows.codes, MembershipRows):
+        return rows.codes.products(share)[np.ix_(rows.labels, rows.labels)]
     if d > MOST_DENSE:
         H = rows.binary_matrix(np.sqrt(share)[:, None])
         return LinearOperator((d, d), lambda x: H.T @ (H @ x.ravel()))

@@ -18,6 +18,7 @@ from ensemblage.consensus._aggregation import (
     order_by_entropy,
 )
 from ensemblage.consensus._base import Rows
+from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._js_alink import (
     average_linkage,
     bottleneck_linkage,
@@ -30,7 +31,7 @@ from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
 
 
-class VotingConsensus(SoftConsensus):
+class VotingConsensus(SoftConsensus, IncrementalConsensus):
     """Order the partitions, aggregate them as the method says, merge clusters by JS-ALink, take the likeliest."""
 
     _parameter_constraints: ClassVar[Constraints] = {

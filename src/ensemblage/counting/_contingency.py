@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import are_few
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
+from ensemblage.rows.memberships import MembershipRows, SoftTables
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
@@ -85,6 +86,15 @@ def tables_of_rows(
     pairs = all_pairs(codes.shape[1])
     begins = _begins(pairs, n_clusters)
     return _tables(_count_pairs(codes, counts, n_clusters, pairs, begins, n_jobs), pairs, begins, n_clusters)
+
+
+def any_tables(
+    codes: LabelRows, counts: NDArray[np.int64], n_clusters: NDArray[np.int64], n_jobs: int | None = None
+) -> ContingencyTables | SoftTables:
+    """`tables_of_rows`, or the masses that the clusters of soft partitions share."""
+    if isinstance(codes, MembershipRows):
+        return SoftTables(codes.products(counts, n_jobs=n_jobs), codes.offsets)
+    return tables_of_rows(codes, counts, n_clusters, n_jobs)
 
 
 CELLS = 2**22

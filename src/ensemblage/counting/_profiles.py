@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ensemblage._jit import read_only
 from ensemblage.kernels._profiles import add_labels
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import LabelRows
 
 
@@ -17,12 +18,14 @@ def label_profile(
     offsets: NDArray[np.int64],
     n_clusters: int,
     n_jobs: int | None = None,
-) -> NDArray[np.int64]:
+) -> NDArray[Any]:
     """Count, per cluster, the objects with each label: (k, sum(k_i + 1)) int64, Candel's alpha.
 
     The column ``offsets[j + 1] - 1`` counts the objects that partition j does not label. O(n p) time; memory one
-    profile per thread.
+    profile per thread. Of soft partitions it is the mass of each label, in float64.
     """
+    if isinstance(codes, MembershipRows):
+        return codes.profile(np.asarray(clusters), counts, n_clusters, n_jobs)
     shape = (n_clusters, int(offsets[-1]))
     (profile,) = codes.add(_add_labels, [shape], offsets, reads=[clusters, counts], n_jobs=n_jobs)
     return profile

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.neighbors import kneighbors_graph
 
 from ensemblage._constraints import MOST_TASKS, Constraints, Function, Jobs, Number, Seed, Several, Whole, Words
 from ensemblage._random import task_seeds
@@ -19,6 +18,7 @@ from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Algorithm, Objective, communities
 from ensemblage.generation._graphs import Graph, as_graph
+from ensemblage.generation._neighbours import WEIGHTS, Weights, nearest_neighbours, neighbour_graph
 from ensemblage.generation._run import run_all
 
 
@@ -46,8 +46,11 @@ class LeidenPartitions(LabelTransformer):
         Whether X is features, or a graph: a square sparse matrix, a graph of networkx or igraph, columns of node, node
         and perhaps weight (an array or a data frame), or the path of a table of these or of GraphML.
     n_neighbors : int, default=15
-        Neighbours of each row, at most one less than there are rows; an edge joins two rows if either is a neighbour
-        of the other. For "nearest_neighbors".
+        Neighbours of each row, which does not count itself, at most one less than there are rows; an edge joins two
+        rows if either is a neighbour of the other. For "nearest_neighbors".
+    edge_weights : {"umap", "unit"}, default="umap"
+        Of the edges between neighbours. "unit": 1. "umap": as the connectivities of scanpy, the memberships of the
+        fuzzy simplicial set of UMAP [4]_. For "nearest_neighbors".
     algorithm : {"leiden", "louvain", "label-propagation"}, default="leiden"
         Leiden needs graspologic-native (``pip install ensemblage[graphs]``), the others nothing. Label propagation has
         no resolution.
@@ -100,6 +103,8 @@ class LeidenPartitions(LabelTransformer):
     .. [2] V. D. Blondel et al., "Fast unfolding of communities in large networks", J. Stat. Mech. P10008, 2008.
     .. [3] U. N. Raghavan, R. Albert and S. Kumara, "Near linear time algorithm to detect community structures in
        large-scale networks", Phys. Rev. E 76, 036106, 2007.
+    .. [4] L. McInnes, J. Healy and J. Melville, "UMAP: uniform manifold approximation and projection for dimension
+       reduction", 2018, Sec. 3.1.
 
     Examples
     --------
@@ -116,6 +121,7 @@ class LeidenPartitions(LabelTransformer):
         "resolutions": [Several(Number(above=0))],
         "affinity": [Words(["nearest_neighbors", "precomputed"])],
         "n_neighbors": [Whole(1)],
+        "edge_weights": [Words(WEIGHTS)],
         "algorithm": [Words(ALGORITHMS)],
         "objective": [Words(OBJECTIVES)],
         "levels": [Whole(1), None],
@@ -129,6 +135,7 @@ class LeidenPartitions(LabelTransformer):
     resolutions: Sequence[float] = (0.25, 0.5, 1.0, 1.5, 2.0)
     affinity: Literal["nearest_neighbors", "precomputed"] = "nearest_neighbors"
     n_neighbors: int = 15
+    edge_weights: Weights = "umap"
     algorithm: Algorithm = "leiden"
     objective: Objective = "modularity"
     levels: int | None = None
@@ -185,10 +192,7 @@ class LeidenPartitions(LabelTransformer):
                 f"n_neighbors of LeidenPartitions must be < the {X.shape[0]} rows of X (n_samples={X.shape[0]}). "
                 f"Got {self.n_neighbors}. Ask for fewer neighbours."
             )
-        one_way = csr_array(kneighbors_graph(X, self.n_neighbors, n_jobs=1))
-        graph = csr_array(one_way.maximum(one_way.T))
-        graph.sort_indices()
-        return graph
+        return neighbour_graph(nearest_neighbours(X, self.n_neighbors), self.edge_weights)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         return super()._validated(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)

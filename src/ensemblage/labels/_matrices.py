@@ -27,6 +27,10 @@ def check_in_memory(labels: Any) -> None:
 def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     """Code an (n, p) array-like or data frame of labels."""
     check_in_memory(labels)
+    if getattr(labels, "is_soft", False):
+        raise ValueError(
+            f"An ensemble must have labels here. Got {labels!r}. Give soft.to_labels(), the likeliest cluster of each."
+        )
     frame = as_frame(labels)
     if frame is not None:
         check_size(*frame.shape)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import check_choice, check_weights
 from ensemblage._weighted import n_counted
-from ensemblage.counting._contingency import sums_of_pairs, sums_of_table, sums_with
+from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._clustering import code_clustering
@@ -152,12 +153,14 @@ def sums_of_profile(profile: NDArray[np.int64], offsets: NDArray[np.int64], f: N
 
 
 def agreement_matrix(
-    ensemble: Ensemble, measure: str, average_method: str = "arithmetic", n_jobs: int | None = None
+    ensemble: Ensemble | SoftEnsemble, measure: str, average_method: str = "arithmetic", n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """Agreement of every pair of partitions: (p, p), symmetric, 1 on the diagonal, NaN where they share no object.
 
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
+    if isinstance(ensemble, SoftEnsemble):
+        return _soft_agreement(ensemble, measure, average_method, n_jobs)
     p, f = ensemble.shape[1], summand(measure, n_counted(ensemble))
     codes, counts, _ = ensemble.distinct
     sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)
@@ -165,6 +168,33 @@ def agreement_matrix(
     for i in range(p):
         agreement[i, i + 1 :] = agreement[i + 1 :, i] = _score(sums[:, i, i + 1 :], f, measure, average_method)
     return agreement
+
+
+def _soft_agreement(
+    ensemble: SoftEnsemble, measure: str, average_method: str, n_jobs: int | None
+) -> NDArray[np.float64]:
+    """The same of soft partitions, from the masses that their clusters share instead of counts."""
+    codes, counts, _ = ensemble.distinct
+    tables, p = any_tables(codes, counts, ensemble.n_clusters, n_jobs), ensemble.shape[1]
+    agreement = np.eye(p)
+    for i, j in all_pairs(p):
+        table = tables.table(i, j)[:-1, :-1].astype(np.float64)
+        n, margins = table.sum(), (table.sum(axis=1), table.sum(axis=0))
+        if n == 0:
+            score = np.nan
+        elif measure == "ari":
+            squares = [np.square(values).sum() for values in (table, *margins)]
+            score = float(_ari(np.array([*squares, n])[:, None])[0])
+        else:
+            both, first, second = (_entropy(values[values > 0] / n) for values in (table, *margins))
+            below = AVERAGES[average_method](first, second)
+            score = 1.0 if first == second == 0 else min(max(first + second - both, 0.0) / (below or 1.0), 1.0)
+        agreement[i, j] = agreement[j, i] = score
+    return agreement
+
+
+def _entropy(shares: NDArray[np.float64]) -> float:
+    return float(-(shares * np.log(shares)).sum())
 
 
 def summand(measure: str, n_objects: int) -> NDArray[np.int64]:

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._ensemble import Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage._validation import check_numbers, check_weights
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._certainty import associations_of_rows
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
+from ensemblage.rows.memberships import MembershipRows, by_partition, is_soft
 from ensemblage.rows.protocol import LabelRows
 
 CORE, BORDER = 0.9, 2 / 3
@@ -103,6 +105,8 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     With one cluster it says nothing: 1. Where all members cut alike (one algorithm, one number of clusters) it is sure
     of their common error. On random labels its mean is about ½.
 
+    Of a `SoftEnsemble` α is the mass of the memberships that the other members share with the object, Σ u v.
+
     O(n p k) time; memory two tables of Σ k_i × k numbers, and 1 MB for each thread.
 
     References
@@ -119,12 +123,12 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     >>> found.verdict.tolist()
     ['core', 'core', 'undecided', 'undecided', 'core', 'core']
     """
-    ensemble = as_ensemble(labels)
+    ensemble = as_any_ensemble(labels)
     clusters, _ = code_clustering(clustering, len(ensemble))
     return certainty_of(ensemble, clusters, check_weights(weights, ensemble.shape[1], "certainty"))
 
 
-def certainty_of(ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64]) -> Certainty:
+def certainty_of(ensemble: Ensemble | SoftEnsemble, clusters: NDArray[Any], weights: NDArray[np.float64]) -> Certainty:
     """`certainty` of clusters that are numbers already, -1 for none."""
     counts, k = np.ones(len(ensemble), dtype=np.int64), int(clusters.max(initial=0)) + 1
     association = Association.of(ensemble.rows, counts, clusters, k, ensemble.offsets, weights)
@@ -167,6 +171,8 @@ class Association(NamedTuple):
     ) -> Association:
         """Of distinct rows, (m, p), that stand for ``counts`` objects each, with their clusters; negative = none."""
         profile = label_profile(codes, clusters, counts, offsets, n_clusters, n_jobs)
+        if isinstance(codes, MembershipRows):
+            return cls._of_memberships(codes, counts, np.asarray(clusters), profile, weights)
         present = profile.sum(axis=0)
         if (clusters < 0).any():
             present = label_profile(codes, np.zeros_like(clusters), counts, offsets, 1, n_jobs)[0]
@@ -181,6 +187,37 @@ class Association(NamedTuple):
             profile[:, : offsets[1]].sum(axis=1),  # the first partition gives every member a label, or lacks one
         )
 
+    @classmethod
+    def _of_memberships(
+        cls,
+        codes: MembershipRows,
+        counts: NDArray[np.int64],
+        clusters: NDArray[Any],
+        profile: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> Association:
+        """The same of soft partitions, whose objects share Σ_c u_c v_c of a partition; profiles are masses."""
+        offsets = codes.offsets
+        absent = offsets[1:] - 1
+        sizes = np.bincount(clusters[clusters >= 0], weights=counts[clusters >= 0], minlength=len(profile))
+        present = (profile if (clusters >= 0).all() else codes.profile(np.zeros_like(clusters), counts, 1)).sum(axis=0)
+        labelled = counts.sum() - present[absent]
+        own = MembershipRows(np.square(codes.H), offsets).profile(np.zeros_like(clusters), counts, 1)
+        joined = [part.sum() for part in by_partition(np.square(present)[None] - own, offsets)]
+        u = _lift_of(labelled, np.array(joined), weights)
+        of_clusters = (sizes[:, None] - profile[:, absent]).T
+        profile[:, absent] = 0
+        n_bearers = counts @ (codes.H > 0)
+        return cls(
+            np.ascontiguousarray(profile.T),
+            np.ascontiguousarray(of_clusters),
+            offsets,
+            weights,
+            u,
+            n_bearers == 1,
+            np.rint(sizes).astype(np.int64),
+        )
+
     def reordered(self, order: NDArray[np.int64]) -> Association:
         """With cluster ``order[c]`` as cluster c."""
         profile, labelled = (np.ascontiguousarray(table[:, order]) for table in (self.profile, self.labelled))
@@ -190,12 +227,42 @@ class Association(NamedTuple):
         self, codes: NDArray[Any], clusters: NDArray[Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(m, k) association of some rows with every cluster, -1 of those that no partition labels; (m,) cohesion."""
+        if is_soft(codes):
+            return self._of_memberships_with_clusters(codes, clusters)
         k = self.profile.shape[1]
         association, cohesion = np.empty((len(codes), k)), np.empty(len(codes))
         given = (self.profile, self.labelled, self.offsets, self.weights, self.lift)
         associations_of_rows(codes, clusters, *given, association, cohesion, np.empty(k))
         single = np.flatnonzero((clusters >= 0) & (self.sizes[clusters] == 1) & ~np.isnan(cohesion))
         association[single, clusters[single]] = share_alone(self, codes[single])
+        return association, cohesion
+
+    def _of_memberships_with_clusters(
+        self, H: NDArray[np.float64], clusters: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The same of soft memberships, (m, offsets[p])."""
+        known = 1 - H[:, self.offsets[1:] - 1]
+        own = np.column_stack([np.square(part).sum(axis=1) for part in by_partition(H, self.offsets)])
+        placed, seen = np.flatnonzero(clusters >= 0), np.asarray(known.any(axis=1))
+        at = (placed, clusters[placed])
+
+        def sums(w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            of_labels = np.repeat(w, np.diff(self.offsets))[:, None]
+            joined, pairs = H @ (of_labels * self.profile), known @ (w[:, None] * self.labelled)
+            joined[at] = np.maximum(joined[at] - own[placed] @ w, 0)
+            pairs[at] -= known[placed] @ w
+            return joined, pairs
+
+        association = ratio(*sums(self.lift))
+        association[~seen] = -1
+        plain = ratio(*sums(self.weights))
+        cohesion = np.full(len(H), np.nan)
+        cohesion[placed] = plain[at]
+        cohesion[~seen] = np.nan
+        single = placed[seen[placed] & (self.sizes[clusters[placed]] == 1)]
+        u = self.lift if self.lift.any() else self.weights
+        alone = np.column_stack([part.sum(axis=1) for part in by_partition(H[single] * self.alone, self.offsets)])
+        association[single, clusters[single]] = ratio(alone @ u, known[single] @ u)
         return association, cohesion
 
     def placed(
@@ -235,6 +302,13 @@ def lift_of(
     """(p,) u = w / e of partitions whose labels are of these sizes; 0 of one that joins no two objects."""
     labelled = np.add.reduceat(present, offsets[:-1]).astype(np.float64)
     joined = np.add.reduceat(present * (present - 1), offsets[:-1]).astype(np.float64)
+    return _lift_of(labelled, joined, weights)
+
+
+def _lift_of(
+    labelled: NDArray[np.float64], joined: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The same, from the objects that each labels and the ordered pairs that it joins."""
     w = weights / weights.max()  # only ratios matter, and these do not overflow
     return np.where(joined > 0, w * (labelled * (labelled - 1)) / np.where(joined > 0, joined, 1), 0.0)
 

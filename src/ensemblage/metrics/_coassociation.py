@@ -12,14 +12,16 @@ from ensemblage._ensemble import as_ensemble
 from ensemblage._index import check_slice, row_index
 from ensemblage._jit import are_few
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage._validation import check_weights, shown
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
-from ensemblage.rows.threads import thread_count
+from ensemblage.rows.threads import one_native_thread, thread_count
 
 _ADVICE = (
     "Use density, cluster_density or association_counts, which need no matrix; take some objects with rows=; or raise "
@@ -69,7 +71,8 @@ def coassociation(
 
     Notes
     -----
-    O(n² p) time, 8 n² bytes.
+    O(n² p) time, 8 n² bytes. Of a `SoftEnsemble` two objects are joined as far as their memberships agree, Σ u v: O(n²
+    d) for d clusters of all partitions, 24 n² bytes and twice the memberships.
 
     Examples
     --------
@@ -79,8 +82,18 @@ def coassociation(
            [0.5, 1. , 0.5],
            [0. , 0.5, 1. ]])
     """
-    ensemble = as_ensemble(labels)
+    ensemble = as_any_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "coassociation")
+    if isinstance(ensemble, SoftEnsemble):
+        chosen = np.arange(len(ensemble)) if rows is None else _chosen_rows(rows, len(ensemble))
+        if cluster_weights is not None:
+            raise ValueError(
+                "cluster_weights of coassociation must be None with a SoftEnsemble: clusters have no labels to weigh. "
+                "Got some. Leave them out."
+            )
+        n, d = len(chosen), int(ensemble.offsets[-1])
+        check_fits(24 * n * n + 16 * n * d, max_bytes, "coassociation", f"the matrix of {n:,} objects", _ADVICE)
+        return _told(*soft_associations(ensemble.rows.take(chosen), w))
     if rows is None:
         codes = ensemble.rows.in_memory("coassociation", "density or cluster_density")
     else:
@@ -95,14 +108,32 @@ def coassociation(
     if local is not None:
         diagonal = np.einsum("ii->i", association)
         diagonal[(codes < ensemble.n_clusters).any(axis=1)] = 1
+    return _told(association, n_unknown)
+
+
+def _told(association: NDArray[np.float64], n_unknown: int) -> NDArray[np.float64]:
+    """The matrix, with a warning where entries are not known."""
     if n_unknown:
         warnings.warn(
             f"No partition labels both objects of {n_unknown:,} of the {association.size:,} entries of the "
             "co-association matrix: they are 0.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return association
+
+
+def soft_associations(rows: MembershipRows, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """Σ_j w_j u_j · v_j / Σ_j w_j over the partitions that say something of both objects; 1 with itself."""
+    absent = rows.offsets[1:] - 1
+    known, joins = 1 - rows.H[:, absent], np.repeat(weights, np.diff(rows.offsets))
+    joins[absent] = 0
+    with one_native_thread():
+        association, pairs = (rows.H * joins) @ rows.H.T, (known * weights) @ known.T
+    n_unknown = int(np.count_nonzero(pairs == 0))
+    np.divide(association, pairs, out=association, where=pairs > 0)
+    np.fill_diagonal(association, known.any(axis=1))
+    return association, n_unknown
 
 
 def _chosen_rows(rows: Any, n_objects: int) -> NDArray[np.intp]:

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._ensemble import Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage._validation import check_weights
 from ensemblage.counting._pairs import label_count_squares
 from ensemblage.metrics._clustering import code_clustering
+from ensemblage.rows.memberships import MembershipRows, by_partition
 
 
 def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: ArrayLike | None = None) -> float:
@@ -37,6 +39,9 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     O(n p) time and O(n) memory. The sums are whole numbers: the order of the objects, the names of the labels and
     the number of threads do not change a bit of the result.
 
+    Of a `SoftEnsemble` a partition joins two objects as far as their memberships agree, Σ u v; O(n d k) time for d
+    clusters of all partitions.
+
     References
     ----------
     Candel, "Linear time evidence accumulation clustering with KMeans", Eqs. 3, 7, 15.
@@ -48,18 +53,34 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
     >>> density(labels, [0, 0, 1, 1])
     0.75
     """
-    ensemble = as_ensemble(labels)
+    ensemble = as_any_ensemble(labels)
     clusters, sizes = code_clustering(clustering, len(ensemble))
     return density_of(ensemble, clusters, sizes, check_weights(weights, ensemble.shape[1], "density"))
 
 
 def density_of(
-    ensemble: Ensemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
+    ensemble: Ensemble | SoftEnsemble, clusters: NDArray[Any], sizes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> float:
     """`density` of clusters that are numbers already, -1 for none, with ``sizes`` objects each."""
+    if isinstance(ensemble.rows, MembershipRows):
+        together, both = soft_pairs(ensemble.rows, clusters, len(sizes))
+        return fsum(sizes * ratio((together * weights).sum(axis=1), (both * weights).sum(axis=1))) / int(sizes.sum())
     squares, labelled = label_count_squares(ensemble.rows, clusters, sizes, ensemble.offsets)
     joined, pairs = weighted_sum(squares - labelled, weights), weighted_sum(labelled * (labelled - 1), weights)
     return fsum(sizes * ratio(joined, pairs)) / int(sizes.sum())
+
+
+def soft_pairs(
+    rows: MembershipRows, clusters: NDArray[Any], n_clusters: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(k, p) ordered pairs of different members of each cluster that each soft partition joins, Σ u · v, and labels."""
+    ones = np.ones(len(rows), dtype=np.int64)
+    profile = rows.profile(clusters, ones, n_clusters)
+    own = MembershipRows(np.square(rows.H), rows.offsets).profile(clusters, ones, n_clusters)
+    absent = profile[:, rows.offsets[1:] - 1]
+    labelled = np.bincount(clusters[clusters >= 0], minlength=n_clusters)[:, None] - absent
+    alike = [values.sum(axis=1) for values in by_partition(np.square(profile) - own, rows.offsets)]
+    return np.maximum(np.column_stack(alike), 0), labelled * (labelled - 1)
 
 
 def weighted_sum(counts: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[Any]:

@@ -190,7 +190,8 @@ def distance_matrix(ensemble: Ensemble, kind: str, n_jobs: int | None = None) ->
     codes, counts, _ = ensemble.distinct
     distances, (first, second) = np.zeros((p, p)), np.triu_indices(p, 1)
     if kind in OF_TABLES:
-        _check_cells(ensemble.n_clusters)
+        other = ", or take a kind that counts pairs, as 'vi' or 'symdiff'"
+        check_cells(table_cells(ensemble.n_clusters), "kinds that match or join clusters", other)
         tables = tables_of_rows(codes, counts, ensemble.n_clusters, n_jobs)
         of_pairs = [_of_table(tables.table(i, j), OF_TABLES[kind]) for i, j in all_pairs(p).tolist()]
         distances[first, second] = of_pairs
@@ -212,10 +213,10 @@ def _of_table(table: NDArray[np.int64], distance: Callable[[NDArray[np.int64]], 
     return distance(table) if table.size else np.nan
 
 
-def _check_cells(n_clusters: NDArray[np.int64]) -> None:
-    if table_cells(n_clusters) > MOST_CELLS:
+def check_cells(cells: int, user: str, other: str) -> None:
+    """Refuse contingency tables that are too many; ``other`` ends the advice."""
+    if cells > MOST_CELLS:
         raise ValueError(
-            f"The contingency tables of all pairs must have at most {MOST_CELLS:,} cells for kinds that match or join "
-            f"clusters. Got {table_cells(n_clusters):,}. Leave out the partitions with the most clusters, or take a "
-            "kind that counts pairs, as 'vi' or 'symdiff'."
+            f"The contingency tables of all pairs must have at most {MOST_CELLS:,} cells for {user}. Got {cells:,}. "
+            f"Leave out the partitions with the most clusters{other}."
         )

@@ -22,6 +22,7 @@ from ._numbers import clustree, criteria_by_number, evidence_by_number
 from ._profiles import profile_heat_map, variable_panel, variable_panels
 from ._ranking import ranking_scores
 from ._records import evidence
+from ._resolutions import stability_by_resolution
 from ._scatter import entropy_scatter, scatter
 from ._stability import cluster_jaccards, prediction_strengths
 
@@ -57,6 +58,7 @@ __all__ = [
     "ranking_scores",
     "scatter",
     "split_losses",
+    "stability_by_resolution",
     "stability_curves",
     "threshold_search",
     "thresholded_matrices",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._validation import check_numbers, check_whole
 
-from ._arrays import check_sizes, whole_numbers
+from ._arrays import check_length, check_sizes, whole_numbers
 from ._axes import Axes, axes_or_new, heat_map, label_ticks, without_frame
 from ._colors import cluster_colors
 
@@ -17,7 +17,12 @@ _PIXELS = 600
 
 
 def membership(
-    shares: ArrayLike, clusters: ArrayLike, *, sizes: ArrayLike | None = None, ax: Axes | None = None
+    shares: ArrayLike,
+    clusters: ArrayLike,
+    *,
+    sizes: ArrayLike | None = None,
+    names: Sequence[object] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Heat map of soft memberships: a row per object, ordered by cluster and, in it, from sure to unsure.
 
@@ -31,6 +36,8 @@ def membership(
         ``labels_``; negative ones are drawn last.
     sizes : array-like of float, shape (r,), optional
         How many objects each row stands for: it is drawn that high. Default: one.
+    names : sequence of k, optional
+        What the clusters are called. Default: their numbers from 0.
     {ax}
 
     Examples
@@ -52,7 +59,8 @@ def membership(
     heat_map(ax, rows[shown], (-0.5, k - 0.5, float(ends[-1]), 0), "membership", "Blues")
     last = np.flatnonzero(np.diff(labels[order]))
     ax.hlines(ends[last], -0.5, k - 0.5, color="0.5", linewidth=0.5)
-    label_ticks(ax, "x", range(k), range(k))
+    check_length(names, k, "names of membership")
+    label_ticks(ax, "x", range(k), range(k) if names is None else names)
     ax.yaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set(xlabel="cluster", ylabel="objects, ordered by cluster")
     ax.spines[:].set_visible(False)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from matplotlib.colors import Normalize
 from numpy.typing import ArrayLike
 
 from ensemblage._validation import check_numbers
@@ -91,7 +93,13 @@ def criteria_by_number(
     return without_frame(ax, xlabel="number of clusters", ylabel="criterion")
 
 
-def clustree(labels: Mapping[int, ArrayLike], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
+def clustree(
+    labels: Mapping[Any, ArrayLike],
+    *,
+    n_clusters: float | None = None,
+    color: Mapping[Any, ArrayLike] | ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """From one number of clusters to the next: a row per number, a dot per cluster, lines where its objects come from.
 
     The width of a line is the share of the lower cluster that comes from the upper one; a cluster with one thick line
@@ -99,9 +107,12 @@ def clustree(labels: Mapping[int, ArrayLike], *, n_clusters: int | None = None, 
 
     Parameters
     ----------
-    labels : mapping of int to array-like of int, shape (n,)
-        Clusters of the same objects for each number, -1 for none.
-    {number_chosen}
+    labels : mapping of number to array-like of int, shape (n,)
+        Clusters of the same objects for each number of clusters, or for each resolution; -1 for none.
+    n_clusters : number, optional
+        The row that was chosen: where there are no colours it stands out, else it is marked.
+    color : array-like of shape (n,), or mapping of number to array-like of shape (n_clusters,), optional
+        A variable, of which a cluster has the mean of its objects; or a value for each cluster, as its stability.
     {ax}
 
     References
@@ -118,11 +129,14 @@ def clustree(labels: Mapping[int, ArrayLike], *, n_clusters: int | None = None, 
     """
     ax = axes_or_new(ax)
     check_mapping(labels, "labels of clustree")
-    check_chosen(n_clusters)
+    if n_clusters is not None and n_clusters not in labels:
+        check_chosen(n_clusters)
     ks = sorted(labels)
     first = whole_numbers(labels[ks[0]], "labels of clustree", ("n",))
     columns = {k: whole_numbers(labels[k], "labels of clustree", (len(first),)) for k in ks}
-    places: dict[int, np.ndarray] = {}
+    values = _values_of_clusters(color, columns)
+    shown = Normalize(*_limits(values, is_share=isinstance(color, Mapping))) if values else None
+    places: dict[Any, np.ndarray] = {}
     for row, k in enumerate(ks):
         sizes = np.bincount(columns[k][columns[k] >= 0], minlength=1)
         x = np.arange(len(sizes), dtype=float)
@@ -139,10 +153,43 @@ def clustree(labels: Mapping[int, ArrayLike], *, n_clusters: int | None = None, 
             for a, c in np.argwhere(shares >= _LEAST_SHARE):
                 ends = [places[ks[row - 1]][a], places[k][c]], [row - 1, row]
                 ax.plot(*ends, color="0.55", lw=0.4 + 3.6 * shares[a, c], alpha=0.25 + 0.75 * shares[a, c], zorder=1)
-        color = PALETTE[0] if n_clusters in (None, k) else "0.7"
+        plain = PALETTE[0] if n_clusters in (None, k) else "0.7"
+        given: dict[str, Any] = (
+            {"color": plain} if shown is None else {"c": values[k], "cmap": "viridis_r", "norm": shown}
+        )
         area = _LARGEST_NODE * sizes / max(1, sizes.sum()) + 12
-        ax.scatter(places[k], np.full(len(x), row), s=area, color=color, edgecolors="white", linewidths=0.8, zorder=2)
-    ax.set_yticks(range(len(ks)), labels=[str(k) for k in ks])
+        edge = "black" if shown is not None and n_clusters == k else "white"
+        drawn = ax.scatter(places[k], [row] * len(x), s=area, edgecolors=edge, linewidths=0.8, zorder=2, **given)
+    if shown is not None:
+        ax.figure.colorbar(drawn, ax=ax, shrink=0.6, label="stability" if isinstance(color, Mapping) else "mean")
+    ax.set_yticks(range(len(ks)), labels=[f"{k:g}" for k in ks])
     ax.set_xticks([])
     ax.set_ylim(len(ks) - 0.5, -0.5)
-    return without_frame(ax, xlabel="", ylabel="number of clusters")
+    are_numbers = all(isinstance(k, int | np.integer) for k in ks)
+    return without_frame(ax, xlabel="", ylabel="number of clusters" if are_numbers else "resolution")
+
+
+def _values_of_clusters(color: Any, columns: Mapping[Any, np.ndarray]) -> dict[Any, np.ndarray]:
+    """By number a value for each cluster; empty without any."""
+    if color is None:
+        return {}
+    subject = "color of clustree"
+    if isinstance(color, Mapping):
+        if missing := [k for k in columns if k not in color]:
+            raise ValueError(f"{subject} must have the numbers of the labels. Got none for {missing[0]:g}. Add it.")
+        return {k: check_numbers(color[k], subject, (max(1, int(z.max()) + 1),)) for k, z in columns.items()}
+    n = len(next(iter(columns.values())))
+    given = check_numbers(color, subject, (n,))
+    means = {}
+    for k, labels in columns.items():
+        has = (labels >= 0) & ~np.isnan(given)
+        sizes = np.bincount(labels[has], minlength=max(1, int(labels.max()) + 1))
+        means[k] = np.bincount(labels[has], given[has], len(sizes)) / np.where(sizes > 0, sizes, np.nan)
+    return means
+
+
+def _limits(values: Mapping[Any, np.ndarray], is_share: bool) -> tuple[float, float]:
+    """Of the colours: the least to the largest; 0 to 1 where shares are given."""
+    known = np.concatenate(list(values.values()))
+    low, high = np.nanmin(known), np.nanmax(known)
+    return (0.0, 1.0) if is_share and low >= 0 and high <= 1 else (float(low), float(high))

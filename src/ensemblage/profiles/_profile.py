@@ -160,12 +160,14 @@ def profile(
 
 
 def _labels_of(model_or_labels: Any) -> Any:
-    """The labels of a fitted estimator, or those that were given."""
+    """The labels of a fitted estimator, by the numbers that people know its clusters by, or those that were given."""
     if hasattr(model_or_labels, "fit") and not hasattr(model_or_labels, "labels_"):
         raise TypeError(
             f"model_or_labels of profile must be fitted, or labels. Got {shown(model_or_labels)}. Call its fit first."
         )
-    return getattr(model_or_labels, "labels_", model_or_labels)
+    labels = getattr(model_or_labels, "labels_", model_or_labels)
+    numbers = getattr(model_or_labels, "cluster_numbers_", None)
+    return labels if numbers is None else np.append(numbers, -1)[labels]
 
 
 def _coded(labels: Any, n: int) -> tuple[list[Any], NDArray[np.intp]]:

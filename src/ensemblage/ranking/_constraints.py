@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._validation import shown
+from ensemblage._links import check_pairs
 from ensemblage.counting._profiles import label_profile
 from ensemblage.metrics._agreement import sums_of_profile
 
@@ -31,8 +31,8 @@ class Constraints:
     ) -> Constraints:
         """Check what the caller knows about ``n_objects`` objects."""
         return cls(
-            _checked_pairs(must_link, "must_link", n_objects),
-            _checked_pairs(cannot_link, "cannot_link", n_objects),
+            check_pairs(must_link, "must_link", n_objects),
+            check_pairs(cannot_link, "cannot_link", n_objects),
             None if known_labels is None else _checked_classes(known_labels, n_objects),
         )
 
@@ -66,28 +66,6 @@ def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.i
     profile = label_profile(ensemble.rows, classes, counts, ensemble.offsets, k)
     both, same_class, same_cluster, n = sums_of_profile(profile, ensemble.offsets, squares)
     return (same_class + same_cluster - 2 * both) // 2, n * (n - 1) // 2
-
-
-def _checked_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
-    rule = f"{name} must be pairs of different objects, numbered from 0 to {n_objects - 1}"
-    try:
-        checked = np.asarray([] if pairs is None else pairs)
-    except ValueError:  # lists of unequal length
-        raise ValueError(f"{rule}. Got {shown(pairs)}. Give two numbers each.") from None
-    if checked.size == 0:
-        return np.empty((0, 2), dtype=np.int64)
-    if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:
-        raise ValueError(
-            f"{rule}. Got {checked.dtype} of shape {checked.shape}. "
-            "Give an array of whole numbers of shape (n_pairs, 2)."
-        )
-    outside = checked[(checked < 0) | (checked >= n_objects)]
-    if len(outside):
-        raise ValueError(f"{rule}. Got object {outside[0]}. Number the objects by their row.")
-    itself = checked[checked[:, 0] == checked[:, 1]]
-    if len(itself):
-        raise ValueError(f"{rule}. Got the pair ({itself[0, 0]}, {itself[0, 1]}). Leave it out.")
-    return checked.astype(np.int64)
 
 
 def _checked_classes(known_labels: Any, n_objects: int) -> Ensemble:

@@ -230,7 +230,9 @@ def _(record: Memberships, summary: Summary) -> Section:
         "cells are objects between clusters."
     )
     note = summary["figures"]["matrix"]["note"]
-    pictures = [picture("What the votes say of each object", plotting.evidence(record), "membership", sentence, note)]
+    names = summary["consensus"].get("numbers")
+    ax = plotting.membership(record.membership, record.clusters, sizes=record.sizes, names=names)
+    pictures = [picture("What the votes say of each object", ax, "membership", sentence, note)]
     points = summary["figures"]["points"]
     if points and points.get("entropy"):
         pictures.append(_entropies(points))

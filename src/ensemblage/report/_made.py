@@ -26,6 +26,8 @@ GENERATORS: dict[str, tuple[str, str | None]] = {
     "gower": ("by average linkage of Gower's distances", None),
 }
 """How each generator of the shell makes the partitions, and what is cited for it."""
+PAIRS = {"pairs of --must-link": "together", "pairs of --cannot-link": "apart"}
+"""Settings of the shell that tell of pairs of objects, and what the consensus did with these."""
 _ON_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
 """Estimators that make the partitions themselves."""
 
@@ -83,6 +85,9 @@ def _paragraph(summary: Summary) -> Iterator[str]:
     if settings.get("method") in METHODS:
         paper = f" ({METHODS[settings['method']].paper})"
     yield f"These partitions were combined into {k} by {method}{paper}{_how_many(summary)}."
+    kept = [f"{settings[name].partition(' of ')[0]} {how}" for name, how in PAIRS.items() if name in settings]
+    if kept:
+        yield f"Of objects, it kept {' and '.join(kept)}, as was known before."
     if summary.get("found_again"):
         again = summary["found_again"]
         yield (

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ensemblage._ensemble import as_ensemble
+from ensemblage._soft_ensemble import as_any_ensemble
 from ensemblage._validation import check_path
 from ensemblage.files._text import write_text
 from ensemblage.report._build import render
@@ -73,7 +73,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
             f"X of report must be the label matrix that {type(model).__name__} was fitted to. Got none. Give it."
         )
     else:
-        ensemble = as_ensemble(X)
+        ensemble = as_any_ensemble(X)
     ids = model._ids(X)
     found |= {} if ids is None else {"ids": ids}
     return Report(summarize(ensemble, model, **{**found, **details}))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.consensus import KChoice, MontiChoice
+from ensemblage.metrics import align_labels
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number
 from ensemblage.report._ranking import short
 from ensemblage.report._stability import stability_shown
@@ -50,6 +51,23 @@ def number_shown(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
         "notes": choice.notes,
     }
     return {"number": number, "stability": None}
+
+
+def points_by_number(choice: Any, clusters: NDArray[Any], chosen: NDArray[Any]) -> dict[str, list[int]]:
+    """The clusters of the objects that are drawn, for each number that `choose_k` looked at.
+
+    Parts have the numbers of the answer's ``clusters`` that they share most objects with; -1 where it did not look.
+    """
+    if not isinstance(choice, KChoice):
+        return {}
+    looked_at = np.full(len(clusters), -1, dtype=np.int64)
+    looked_at[choice.objects] = np.arange(len(choice.objects))
+    rows, known = looked_at[chosen], (clusters[choice.objects] >= 0).any()
+    found = {}
+    for k, labels in choice.labels.items():
+        numbers = align_labels(labels, clusters[choice.objects]) if known else labels
+        found[str(k)] = np.where(rows >= 0, numbers[rows], -1).tolist()
+    return found if (rows >= 0).any() else {}
 
 
 def found_again(stability: Any) -> dict[str, Any] | None:

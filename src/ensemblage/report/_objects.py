@@ -56,7 +56,7 @@ def without_objects(summary: Summary) -> dict[str, Any]:
     if points:
         # One or two features are drawn as they are: such a picture shows the values.
         few = (summary["data"]["n_features"] or 0) <= 2
-        points = None if few else {key: value for key, value in points.items() if key != "rows"}
+        points = None if few else {key: value for key, value in points.items() if key not in ("rows", "by_number")}
     settings = dict(summary["settings"])
     if "notes" in settings:
         settings["notes"] = _NOTE_WITH_ID.sub("", settings["notes"]).removeprefix("; ")
@@ -166,7 +166,7 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     if not points or "rows" not in points or not drawn:
         return None
     x, y = places_in_figure(drawn[0].figures["points"], np.array(points["xy"], dtype=np.float64))
-    return {"row": points["rows"], "x": x, "y": y}
+    return {"row": points["rows"], "x": x, "y": y, "by_number": points.get("by_number", {})}
 
 
 def _least_certain(summary: Summary) -> Table:

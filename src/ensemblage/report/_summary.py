@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._random import random_source, task_seeds
+from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import check_weights, check_whole
 from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
@@ -26,7 +27,8 @@ from ensemblage.report._evidence import drawable
 from ensemblage.report._made import references_of
 from ensemblage.report._methods import methods_shown
 from ensemblage.report._modes import modes_shown
-from ensemblage.report._number import found_again, number_shown
+from ensemblage.report._number import found_again, number_shown, points_by_number
+from ensemblage.report._numbers import by_number, numbers_of
 from ensemblage.report._objects import objects_shown
 from ensemblage.report._profile import profile_of
 from ensemblage.report._ranking import lower_triangle, plain, ranking_shown, short
@@ -48,11 +50,15 @@ SCHEMA = 5
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
 _MOST_MEMBERS_DRAWN = 200
-_NO_ALGORITHM = ("", "partition", "clustering", "column", "member", "label", "labels", "run", "x", "p", "c", "r", "v")
-"""How names begin that tell nothing about what made the partitions."""
+_NO_ALGORITHM = ("partition", "clustering", "column", "member", "label", "labels", "run")
+"""How names begin that tell nothing about what made the partitions, as those of one letter do."""
 _MOST_COMPARED = 1_000
 """Of more clusters the closest one to each is not looked for: that takes as many comparisons as pairs of clusters."""
 _PACKAGES = ("ensemblage", "numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+
+
+SOFT = "of soft partitions; what is drawn and told of them is the likeliest cluster of each object"
+"""What the page says where memberships were fitted."""
 
 
 def summarize(
@@ -159,7 +165,7 @@ def summarize(
     >>> [cluster["size"] for cluster in report.summarize(ensemble, consensus)["clusters"]]
     [2, 2]
     """
-    ensemble = as_ensemble(ensemble)
+    fitted, ensemble = ensemble, ensemble.to_labels() if isinstance(ensemble, SoftEnsemble) else as_ensemble(ensemble)
     n = len(ensemble)
     labels = _fitted(consensus, n)
     method = _method_of(consensus)
@@ -179,16 +185,17 @@ def summarize(
     refits = check_whole(n_refits, "n_refits of report", 0)
     shown, points = rows_shown(ensemble, labels, seed), None
     drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
-    records, entropy = _records(ensemble, method, shown, drawn_points)
+    records, entropy = _records(fitted if isinstance(fitted, SoftEnsemble) else ensemble, method, shown, drawn_points)
     objects, rows = objects_shown(names, placed, points_chosen(labels, seed))
     if coordinates is not None:
         points = {
             **points_shown(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
+            "by_number": points_by_number(stability, labels, drawn_points),
         }
     compared = None if truth is None else compare_with_truth(ensemble, labels, truth)
-    return {
+    summary = {
         "schema": SCHEMA,
         "format": FORMAT,
         "title": str(title),
@@ -212,7 +219,8 @@ def summarize(
         "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
         "references": references_of([consensus, *_several(ranking)], _entries(settings, "settings")),
-        "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()},
+        "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}
+        | ({"memberships": SOFT} if isinstance(fitted, SoftEnsemble) else {}),
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),
         "figures": {
@@ -221,10 +229,11 @@ def summarize(
             "points": points,
         },
     }
+    return by_number(summary, summary["consensus"]["numbers"])
 
 
 def _records(
-    ensemble: Ensemble, method: Any, shown: Shown, points: NDArray[Any]
+    ensemble: Ensemble | SoftEnsemble, method: Any, shown: Shown, points: NDArray[Any]
 ) -> tuple[list[Evidence], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.
@@ -314,6 +323,7 @@ def _consensus(ensemble: Ensemble, consensus: Any, placed: Placed, weights: NDAr
         "method": type(consensus).__name__,
         "parameters": {name: short(value) for name, value in sorted(parameters.items())},
         "n_clusters": int(labels.max(initial=-1)) + 1,
+        "numbers": numbers_of(consensus),
         "n_unlabelled": int((labels < 0).sum()),
         "mean_confidence": _mean(placed.confidence),
         "mean_cohesion": _mean(placed.cohesion),
@@ -332,7 +342,8 @@ def _shared(ensemble: Ensemble) -> dict[str, Any]:
     k = set(ensemble.n_clusters.tolist())
     stems = {re.split(r"[\W\d_]", str(name), maxsplit=1)[0] for name in ensemble.names}
     name = stems.pop() if len(stems) == 1 and len(ensemble.names) > 1 else None
-    return {"k": k.pop() if len(k) == 1 else None, "name": None if name in _NO_ALGORITHM else name}
+    says_nothing = name is None or len(name) < 2 or name in _NO_ALGORITHM
+    return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
 
 
 def _clusters(ensemble: Ensemble, placed: Placed, weights: NDArray[np.float64]) -> list[dict[str, Any]]:

@@ -105,7 +105,7 @@
     const count = (number) => number.toLocaleString("en");
     const sure = (row) => (objects.confidence[row] === null ? "–" : objects.confidence[row].toFixed(2));
     const clusters = Object.keys(sizes).map(Number).sort((a, b) => (a < 0) - (b < 0) || a - b);
-    const state = { text: "", cluster: null, verdict: "", chosen: null, column: "", descending: false, page: 0, hot: -1 };
+    const state = { text: "", cluster: null, verdict: "", chosen: null, column: "", descending: false, page: 0, hot: -1, number: "" };
     const keys = {};
     let rows = [];
     const picture = points && document.querySelector('[data-figure="points"]');
@@ -205,8 +205,10 @@
       const [w, h] = sized();
       tip.style.left = `${Math.min(Math.max(points.x[i] / FULL * w, 70), w - 70)}px`;
       tip.style.top = `${points.y[i] / FULL * h}px`;
-      const other = objects.next[row] === null ? "" : `, next best ${objects.next[row]}`;
-      tip.textContent = `${objects.ids[row]}: cluster ${named(objects.cluster[row])}, certainty ${sure(row)} ${verdictOf(objects, row) && `(${verdictOf(objects, row)})`}${other}`;
+      const next = objects.next[row] === null ? "" : `, next best ${objects.next[row]}`;
+      const other = points.by_number[state.number];
+      const apart = !other ? "" : other[i] < 0 ? "; not looked at with other numbers" : `; of ${state.number}: ${other[i]}`;
+      tip.textContent = `${objects.ids[row]}: cluster ${named(objects.cluster[row])}, certainty ${sure(row)} ${verdictOf(objects, row) && `(${verdictOf(objects, row)})`}${next}${apart}`;
       tip.setAttribute("role", quiet ? "none" : "status");
     };
     const draw = () => {
@@ -218,11 +220,12 @@
       pen.scale(sharp, sharp);
       picture.classList.toggle("faded", some);
       const dot = (i, radius) => { pen.beginPath(); pen.arc(points.x[i] / FULL * w, points.y[i] / FULL * h, radius, 0, 2 * Math.PI); };
-      const radius = points.row.length > 1500 ? 2 : 3.2;
-      if (some) for (const row of rows) {
+      const radius = points.row.length > 1500 ? 2 : 3.2, other = points.by_number[state.number];
+      picture.classList.toggle("recoloured", Boolean(other));
+      if (some || other) for (const row of rows) {
         const i = drawnAt.get(row);
         if (i === undefined) continue;
-        pen.fillStyle = colorOf(objects.cluster[row]);
+        pen.fillStyle = colorOf(other ? other[i] : objects.cluster[row]);
         dot(i, radius);
         pen.fill();
       }
@@ -278,6 +281,16 @@
       for (const c of clusters.slice(0, MOST_CHIPS))
         chips.push(element("button", { type: "button", value: String(c), "aria-pressed": "false", onclick: () => change({ cluster: state.cluster === c ? null : c }) }, swatch(c), named(c)));
       picture.after(element("div", { className: "chips", role: "group", "aria-label": "Clusters in the picture and in the table" }, ...chips));
+      const numbers = Object.keys(points.by_number);
+      if (numbers.length) {
+        const said = element("p", { className: "note", role: "status" });
+        const byNumber = element("select", { onchange: () => {
+          state.number = byNumber.value;
+          said.textContent = state.number && `Coloured by k-means with ${state.number} clusters, one of those that were compared to find their number: no part of the answer.${(points.by_number[state.number] || []).includes(-1) ? " Grey points were not looked at." : ""}`;
+          draw();
+        } }, option("", `the answer (${clusters.filter((c) => c >= 0).length} clusters)`), ...numbers.map((k) => option(k, `k-means, ${k} clusters`)));
+        picture.after(element("div", { className: "controls numbers" }, element("label", {}, "Colour by", byNumber)), said);
+      }
       new ResizeObserver(draw).observe(canvas);
     }
     change({});

@@ -1,0 +1,170 @@
+"""Pages of the API reference, written from the public names: a name that is exported has its page."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ensemblage
+
+REPOSITORY = "https://github.com/ensemblage/ensemblage"
+ROOT = Path(ensemblage.__file__).parents[2]
+
+PACKAGES = {
+    "ensemblage": "The names that most scripts need",
+    "ensemblage.consensus": "Consensus methods, the number of clusters, saved models",
+    "ensemblage.consensus.evidence": "What a fitted consensus tells of its way",
+    "ensemblage.generation": "Base clusterings made from features",
+    "ensemblage.ranking": "Rankings of clusterings without known classes",
+    "ensemblage.metrics": "Agreement, certainty, distances, internal indices",
+    "ensemblage.stability": "Stability of clusters and of their number",
+    "ensemblage.profiles": "What describes a cluster",
+    "ensemblage.plotting": "Figures",
+    "ensemblage.report": "The page",
+    "ensemblage.tables": "Tables from files and frames",
+    "ensemblage.datasets": "Data sets",
+    "ensemblage.benchmark": "The leaderboard's machinery",
+    "ensemblage.reproduce": "The tables of the five papers",
+}
+"""Public packages in the order of the reference; `tests/test_site.py` says what is missing."""
+
+
+def public_names(package: str) -> list[str]:
+    """What a package exports, without packages and dunder names."""
+    module = importlib.import_module(package)
+    names = getattr(module, "__all__", None)
+    if names is None:
+        own = {name for name, value in vars(module).items() if getattr(value, "__module__", "") == package}
+        names = [name for name in vars(module) if name in own and not name.startswith("_")]
+    return [n for n in names if not n.startswith("__") and not inspect.ismodule(getattr(module, n))]
+
+
+def home(package: str, name: str) -> str:
+    """The address under which a name is documented: the shortest."""
+    value = getattr(importlib.import_module(package), name)
+    return f"ensemblage.{name}" if getattr(ensemblage, name, None) is value else f"{package}.{name}"
+
+
+def documented() -> Iterator[tuple[str, str, Any]]:
+    """Package, address and value of every public name."""
+    for package in PACKAGES:
+        for name in public_names(package):
+            yield package, home(package, name), getattr(importlib.import_module(package), name)
+
+
+def kind(value: Any) -> str:
+    """The heading under which a name stands."""
+    if inspect.isclass(value):
+        return "Estimators" if hasattr(value, "fit") else "Errors" if issubclass(value, Exception) else "Records"
+    return "Functions" if callable(value) else "Constants"
+
+
+def write_pages(folder: Path) -> None:
+    """The index and a page per package; autosummary makes a page per name of it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    lines = ["API reference", "=============", ""]
+    lines += [f"Every public name of ensemblage {ensemblage.__version__}, package by package."]
+    lines += ["Names of the first page can be imported from ``ensemblage`` itself."]
+    lines += ["", ".. list-table::", "   :widths: 40 60", ""]
+    for package, text in PACKAGES.items():
+        lines += [f"   * - :doc:`{package} <{package}>`", f"     - {text}"]
+    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {package}" for package in PACKAGES), ""]
+    (folder / "index.rst").write_text("\n".join(lines), encoding="utf-8")
+    for package in PACKAGES:
+        (folder / f"{package}.rst").write_text(page(package), encoding="utf-8")
+
+
+def page(package: str) -> str:
+    """The page of a package."""
+    lines = [package, "=" * len(package), "", f".. py:module:: {package}", "", ".. py:currentmodule:: None", ""]
+    lines += [inspect.cleandoc(importlib.import_module(package).__doc__ or ""), ""]
+    names = {name: home(package, name) for name in public_names(package)}
+    values = {name: getattr(importlib.import_module(package), name) for name in names}
+    for heading in ("Estimators", "Functions", "Records", "Errors", "Constants"):
+        chosen = {name: address for name, address in names.items() if kind(values[name]) == heading}
+        if not chosen:
+            continue
+        lines += [heading, "-" * len(heading), ""]
+        if heading == "Constants":
+            for name, address in chosen.items():
+                lines += constant(package, name, address)
+            continue
+        own = [address for address in chosen.values() if address.rpartition(".")[0] == package]
+        others = [address for address in chosen.values() if address not in own]
+        if own:
+            lines += [".. autosummary::", "   :toctree: made", "", *(f"   ~{address}" for address in own), ""]
+        if others:
+            lines += ["From ``ensemblage`` itself:", ""] if own else []
+            lines += [".. autosummary::", "", *(f"   ~{address}" for address in others), ""]
+    return "\n".join(lines)
+
+
+def constant(package: str, name: str, address: str) -> list[str]:
+    """A constant with the text below its assignment."""
+    value = getattr(importlib.import_module(package), name)
+    if address.rpartition(".")[0] != package:
+        return [f"- :py:data:`{address}`", ""]
+    text = CONSTANTS[name]
+    keys = f" Keys: {', '.join(f'``{key}``' for key in value)}." if hasattr(value, "keys") else ""
+    return [f".. py:data:: {address}", "", f"   {text}{keys}", ""]
+
+
+CONSTANTS = {
+    "METHODS": "The consensus methods by the names they have in the literature.",
+    "RANKERS": "Makers of the rankers by name.",
+    "INTERNAL_INDICES": "The internal indices of a clustering by name, with paper and direction.",
+    "PALETTE": "The colours of clusters 0, 1, …; after the last they start again.",
+    "UNLABELLED_COLOR": "The colour of objects that no partition labels.",
+    "PAPERS": "The papers by name.",
+    "SCHEMA": "Grows when a kind of record or a field is added; none is renamed or removed.",
+}
+
+
+def skip_member(app: Any, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what other libraries' base classes bring, and the fields of tuples, which stand in the text."""
+    function = getattr(member, "fget", None) or getattr(member, "func", None) or getattr(member, "__func__", member)
+    function = inspect.unwrap(function) if callable(function) else function
+    if type(member).__name__ == "_tuplegetter":
+        return True
+    if not getattr(function, "__module__", None):
+        return None
+    return None if str(function.__module__).startswith("ensemblage") else True
+
+
+def source_of(module: str, name: str, tag: str) -> str | None:
+    """The address of an object's lines."""
+    try:
+        value = importlib.import_module(module)
+        for part in name.split("."):
+            value = inspect.getattr_static(value, part) if inspect.isclass(value) else getattr(value, part)
+        value = getattr(value, "fget", None) or getattr(value, "__func__", value)
+        value = inspect.unwrap(value)
+        path, (lines, first) = Path(inspect.getsourcefile(value)), inspect.getsourcelines(value)
+        place = path.relative_to(ROOT).as_posix()
+    except (AttributeError, TypeError, OSError, ValueError):
+        return None
+    return f"{REPOSITORY}/blob/{tag}/{place}#L{first}-L{first + len(lines) - 1}"
+
+
+MARKS = re.compile(r"(?P<code>``.*?``|`[^`]*`_?)|(?P<bar>\|)|(?<![\\\w])(?P<name>\w*[^\W_])_(?![\w*])")
+
+
+def escape_marks(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    r"""In prose |x| is no substitution and n_clusters_ no link: docstrings are read as text first.
+
+    Runs after numpydoc; lines of examples are left alone.
+    """
+    example = False
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...")):
+            example = True
+        elif not line.strip():
+            example = False
+        if not example and not line.lstrip().startswith(".. "):
+            lines[i] = MARKS.sub(lambda m: m["code"] or (r"\|" if m["bar"] else rf"{m['name']}\_"), line)

@@ -1,0 +1,146 @@
+"""The made documents of docs/ as pages, and tables made from the registries, where a page asks for them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from itertools import dropwhile, takewhile
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+DOCS = Path(__file__).parents[2]
+BLOB = "https://github.com/ensemblage/ensemblage/blob/main/"
+PAGES = {
+    "BENCHMARKS.md": "evidence/benchmarks",
+    "CERTAINTY.md": "evidence/certainty",
+    "DEFAULT.md": "evidence/default",
+    "LEADERBOARD.md": "evidence/leaderboard",
+    "RELIABILITY.md": "evidence/reliability",
+    "REPRODUCTION.md": "evidence/reproduction",
+    "SCALE.md": "howto/disk",
+    "TABLES.md": "howto/tables",
+    "voting.md": "evidence/voting",
+    "../CHANGELOG.md": "changelog",
+}
+"""The page that shows a document."""
+
+
+def include(app: Sphinx, page: str, content: list[str]) -> None:
+    """Replace ``<!-- document: NAME -->`` and ``<!-- table: NAME -->`` in a page."""
+    text = re.sub(r"^<!-- document: (\S+) -->$", lambda m: document(m[1], page), content[0], flags=re.MULTILINE)
+    content[0] = re.sub(r"^<!-- table: (\S+) -->$", lambda m: TABLES[m[1]](), text, flags=re.MULTILINE)
+
+
+def document(name: str, page: str) -> str:
+    """The text of a document, its links led to the site's pages or to the repository, its pictures to its folder."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    here = posixpath.dirname(name)
+
+    def link(match: re.Match[str]) -> str:
+        picture, shown, target, anchor = match[1], match[2], match[3], match[4] or ""
+        if "://" in target or target.startswith("mailto:"):
+            return match[0]
+        path = posixpath.normpath(posixpath.join(here, target))
+        start = posixpath.dirname(page) or "."
+        if picture:
+            return f"![{shown}]({posixpath.relpath('../' + path, start)})"
+        if path in PAGES:
+            return f"[{shown}]({posixpath.relpath(PAGES[path], start)}.md{anchor})"
+        return f"[{shown}]({BLOB}{posixpath.normpath(posixpath.join('docs', path))}{anchor})"
+
+    return re.sub(r"(!?)\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)", link, text)
+
+
+def board(heading: str) -> list[list[str]]:
+    """The cells of the first table below a heading of the leaderboard, the head first."""
+    text = (DOCS / "LEADERBOARD.md").read_text(encoding="utf-8").split(f"{heading}\n", 1)[1]
+    lines = list(
+        takewhile(lambda line: line.startswith("|"), dropwhile(lambda line: line[:1] != "|", text.splitlines()))
+    )
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [cells[0], *cells[2:]]
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def methods_table() -> str:
+    """A row per method: when, what was measured, what it costs."""
+    from ensemblage import METHODS
+    from ensemblage.consensus._when import WHEN
+
+    told = {row[0]: row[1] for row in board("## Told the number of classes")}
+    seconds = {row[0]: row[3] for row in board("## Stability, time and memory")}
+    rows = []
+    for name, method in METHODS.items():
+        link = f"{{py:obj}}`~ensemblage.{method.estimator.__name__}`"
+        measured = [told.get(f"{name} on {pool}", "–").removeprefix("0") for pool in ("random-k", "diverse")]
+        cost = seconds.get(f"{name} on random-k", "–")
+        finds = method.finds_k or "no"
+        rows.append([f"`{name}`", WHEN[name], *measured, cost, method.complexity, finds, link])
+    head = ["name", "when", "50 k-means", "diverse", "CPU s", "time", "finds k", "class"]
+    return markdown(head, rows)
+
+
+def shapes_table() -> str:
+    """Mean ARI by the shape of the classes, of the first entries of the leaderboard and the plain clusterers."""
+    head, *rows = board("By shape:")
+    plain = ("spectral", "mixture", "genie", "ward", "k-means", "average")
+    first = [row for row in rows if row[0] not in plain][:8]
+    return markdown(["", *head[1:]], [*first, *(row for row in rows if row[0] in plain)])
+
+
+def rankers_table() -> str:
+    """What the first of each ranking is worth."""
+    _, *rows = board("### Rankers as selectors")
+    wanted = ("aari", "anmi", "discotec", "discotec-tv", "silhouette")
+    head = ["ranker", "clusterings", "adjusted Rand index of its first", "below the best member"]
+    return markdown(head, [[*row[:3], row[4]] for row in rows if row[0] in wanted])
+
+
+def commands_table() -> str:
+    """Every command with its help and its options, from the program itself."""
+    import click
+
+    from ensemblage.cli import main
+
+    parts = []
+    for name, command in main.commands.items():
+        context = click.Context(command, info_name=f"ensemblage {name}")
+        parts.append(f"## {name}\n\n```text\n{command.get_help(context)}\n```\n")
+    return "\n".join(parts)
+
+
+def papers_table() -> str:
+    """A row per method: its paper, memory."""
+    from ensemblage import METHODS
+
+    lines = ["| name | paper | memory |", "|---|---|---|"]
+    lines += [f"| `{name}` | {method.paper} | {method.memory} |" for name, method in METHODS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def verdict_table() -> str:
+    """The summary of the reproduction."""
+    text = (DOCS / "REPRODUCTION.md").read_text(encoding="utf-8")
+    return text.split("## Summary\n\n")[1].split("\n\n")[0] + "\n"
+
+
+TABLES = {
+    "methods": methods_table,
+    "papers": papers_table,
+    "verdict": verdict_table,
+    "shapes": shapes_table,
+    "rankers": rankers_table,
+    "commands": commands_table,
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("source-read", include)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

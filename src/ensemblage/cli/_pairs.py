@@ -1,0 +1,83 @@
+"""Files of pairs of objects: what --must-link and --cannot-link name."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.cli._source import option_of
+from ensemblage.report._layout import counted
+from ensemblage.tables import read_bytes
+
+KINDS = ("must_link", "cannot_link")
+
+
+@dataclass(frozen=True)
+class PairFiles:
+    """What is known of pairs of objects that are combined."""
+
+    paths: Mapping[str, Path]
+    contents: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, settings: dict[str, Any]) -> PairFiles:
+        """Take the files out of the settings of a command, and read them."""
+        given = {name: settings.pop(name) for name in KINDS}
+        paths = {name: path for name, path in given.items() if path is not None}
+        return cls(paths, {name: read_bytes(path) for name, path in paths.items()})
+
+    def __bool__(self) -> bool:
+        return bool(self.paths)
+
+    def identity(self) -> dict[str, str]:
+        """What results depend on of them."""
+        return {name: hashlib.sha256(content).hexdigest() for name, content in self.contents.items()}
+
+    def check(self, estimator: Any, others: bool) -> None:
+        """Refuse before the work what cannot keep them."""
+        if self and others:
+            raise ValueError(
+                f"--method all must go without pairs, which not every method can keep. Got "
+                f"{', '.join(map(option_of, self.paths))}. Leave it out, or name a method."
+            )
+        if "cannot_link" in self.paths and not estimator._assigns_units:
+            raise ValueError(
+                "--cannot-link must go with a method that has a rule for it: km, eac-average, acv, bv and others of "
+                f"their families. Got {type(estimator).__name__}. Name one of these."
+            )
+
+    def pairs(self, ids: Sequence[str], objects: str) -> dict[str, NDArray[np.int64]]:
+        """The pairs by the numbers of the objects, for ``fit``."""
+        return {name: read_pairs(self.contents[name], path.name, ids, objects) for name, path in self.paths.items()}
+
+    def told(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
+        """What the page says of them."""
+        return {f"pairs of {option_of(n)}": f"{counted(len(pairs[n]), 'pair')} of {p.name}" for n, p in
+                self.paths.items()}  # fmt: skip
+
+
+def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> NDArray[np.int64]:
+    """Pairs of objects, one per line, by their ids or else their row from 1; a first line without any is a header."""
+    places = {known: place for place, known in enumerate(ids)}
+    lines = [line for line in csv.reader(content.decode("utf-8-sig").splitlines()) if any(line)]
+    if lines and not any(cell.strip() in places for cell in lines[0]):
+        lines = lines[1:]
+    pairs = []
+    for number, line in enumerate(lines, 1):
+        cells = [cell.strip() for cell in line]
+        unknown = [cell for cell in cells if cell not in places]
+        if len(cells) != 2 or unknown:
+            got = f"{len(cells)} cells" if len(cells) != 2 else f"{unknown[0]!r}"
+            raise ValueError(
+                f"{name} must have two objects of {objects} in every line, by their id or else their row from 1. "
+                f"Got {got} in pair {number}. Correct it."
+            )
+        pairs.append([places[cell] for cell in cells])
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,180 @@
+"""The command that clusters a graph at many resolutions, and says which to take."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+
+from ensemblage import choose_resolution, make_consensus
+from ensemblage._version import __version__
+from ensemblage.anndata._write import columns_of, notes_of, write_copy
+from ensemblage.cli._annotate import check_copy, is_annotated_copy
+from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
+from ensemblage.cli._labels import write_labels
+from ensemblage.cli._show import show_lines, show_table
+from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
+from ensemblage.consensus import ResolutionChoice, ResolutionRow
+from ensemblage.consensus._saved import save_model
+from ensemblage.files._text import write_csv
+from ensemblage.generation._graphs import as_graph
+from ensemblage.report._sweep import sweep_page, sweep_summary
+from ensemblage.tables import read_bytes
+
+
+class Given(NamedTuple):
+    """What is swept."""
+
+    X: Any
+    ids: list[str]
+    color: tuple[str, Any] | None
+    """A variable of the objects, and its name."""
+    options: dict[str, Any]
+    """Of `choose_resolution`: what X is."""
+    notes: tuple[str, ...] = ()
+
+
+def sweep_resolutions(
+    data: Path, output: Path, overwrite: bool, is_graph: bool, color: str | None, **settings: Any
+) -> None:
+    """Do what ``ensemblage sweep`` does."""
+    asked = {name: settings.pop(name) for name in ("resolutions", "n_neighbors", "algorithm", "objective")}
+    asked |= {name: settings.pop(name) for name in ("n_resamples", "fraction")}
+    asked |= {"consensus": settings.pop("method"), "random_state": settings.pop("seed")}
+    n_jobs = settings.pop("n_jobs")
+    source = None if is_graph else Source.of(data, settings, *FEATURE_OPTIONS)
+    if is_annotated_copy(output):
+        if not isinstance(source, CellSource):
+            raise ValueError(
+                f"The output must be a folder, unless the input is a .h5ad file. Got {output} for {data.name}. "
+                "Name a folder."
+            )
+        check_copy(source, output, overwrite)
+    make = partial(_made, source, data, color, asked, n_jobs)
+    if is_annotated_copy(output) and isinstance(source, CellSource):
+        choice = make({})[0]
+        if choice.consensus is None:
+            raise ValueError(f"There is nothing to write into {output}. {choice.sentence} Try higher --resolutions.")
+        write_copy(data, output, columns_of(choice.consensus, source.key), source.key, notes_of(choice))
+        _show(_shown(choice), [output])
+        return
+    content = read_bytes(data) if source is None else source.read()
+    read = {"input": hashlib.sha256(content).hexdigest(), "graph": True} if source is None else source.identity(content)
+    told = {name: str(value) for name, value in asked.items() if value is not None}
+    identity = {"command": "sweep", "ensemblage": __version__, **read, **told, "color": color}
+    with output_folder(output, identity, overwrite) as folder:
+        if folder.has(*FILES[:-1], SWEEP):
+            tell(f"{folder.path}: finished by an earlier run with the same settings")
+        else:
+            _fill(folder, data, make, told)
+        _show(folder.summary, [folder.path / name for name in (*FILES, SWEEP)])
+
+
+def _made(
+    source: Source | None,
+    data: Path,
+    color: str | None,
+    asked: Mapping[str, Any],
+    n_jobs: int,
+    seconds: dict[str, float],
+) -> tuple[ResolutionChoice, Given]:
+    """What was found, and of what."""
+    with timed(seconds, "read"):
+        given = _graph(data, color) if source is None else _given(source, color)
+    tell_notes(data.name, given.notes)
+    known = {name: value for name, value in asked.items() if value is not None}
+    line = f"{known['n_resamples']} resamples, and every resolution"
+    with timed(seconds, "sweep"), progress_bar("sweep", 100, line) as callback:
+        choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
+    tell_notes(data.name, choice.notes)
+    return choice, given
+
+
+def _graph(data: Path, color: str | None) -> Given:
+    if color is not None:
+        raise ValueError("--color must go with a table or a .h5ad file. Got a graph. Leave it out.")
+    graph = as_graph(data, data.name)
+    return Given(graph.matrix, [str(name) for name in graph.names], None, {"affinity": "precomputed"}, graph.notes)
+
+
+def _given(source: Source, color: str | None) -> Given:
+    if isinstance(source, CellSource):
+        adata = source.opened
+        ids = [str(name) for name in adata.obs.index]
+        shown = None
+        if color is not None:
+            if color not in adata.obs.columns or adata.obs[color].dtype.kind not in "fiub":
+                numeric = [str(name) for name in adata.obs.columns if adata.obs[name].dtype.kind in "fiub"]
+                raise ValueError(
+                    f"--color must name a column of numbers in .obs of {source.path.name}. Got {color!r}. There are "
+                    f"{', '.join(numeric[:8]) or 'none'}."
+                )
+            shown = color, adata.obs[color].to_numpy(dtype=np.float64)
+        return Given(source.path, ids, shown, {"use": source.use})
+    content = source.read()
+    features, shown = source.features(content), None
+    if color is not None:
+        table = source.table(content)
+        if color not in table.names or table[color].numbers is None:
+            raise ValueError(
+                f"--color must name a column of numbers of {source.path.name}. Got {color!r}. Its columns are "
+                f"{', '.join(table.names[:8])}."
+            )
+        values = table[color].numbers
+        shown = color, values if features.rows is None else np.asarray(values)[features.rows]
+    if not features.X.shape[1]:
+        raise ValueError(
+            f"{source.path.name} must have features beside its members. It has none. Leave --categories out."
+        )
+    return Given(features.X, features.ids, shown, {"standardize": False}, features.notes)
+
+
+def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
+    seconds: dict[str, float] = folder.summary.setdefault("seconds", {})
+    choice, given = make(seconds)
+    n = len(given.ids)
+    consensus = choice.consensus
+    if consensus is None:  # one cluster at every resolution
+        consensus = make_consensus("km", 1).fit(np.zeros((n, 1), dtype=np.int32))
+    folder.put(ENSEMBLE, choice.ensemble.save)
+    folder.put(MODEL, partial(save_model, consensus.set_params(n_jobs=None)))
+    folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
+    rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
+    folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
+    settings = {"file": data.name, **told, "version": __version__, "notes": "; ".join(given.notes)}
+    with timed(seconds, "report"):
+        summary = sweep_summary(choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color)
+        folder.summary = {"sweep": summary, "seconds": seconds}
+        folder.put(REPORT, lambda path: path.write_text(sweep_page(summary), encoding="utf-8", errors="replace"))
+    folder.put_summary()
+
+
+def _shown(choice: ResolutionChoice) -> dict[str, Any]:
+    return {"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}
+
+
+def _show(summary: Mapping[str, Any], written: list[Path]) -> None:
+    found = summary["sweep"]
+    show_lines([("answer", found["sentence"])])
+    click.echo()
+    header = ["resolution", "clusters", "stability", "found again", "plateau", ""]
+    rows = [
+        [
+            f"{row['resolution']:g}",
+            str(row["n_clusters"]),
+            f"{row['stability']:.2f}",
+            f"{row['found_again']:.0%}",
+            "" if row["plateau"] is None else str(row["plateau"] + 1),
+            row["status"],
+        ]
+        for row in found["table"]
+    ]
+    show_table(header, rows, right=range(5))
+    click.echo()
+    show_lines([("written", ", ".join(map(str, written)))])

@@ -1,0 +1,107 @@
+"""Consensus of partitions that arrive one after the other."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from numpy.typing import ArrayLike
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._soft_ensemble import SoftEnsemble
+from ensemblage._validation import shown
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.labels._coding import CodedColumns
+
+
+class IncrementalConsensus(BaseConsensus):
+    """A method that takes more partitions of the same objects."""
+
+    _seen: tuple[Any, bool]
+    """The partitions so far, an ensemble, and whether every object counted once; only after ``partial_fit``."""
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        must_link: ArrayLike | None = None,
+        cannot_link: ArrayLike | None = None,
+    ) -> Self:
+        """Take more partitions of the same objects: the result is that of ``fit`` on all of them, in that order.
+
+        Parameters
+        ----------
+        X : array-like, data frame, Ensemble or SoftEnsemble of shape (n_objects, n_new_partitions)
+            Partitions that have arrived. -1, NaN and None mean missing.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_objects,), optional
+            How often each object counts, in this call alone: see ``fit``.
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+            Pairs of objects, in this call alone: see ``fit``.
+
+        Returns
+        -------
+        self
+            Fitted to all partitions so far: ``n_features_in_`` of them.
+
+        Raises
+        ------
+        ValueError
+            If X has other objects than the partitions so far, or labels beside memberships; ``weights`` is one number
+            per partition, which would have to grow; the estimator was fitted by ``fit``, which keeps no labels; and as
+            ``fit`` says, which voting asks for at least two partitions.
+
+        Notes
+        -----
+        Equal to the bit to ``fit`` on all partitions. What is kept are their codes, n p bytes. The labels are coded
+        once. `CumulativeVoting` keeps how the partitions so far were relabelled, as long as those that arrive vote
+        after them (``order="given"``); k-means and `BipartiteVoting` begin anew, for every start sees all partitions.
+
+        Examples
+        --------
+        >>> from ensemblage import KMeansConsensus
+        >>> model = KMeansConsensus(2, random_state=0).partial_fit([[0], [0], [0], [1], [1]])
+        >>> model.partial_fit([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]]).n_features_in_
+        3
+        >>> model.labels_
+        array([0, 0, 0, 1, 1], dtype=int32)
+        """
+        (seen, plain), name = self.__dict__.get("_seen", (None, True)), type(self).__name__
+        if seen is None and hasattr(self, "labels_"):
+            raise ValueError(
+                f"{name} must begin with partial_fit where more partitions are to arrive: fit keeps no labels. Got a "
+                "fit. Clone it, and give the first partitions to partial_fit."
+            )
+        if not (self.weights is None or isinstance(self.weights, str)):
+            raise ValueError(
+                f"weights of {name} must be None or 'agreement' with partial_fit, whose partitions are not known "
+                f"before. Got {shown(self.weights)}. Use fit on all of them."
+            )
+        new = self._ensemble_of(X)
+        everything = new if seen is None else with_more(seen, new, name)
+        plain = plain and sample_weight is None
+        self._continued = seen is not None and plain
+        try:
+            self.fit(everything, sample_weight=sample_weight, must_link=must_link, cannot_link=cannot_link)
+        finally:
+            del self._continued
+        self._seen = everything, plain
+        return self
+
+
+def with_more(seen: Any, new: Any, owner: str) -> Any:
+    """An ensemble with the partitions of both; those that are new come last."""
+    if len(new) != len(seen) or isinstance(new, SoftEnsemble) != isinstance(seen, SoftEnsemble):
+        raise ValueError(
+            f"X of partial_fit of {owner} must be partitions of the same {len(seen):,} objects, all of labels or all "
+            f"of memberships. Got {new!r} after {seen!r}. Give others to an estimator of their own."
+        )
+    names = [*seen.names, *new.names]
+    if len(set(names)) < len(names):
+        names = [f"partition_{j}" for j in range(len(names))]
+    rows = seen.rows.with_columns(new.rows)
+    if isinstance(seen, SoftEnsemble):
+        return SoftEnsemble._of(rows, names)
+    return Ensemble._of(CodedColumns(rows, seen.categories + new.categories, names), seen.missing)

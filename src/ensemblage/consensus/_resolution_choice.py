@@ -1,0 +1,195 @@
+"""Which resolution a graph is clustered at, as a record that shows itself as text, data frame and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage._ensemble import Ensemble
+from ensemblage._figures import figure
+from ensemblage.files._frames import to_frame
+from ensemblage.files._text import aligned, listed
+
+STABLE, DOUBTFUL = 0.85, 0.7
+"""Least stability that is called so. Of single clouds it is .4 and less in many dimensions, up to .8 in one and two."""
+
+LEAST_JACCARD, LEAST_SHARE = 0.75, 0.9
+"""Least mean similarity of a cluster that is found again, and least share of the objects that must be in such."""
+LEAST_WEIGHT = 0.1
+"""Of a story that is told."""
+
+
+class ResolutionRow(NamedTuple):
+    """What a resolution is worth."""
+
+    resolution: float
+    n_clusters: int
+    """Of all objects."""
+    stability: float
+    """Mean adjusted Rand index of the clusterings of two resamples, on the objects that are in both."""
+    lowest: float
+    """The mean of the resample that agrees least with the others."""
+    found_again: float
+    """Share of the objects in clusters that resamples find again: of a mean Jaccard similarity of .75 or more."""
+    agreement: float
+    """Adjusted Rand index of the clusters of all objects with those at the resolution before; NaN of the first."""
+    plateau: int | None
+    """Its place among the plateaus; None where there is one cluster."""
+    status: str
+    """"best", "stable", "doubtful", "unstable", or "" where there is one cluster."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Plateau:
+    """Successive resolutions at which the clusters are about the same, and the consensus of their resamples."""
+
+    resolutions: tuple[float, ...]
+    stability: float
+    """Mean over its resolutions."""
+    found_again: float
+    """Likewise the share of the objects in clusters that resamples find again."""
+    n_clusters: int
+    """At its most stable resolution."""
+    resolution: float
+    """That one."""
+    consensus: Any
+    """The fitted consensus of all its clusterings: ``labels_``, ``confidence_``, ``runner_up_``."""
+    ensemble: Any
+    """These clusterings, an `Ensemble`."""
+    modes: Any
+    """`ConsensusModes` of its clusterings: whether they tell one story; None where that takes too long."""
+
+    @property
+    def verdict(self) -> str:
+        """ "stable", "doubtful" or "unstable"."""
+        if self.stability >= STABLE and self.found_again >= LEAST_SHARE:
+            return "stable"
+        return "doubtful" if self.stability >= DOUBTFUL else "unstable"
+
+    @property
+    def n_modes(self) -> int:
+        """Stories that at least a tenth of its clusterings tell each; 1 where nobody looked."""
+        return 1 if self.modes is None else max(1, int((np.asarray(self.modes.weights_) >= LEAST_WEIGHT).sum()))
+
+    @property
+    def interval(self) -> str:
+        """From which resolution to which."""
+        low, high = self.resolutions[0], self.resolutions[-1]
+        return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+    def __repr__(self) -> str:
+        stories = "" if self.n_modes == 1 else f", {self.n_modes} stories"
+        return (
+            f"Plateau({self.interval}: {self.n_clusters} clusters, stability {self.stability:.2f}, "
+            f"{self.verdict}{stories})"
+        )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ResolutionChoice:
+    """Which resolution to cluster at, and how sure that is; `choose_resolution` makes it."""
+
+    table: list[ResolutionRow]
+    """A row per resolution, ascending."""
+    plateaus: list[Plateau]
+    """Runs of resolutions with more than one cluster, ascending."""
+    best: int | None
+    """The plateau to take: of the stable ones that with most clusters, else as `choose_resolution` says."""
+    labels: dict[float, NDArray[np.int32]]
+    """(n,) the clusters of all objects at each resolution."""
+    cluster_stability: dict[float, NDArray[np.float64]]
+    """(k,) how well the resamples find each of them again: the mean of the largest Jaccard similarities."""
+    n_resamples: int
+    notes: list[str]
+    """What was clustered, and what limits the answer."""
+    backend: str | None = None
+    """Library of the data frames."""
+
+    @property
+    def plateau(self) -> Plateau | None:
+        """The plateau to take."""
+        return None if self.best is None else self.plateaus[self.best]
+
+    @property
+    def consensus(self) -> Any:
+        """Its consensus, for `to_anndata` and all that takes a fitted model; None where there are no clusters."""
+        return None if self.plateau is None else self.plateau.consensus
+
+    @property
+    def ensemble(self) -> Any:
+        """What was combined; without a plateau the clusterings of all objects."""
+        return Ensemble(np.column_stack(list(self.labels.values()))) if self.plateau is None else self.plateau.ensemble
+
+    @property
+    def resolution(self) -> float | None:
+        """Its most stable resolution."""
+        return None if self.plateau is None else self.plateau.resolution
+
+    @property
+    def evidence(self) -> str:
+        """ "stable", "doubtful" or "unstable", as the plateau to take; "none" without clusters."""
+        return "none" if self.plateau is None else self.plateau.verdict
+
+    @property
+    def sentence(self) -> str:
+        """The answer for people."""
+        return " ".join(self._sentences())
+
+    def _sentences(self) -> Iterator[str]:
+        chosen = self.plateau
+        if chosen is None:
+            yield "There is one cluster at all of these resolutions: higher ones may have more."
+            return
+        found = f"{chosen.n_clusters} clusters at resolution {chosen.interval}"
+        number = f"mean ARI of two resamples {chosen.stability:.2f}"
+        if chosen.verdict == "stable":
+            yield f"{found} are found again in resamples ({number})."
+        elif chosen.verdict == "doubtful":
+            yield f"No resolution is stable. {found} come nearest ({number}): who is in which is open."
+        else:
+            yield "At no resolution are clusters found again: they may cut a continuum."
+            yield f"If there must be some: {found} ({number})."
+        others = [p for p in self.plateaus if p is not chosen and p.verdict == "stable"]
+        if others:
+            yield f"Also stable: {listed([f'{p.n_clusters} clusters at {p.interval}' for p in others])}."
+        if chosen.n_modes > 1:
+            shares = listed([f"{weight:.0%}" for weight in chosen.modes.weights_ if weight >= LEAST_WEIGHT])
+            yield f"One consensus is not all: the clusterings tell {chosen.n_modes} stories ({shares} of them)."
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per resolution.
+
+        Returns
+        -------
+        data frame
+            Of the first library that is installed of pandas, polars and pyarrow; without any, a dict.
+        """
+        return to_frame(
+            {name: [getattr(row, name) for row in self.table] for name in ResolutionRow._fields}, self.backend
+        )
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the clustering tree, its clusters coloured by how well resamples find them again.
+
+        Parameters
+        ----------
+        {ax}
+        """
+        return figure("clustree", self.labels, color=self.cluster_stability, n_clusters=self.resolution, ax=ax)
+
+    def __repr__(self) -> str:
+        head = ("resolution", "clusters", "stability", "lowest", "found again", "as before", "plateau", "")
+        lines = [
+            (
+                f"{row.resolution:g}", str(row.n_clusters), f"{row.stability:.2f}", f"{row.lowest:.2f}",
+                f"{row.found_again:.0%}",
+                "" if row.agreement != row.agreement else f"{row.agreement:.2f}",
+                "" if row.plateau is None else str(row.plateau + 1), row.status,
+            )
+            for row in self.table
+        ]  # fmt: skip
+        return "\n".join([f"ResolutionChoice: {self.sentence}", aligned([head, *lines]), *self.notes])

@@ -1,0 +1,155 @@
+"""Partitions that arrive one after the other: what is found is what `fit` finds in all of them."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from strategies import planted_labels
+
+import ensemblage
+from ensemblage import Ensemble, SoftEnsemble, make_consensus
+from ensemblage.consensus import _ada_cvote
+
+NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]
+LEARNED = ("labels_", "confidence_", "runner_up_", "cohesion_", "objective_", "aggregate_", "membership_", "order_",
+           "losses_", "linkage_matrix_", "lifetimes_", "n_features_in_")  # fmt: skip
+
+
+def method(name, k=3, **parameters):
+    model = make_consensus(name, k, **parameters)
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+def labels_of(n=120, p=9, missing=0.1, seed=0):
+    return planted_labels(n=n, p=p, k=4, noise=0.3, missing=missing, seed=seed)[0]
+
+
+def assert_same(model, other):
+    for attribute in LEARNED:
+        if hasattr(other, attribute):
+            assert_array_equal(getattr(model, attribute), getattr(other, attribute), err_msg=attribute)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        *((name, {}) for name in NAMES),
+        ("acv", {"order": "given"}),
+        ("acv", {"order": "given", "voting": "fixed"}),
+        ("acv", {"order": "divergence"}),
+        ("acv", {"weights": "agreement", "order": "given"}),
+        ("km", {"weights": "agreement"}),
+    ],
+)
+def test_equal_to_fit_on_all_in_that_order(name, parameters, missing):
+    labels = labels_of(missing=missing)
+    model = method(name, **parameters)
+    for start, stop in ((0, 3), (3, 4), (4, 9)):
+        assert model.partial_fit(labels[:, start:stop]) is model
+        assert_same(model, method(name, **parameters).fit(labels[:, :stop]))
+    assert_array_equal(model.assign(labels).labels, method(name, **parameters).fit(labels).assign(labels).labels)
+
+
+def test_votes_that_are_known_are_not_counted_again():
+    labels = labels_of(n=3000, p=12)  # no two clusters of a partition have the same size
+    whole, more = method("acv", order="given"), method("acv", order="given").partial_fit(labels[:, :10])
+    counted = []
+
+    def count(rows, j, others, n_jobs=None):
+        counted.append(len(others))
+        return original(rows, j, others, n_jobs)
+
+    original = _ada_cvote.contingency_with
+    with mock.patch.object(_ada_cvote, "contingency_with", count):
+        more.partial_fit(labels[:, 10:])
+        known, counted[:] = sum(counted), []
+        whole.fit(labels)
+    assert known == 2 * 10 + 1
+    assert sum(counted) == 12 * 11 // 2
+    assert_same(more, whole)
+
+
+def test_a_reference_with_too_few_clusters_is_replaced():
+    labels = labels_of(missing=0)
+    coarse = labels // 2
+    model = method("acv", k=2, order="given").partial_fit(coarse[:, :3])
+    assert_same(model.set_params(n_clusters=4).partial_fit(labels), method("acv", k=4, order="given").fit(
+        np.column_stack([coarse[:, :3], labels])))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["km", "acv"])
+def test_weights_and_pairs_are_those_of_the_call(name):
+    labels, weights = labels_of(), np.random.default_rng(0).integers(0, 3, 120)
+    order = {"order": "given"} if name == "acv" else {}
+    pairs = {"must_link": [[0, 5]], "cannot_link": [[0, 9]]}
+    model = method(name, **order).partial_fit(labels[:, :4], sample_weight=weights)
+    assert_same(model, method(name, **order).fit(labels[:, :4], sample_weight=weights))
+    model.partial_fit(labels[:, 4:6])
+    assert_same(model, method(name, **order).fit(labels[:, :6]))
+    model.partial_fit(labels[:, 6:], **pairs)
+    assert_same(model, method(name, **order).fit(labels, **pairs))
+    assert model.labels_[0] == model.labels_[5] != model.labels_[9]
+
+
+@pytest.mark.parametrize("name", ["km", "acv", "bv"])
+def test_a_saved_model_goes_on(name, tmp_path):
+    labels = labels_of()
+    model = method(name).partial_fit(Ensemble(labels[:, :5], names=list("abcde")))
+    model.save(tmp_path / "model.npz")
+    again = ensemblage.load(tmp_path / "model.npz").partial_fit(labels[:, 5:])
+    assert_same(again, method(name).fit(labels))
+    assert_array_equal(again.predict([[-1] * 8 + [0]]), method(name).fit(labels).predict([[-1] * 8 + [0]]))
+
+
+def test_soft_partitions_arrive_too(tmp_path):
+    blocks = [np.eye(4)[z] * 0.7 + 0.075 for z in labels_of(missing=0).T]
+    model = method("acv", order="given").partial_fit(SoftEnsemble(blocks[:4])).partial_fit(SoftEnsemble(blocks[4:]))
+    assert_same(model, method("acv", order="given").fit(SoftEnsemble(blocks)))
+    model.save(tmp_path / "model.npz")
+    ensemblage.load(tmp_path / "model.npz").partial_fit(SoftEnsemble(blocks[:1]))
+    with pytest.raises(ValueError, match="all of labels or all of memberships"):
+        model.partial_fit(labels_of())
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (
+            lambda m, x: m.fit(x).partial_fit(x),
+            "must begin with partial_fit .* fit keeps no labels. Got a fit",
+        ),
+        (lambda m, x: m.partial_fit(x).fit(x).partial_fit(x), "must begin with partial_fit"),
+        (
+            lambda m, x: m.partial_fit(x).partial_fit(x[:50]),
+            r"partitions of the same 120 objects, .* Got Ensemble\(50",
+        ),
+        (
+            lambda m, x: m.set_params(weights=[1] * 9).partial_fit(x),
+            "weights of .* must be None or 'agreement' w",
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["km", "acv", "bv"])
+def test_where_it_is_not_possible(name, act, message):
+    with pytest.raises(ValueError, match=message):
+        act(method(name), labels_of())
+
+
+def test_voting_begins_with_two_and_a_failure_changes_nothing():
+    labels = labels_of()
+    with pytest.raises(ValueError, match="needs at least 2 partitions that vote"):
+        method("acv").partial_fit(labels[:, :1])
+    model = method("acv").partial_fit(labels[:, :3])
+    before = model.labels_
+    with pytest.raises(ValueError, match="same 120 objects"):
+        model.partial_fit(labels[:5])
+    assert model.labels_ is before
+    assert_same(model.partial_fit(labels[:, 3:]), method("acv").fit(labels))
+    assert not hasattr(clone(model), "labels_")
+
+
+def test_other_methods_have_none():
+    assert not hasattr(make_consensus("eac-average", 3), "partial_fit")

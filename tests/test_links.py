@@ -1,0 +1,371 @@
+"""Pairs of objects that a consensus must join, or must not: against all clusterings of few objects."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import naive
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from strategies import planted_labels, random_labels
+from test_cli import fail, rows_of, succeed
+
+from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+
+KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
+VOTING = ["acv", "bv", "soft-euclidean", "hard-euclidean", "majority"]
+BY_COMMON_LABELS = ["sec", "h-km", "lca", "hbgf", "cspa", "negmm", "ecpcs-mc"]
+
+
+def method(name, k=None, **parameters):
+    model = make_consensus(name, k, **parameters)
+    return model.set_params(random_state=0) if "random_state" in model.get_params() else model
+
+
+def few(seed, n=7, p=4, missing=0.0):
+    """Labels of few objects, all of which are labelled, in which every partition has three clusters."""
+    labels = random_labels(n, p, 3, missing, seed)
+    labels[:3] = np.arange(3)[:, None]
+    labels[:, 0] = np.maximum(labels[:, 0], 0)
+    return labels
+
+
+def pairs_of(seed, n=7, n_must=2, n_cannot=3):
+    """Pairs that do not contradict each other."""
+    random = np.random.default_rng(seed)
+    must = [random.choice(n, 2, replace=False).tolist() for _ in range(n_must)]
+    group = {i: g for g, objects in enumerate(naive.linked_groups(np.arange(n)[:, None], must)) for i in objects}
+    drawn = [random.choice(n, 2, replace=False).tolist() for _ in range(n_cannot)]
+    return must, [[i, j] for i, j in drawn if group[i] != group[j]]
+
+
+@pytest.mark.parametrize("name", [*KMEANS, *VOTING])
+def test_pairs_are_kept_exactly_where_some_clustering_can(name):
+    refused = 0
+    for seed in range(40):
+        labels, (must, cannot) = few(seed), pairs_of(seed, n_must=1, n_cannot=5)
+        model = method(name, 2)
+        if any(naive.keeps(z, must, cannot) for z in product(range(2), repeat=7)):
+            assert naive.keeps(model.fit(labels, must_link=must, cannot_link=cannot).labels_, must, cannot)
+        else:
+            refused += 1
+            with pytest.raises(ValueError, match=r"must be enough to keep apart .*: \d, .*\. Got 2\. Ask for more"):
+                model.fit(labels, must_link=must, cannot_link=cannot)
+    assert 5 < refused < 35
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_km_with_pairs_is_no_better_than_all_clusterings_and_mostly_as_good(missing):
+    best = 0
+    for seed in range(12):
+        labels, (must, cannot) = few(seed, missing=missing), pairs_of(seed)
+        allowed = [z for z in product(range(3), repeat=7) if len(set(z)) == 3 and naive.keeps(z, must, cannot)]
+        least = min(naive.kmeans_loss(labels, np.array(z)) for z in allowed)
+        model = KMeansConsensus(3, n_init=30, random_state=0).fit(labels, must_link=must, cannot_link=cannot)
+        assert_allclose(model.objective_, naive.kmeans_loss(labels, model.labels_))
+        assert model.objective_ >= least - 1e-9
+        best += model.objective_ <= least + 1e-9
+    assert best >= 10
+
+
+def test_a_group_of_km_is_at_the_centre_with_the_least_summed_distance():
+    for seed in range(10):
+        labels, (must, _) = few(seed, n=8), pairs_of(seed, n=8, n_must=4)
+        model = KMeansConsensus(3, n_init=5, random_state=0).fit(labels, must_link=must)
+        distances = naive.kcc_distances(labels, model.labels_, "category")
+        for group in naive.linked_groups(labels, must):
+            summed = distances[group].sum(axis=0)
+            if not np.isin(model.labels_[group[0]], np.setdiff1d(model.labels_, np.delete(model.labels_, group))):
+                assert_allclose(summed[model.labels_[group[0]]], summed.min(), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", EAC)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_eac_merges_as_the_greedy_rule_says(name, missing):
+    linkage = name.removeprefix("eac-")
+    for seed in range(15):
+        labels, (must, cannot) = few(seed, n=8, p=5, missing=missing), pairs_of(seed, n=8, n_cannot=2)
+        weights = None if seed % 2 else np.arange(1, 6)
+        merges = naive.constrained_merges(labels, must, cannot, linkage, weights)
+        for clusters, _ in merges:
+            model = method(name, len(clusters), weights=weights)
+            found = model.fit(labels, must_link=must, cannot_link=cannot).labels_
+            assert sorted(sorted(np.flatnonzero(found == c)) for c in np.unique(found)) == sorted(clusters)
+        groups = naive.linked_groups(labels, must, cannot)
+        heights = [0] * (8 - len(groups)) + [1 - similar for _, similar in merges]
+        heights += [1] * (7 - len(heights))
+        assert_allclose(model.linkage_matrix_[:, 2], heights, atol=1e-9)
+        least = len(groups) - len(merges)
+        if least > 1:
+            with pytest.raises(ValueError, match=rf"must be ≥ the {least} clusters after which cannot_link forbids"):
+                method(name, least - 1).fit(labels, must_link=must, cannot_link=cannot)
+        assert naive.keeps(method(name).fit(labels, must_link=must, cannot_link=cannot).labels_, must, cannot)
+
+
+@pytest.mark.parametrize("name", ["acv", "bv", "soft-euclidean"])
+def test_voting_takes_the_best_column_of_the_summed_votes(name):
+    labels = planted_labels(n=40, p=8, k=3, noise=0.4, seed=2)[0]
+    must, cannot = [[0, 1], [1, 2], [5, 9]], [[0, 5], [20, 21]]
+    model = method(name, 3).fit(labels, must_link=must, cannot_link=cannot)
+    free = method(name, 3).fit(labels)
+    votes = model.predict_membership(labels)
+    assert_array_equal(np.sort(votes, axis=None), np.sort(free.predict_membership(labels), axis=None))
+    for group, other in ([[0, 1, 2], [5, 9]], [[20], [21]]):
+        first, second = votes[group].sum(axis=0), votes[other].sum(axis=0)
+        places = {tuple(model.labels_[[group[0], other[0]]].tolist())}
+        left = [c for c in range(3) if c != first.argmax()]
+        right = [c for c in range(3) if c != second.argmax()]
+        either = {
+            (int(first.argmax()), max([second.argmax(), *left] if second.argmax() != first.argmax() else left,
+                                      key=second.__getitem__)),
+            (max([first.argmax(), *right] if second.argmax() != first.argmax() else right, key=first.__getitem__),
+             int(second.argmax())),
+        }  # fmt: skip
+        assert places & either
+    others = np.setdiff1d(np.arange(40), [0, 1, 2, 5, 9, 20, 21])
+    assert_array_equal(model.labels_[others], votes[others].argmax(axis=1))
+
+
+def test_majority_votes_are_summed():
+    labels = np.array([[0] * 5, [0] * 5, [0] * 5, [1] * 5, [1] * 5, [1] * 5, [0, 0, 1, 1, 1]])
+    free = method("majority", 2).fit(labels).labels_
+    assert free[6] == free[3] != free[0]
+    bound = method("majority", 2).fit(labels, must_link=[[6, 0]]).labels_
+    assert bound[6] == bound[0] == bound[1] != bound[3]
+    apart = method("majority", 2).fit(labels, cannot_link=[[6, 3]]).labels_
+    assert apart[6] == apart[0] != apart[3]
+
+
+@pytest.mark.parametrize("name", BY_COMMON_LABELS)
+def test_other_methods_see_common_labels(name):
+    labels = planted_labels(n=30, p=5, k=3, noise=0.3, seed=1)[0]
+    common = labels.copy()
+    for j in range(5):
+        common[[0, 7, 8], j] = np.bincount(labels[[0, 7, 8], j]).argmax()
+    if name == "cspa":
+        pytest.importorskip("pymetis")
+    model = method(name, 3)
+    assert_array_equal(model.fit(labels, must_link=[[0, 7], [8, 7]]).labels_, method(name, 3).fit(common).labels_)
+    with pytest.raises(ValueError, match=f"cannot_link of {type(model).__name__} must be None: .* Got 1 pair. Use K"):
+        model.fit(labels, cannot_link=[[0, 1]])
+
+
+def test_common_labels_count_weights_and_leave_missing_ones_out():
+    labels = np.array([[0, -1], [1, -1], [1, 4], [2, 5], [2, 5], [0, 4]])
+    weights = np.array([3, 1, 1, 1, 1, 1])
+    heavy, light = ([[0, 4]] * 3, [[1, 4]] * 3)
+    for given, common in ((weights, heavy), (None, light)):
+        repaired = np.vstack([common, labels[3:]])
+        model = method("h-km", 2).fit(labels, sample_weight=given, must_link=[[0, 1], [1, 2]])
+        assert_array_equal(model.confidence_, method("h-km", 2).fit(repaired, sample_weight=given).confidence_)
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_keeps_groups_together(name):
+    if name in ("hgpa", "mcla", "cspa"):
+        pytest.importorskip("mtkahypar" if name == "hgpa" else "pymetis")
+    labels = planted_labels(n=60, p=6, k=3, noise=0.25, missing=0.1, seed=3)[0]
+    must = [[0, 1], [1, 2], [10, 30], [40, 41]]
+    found = method(name, 3).fit(labels, must_link=must).labels_
+    assert naive.keeps(found, must)
+    assert (found[[0, 10, 40]] >= 0).all()
+
+
+@pytest.mark.parametrize("name", [*KMEANS, *EAC, *VOTING])
+def test_pairs_that_hold_anyway_change_nothing(name):
+    labels = planted_labels(n=60, p=8, k=3, noise=0.1, seed=0)[0]
+    labels[5] = labels[4]
+    free = method(name, 3).fit(labels)
+    other = int(np.flatnonzero(free.labels_ != free.labels_[4])[0])
+    bound = method(name, 3).fit(labels, must_link=[[4, 5]], cannot_link=[[4, other]])
+    assert_array_equal(bound.labels_, free.labels_)
+    assert_allclose(bound.confidence_, free.confidence_)
+
+
+@pytest.mark.parametrize("name", ["km", "eac-average", "acv", "bv"])
+def test_weights_of_objects_are_repeated_objects_of_one_group(name):
+    labels = planted_labels(n=30, p=6, k=3, noise=0.3, seed=4)[0]
+    weights = np.random.default_rng(0).integers(1, 4, 30)
+    first = np.cumsum(weights) - weights
+    must, cannot = np.array([[0, 5], [5, 9]]), np.array([[1, 2], [0, 2]])
+    same = [[f, f + i] for f, w in zip(first[[0, 5, 9, 1, 2]], weights[[0, 5, 9, 1, 2]], strict=True) for i in range(w)]
+    repeated = method(name, 3).fit(
+        np.repeat(labels, weights, axis=0),
+        must_link=[*first[must].tolist(), *[pair for pair in same if pair[0] != pair[1]]],
+        cannot_link=first[cannot],
+    )
+    model = method(name, 3).fit(labels, sample_weight=weights, must_link=must, cannot_link=cannot)
+    assert_array_equal(model.labels_, repeated.labels_[first])
+    assert_array_equal(model.confidence_, repeated.confidence_[first])
+
+
+@pytest.mark.parametrize("name", ["km", "eac-average", "acv"])
+def test_who_has_no_label_or_no_weight_gets_the_cluster_of_the_group(name):
+    labels = planted_labels(n=30, p=6, k=3, noise=0.1, seed=4)[0]
+    labels[0], labels[1] = -1, -1
+    weights = np.ones(30, dtype=int)
+    weights[7] = 0
+    model = method(name, 3).fit(labels, weights, must_link=[[0, 5], [7, 9]], cannot_link=[[7, 5]])
+    assert model.labels_[0] == model.labels_[5] != model.labels_[9] == model.labels_[7]
+    assert model.labels_[1] == -1
+    assert np.isnan(model.confidence_[[0, 1]]).all()
+
+
+@pytest.mark.parametrize("name", ["km", "eac-complete", "acv"])
+def test_neither_the_order_of_objects_nor_threads_matter(name):
+    labels = planted_labels(n=80, p=10, k=4, noise=0.3, seed=5)[0]
+    must, cannot = np.array([[0, 5], [5, 9], [20, 30]]), np.array([[1, 2], [0, 2], [2, 20], [1, 40]])
+    place = np.random.default_rng(0).permutation(80)
+    model = method(name, 4).fit(labels, must_link=must, cannot_link=cannot)
+    moved = np.empty_like(labels)
+    moved[place] = labels
+    other = method(name, 4, n_jobs=2).fit(moved, must_link=place[must][:, ::-1], cannot_link=place[cannot][::-1])
+    assert_array_equal(other.labels_[place], model.labels_)
+
+
+def test_twins_may_be_kept_apart():
+    labels = [[0, 0]] * 4 + [[1, 1]] * 4
+    for name in ("km", "eac-average", "acv"):
+        found = method(name, 2).fit(labels, cannot_link=[[0, 1]]).labels_
+        assert found[0] != found[1]
+        assert found[2] == found[3] == found[0]
+        assert name == "eac-average" or found[2] != found[4]  # of equally similar clusters, the first ones merge
+
+
+def test_eac_with_weights_of_clusters_and_thresholds():
+    labels = planted_labels(n=40, p=8, k=3, noise=0.3, seed=6)[0]
+    pairs = {"must_link": [[0, 1], [2, 9]], "cannot_link": [[0, 2]]}
+    for parameters in ({"cluster_weights": "eci"}, {"association_threshold": 0.4}, {"similarity": "cts"}):
+        model = EvidenceAccumulation(3, **parameters).fit(labels, **pairs)
+        assert naive.keeps(model.labels_, pairs["must_link"], pairs["cannot_link"])
+        assert (np.diff(model.linkage_matrix_[:, 2]) >= 0).all()
+    strict = EvidenceAccumulation(3, association_threshold=0.4).fit(labels, **pairs)
+    loose = EvidenceAccumulation(3).fit(labels, **pairs)
+    assert (strict.linkage_matrix_[:, 2] > loose.linkage_matrix_[:, 2] + 1e-9).any()
+
+
+def test_eac_of_single_objects():
+    labels = random_labels(30, 5, 3, seed=1)
+    labels[10:20] = labels[:10]
+    pairs = {"must_link": [[0, 1], [2, 9]], "cannot_link": [[0, 10], [11, 2]]}
+    found = EvidenceAccumulation(4, distinct=False).fit(labels, **pairs)
+    assert naive.keeps(found.labels_, pairs["must_link"], pairs["cannot_link"])
+    assert_allclose(found.linkage_matrix_[:, 2], EvidenceAccumulation(4).fit(labels, **pairs).linkage_matrix_[:, 2])
+
+
+def test_memory_of_the_pairs_is_refused_before_it_is_taken():
+    labels = random_labels(200, 8, 4)
+    with pytest.raises(ValueError, match=r"must fit into max_bytes .* label rows with links\. Use KMeansConsensus"):
+        EvidenceAccumulation(3, max_bytes=4_000_000).fit(labels, must_link=[[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "pairs", "message"),
+    [
+        (
+            "km",
+            {"must_link": [[0, 3], [3, 5]], "cannot_link": [[5, 0]]},
+            r"must not contradict each other. Got the pair \(5, 0\), .* must_link joins: 5 – 3 – 0. Leave one",
+        ),
+        ("sec", {"must_link": [[0, 0]]}, r"must_link must be pairs of different objects.* Got the pair \(0, 0\)"),
+        ("acv", {"cannot_link": [[0, 99]]}, "cannot_link must be pairs .* Got object 99"),
+        ("km", {"cannot_link": [[0, 1], [1, 2], [0, 2]]}, "keep apart the objects that cannot_link says: 0, 1, 2. Got"),
+    ],
+)
+def test_impossible_pairs_are_named(name, pairs, message):
+    with pytest.raises(ValueError, match=message):
+        method(name, 2).fit(few(0, n=8), **pairs)
+
+
+def test_what_pairs_exclude():
+    labels = few(0, n=8)
+    with pytest.raises(ValueError, match="refine of KMeansConsensus must be None with must_link or cannot_link"):
+        KMeansConsensus(2, refine="density").fit(labels, must_link=[[0, 1]])
+    with pytest.raises(ValueError, match="CSPA must have distinct=True where it is given must_link"):
+        make_consensus("cspa", 2, distinct=False, partitioner="spectral").fit(labels, must_link=[[0, 1]])
+    with pytest.raises(ValueError, match=r"must be ≤ the 2 groups of rows that must_link joins. Got 3"):
+        KMeansConsensus(3).fit([[0, 0], [0, 1], [1, 1], [1, 2]], must_link=[[0, 1], [2, 3]])
+
+
+def test_empty_pairs_are_none():
+    labels = few(0, n=8)
+    found = KMeansConsensus(2, random_state=0).fit(labels, must_link=[], cannot_link=np.empty((0, 2), dtype=int))
+    assert_array_equal(found.labels_, KMeansConsensus(2, random_state=0).fit(labels).labels_)
+
+
+def test_features(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3)) + np.repeat([[0], [6]], 30, axis=0)
+    model = ConsensusClustering(2, quality="fast", random_state=0).fit(X, must_link=[[0, 59]], cannot_link=[[1, 2]])
+    assert model.labels_[0] == model.labels_[59]
+    assert model.labels_[1] != model.labels_[2]
+    assert isinstance(model.ensemble_, Ensemble)
+    model.save(tmp_path / "model.npz")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with labels of named objects and files of pairs."""
+    monkeypatch.chdir(tmp_path)
+    labels = planted_labels(n=40, p=8, k=3, noise=0.3, seed=1)[0]
+    rows = [f"o{i}," + ",".join(map(str, row)) for i, row in enumerate(labels)]
+    (tmp_path / "e.csv").write_text("\n".join(["id," + ",".join(f"p{j}" for j in range(8)), *rows]) + "\n")
+    (tmp_path / "must.csv").write_text("a,b\no0,o5\no5,o7\n")
+    (tmp_path / "cannot.csv").write_text("o0,o1\no1,o2\n")
+    (tmp_path / "against.csv").write_text("o7,o0\n")
+    X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0], [9]], 20, axis=0)
+    lines = [f"o{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(X)]
+    (tmp_path / "x.csv").write_text("\n".join(["id,a,b", *lines]) + "\n")
+    return labels
+
+
+@pytest.mark.parametrize("method", ["km", "eac-average", "acv"])
+def test_combine_in_the_shell(folder, method):
+    pairs = ("--must-link", "must.csv", "--cannot-link", "cannot.csv")
+    command = ("combine", "e.csv", "--id-column", "id", "-k", "3", "--method", method, "-o", "out")
+    succeed(*command, *pairs)
+    model = make_consensus(method, 3)
+    seed = {"random_state": 0} if "random_state" in model.get_params() else {}
+    model.set_params(**seed).fit(folder, must_link=[[0, 5], [5, 7]], cannot_link=[[0, 1], [1, 2]])
+    assert [int(row[1]) for row in rows_of("out/labels.csv")[1:]] == model.labels_.tolist()
+    summary = Path("out/summary.json").read_text()
+    assert "2 pairs of must.csv" in summary
+    assert "2 pairs of cannot.csv" in summary
+    page = Path("out/report.html").read_text()
+    assert "2 pairs of must.csv" in page
+    assert "Of objects, it kept 2 pairs together and 2 pairs apart, as was known before." in page
+    assert "finished by an earlier run" in succeed(*command, *pairs).stderr
+    assert "A folder holds one analysis" in fail(*command, *pairs[:2])
+
+
+def test_run_in_the_shell(folder):
+    options = ("-k", "2", "--quality", "fast", "--stability", "0")
+    succeed("run", "x.csv", *options, "-o", "free")
+    succeed("run", "x.csv", *options, "--must-link", "must.csv", "--cannot-link", "cannot.csv", "-o", "out")
+    free, bound = ([int(row[1]) for row in rows_of(f"{name}/labels.csv")[1:]] for name in ("free", "out"))
+    assert free[0] == free[1] == free[2]
+    assert bound[0] == bound[5] == bound[7] == bound[2] != bound[1]
+
+
+@pytest.mark.parametrize("command", [["run", "x.csv", "--quality", "fast"], ["combine", "e.csv", "--id-column", "id"]])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--must-link", "must.csv", "--cannot-link", "against.csv"], "must_link and cannot_link must not contradict"),
+        (["--cannot-link", "cannot.csv", "--method", "lca"], "--cannot-link must go with a method that has a rule"),
+        (["--must-link", "must.csv", "--method", "all"], "--method all must go without pairs, .* Got --must-link"),
+        (["--must-link", "x.csv"], "x.csv must have two objects of [ex].csv in every line"),
+        (["--must-link", "none.csv"], "none.csv"),
+    ],
+)
+def test_pairs_that_are_refused_in_the_shell(folder, command, options, message):
+    error = fail(*command, "-k", "3", *options, "-o", "out")
+    assert re.search(message, error)
+    assert not list(Path("out").glob("*.csv"))
+
+
+def test_labels_on_disk_take_no_pairs(folder):
+    np.save("e.npy", folder)
+    assert "--must-link is for tables that are read whole" in fail(
+        "combine", "e.npy", "-k", "3", "--must-link", "must.csv", "-o", "out.npy"
+    )

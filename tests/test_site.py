@@ -1,0 +1,145 @@
+"""The site's sources, held to the code. The site itself is built by `nox -s docs`, where a warning is an error."""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ensemblage
+from ensemblage import METHODS, plotting
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "docs" / "site"
+PAGES = sorted(path for path in SITE.rglob("*.md") if "api" not in path.relative_to(SITE).parts)
+IDS = [str(path.relative_to(SITE)) for path in PAGES]
+
+
+@pytest.fixture(scope="module")
+def api():
+    sys.path.insert(0, str(SITE / "_ext"))
+    try:
+        yield importlib.import_module("api")
+    finally:
+        sys.path.remove(str(SITE / "_ext"))
+
+
+def test_every_public_package_has_its_page(api):
+    public = {f"ensemblage.{name}" for name in ensemblage._PACKAGES}
+    for module in pkgutil.iter_modules(ensemblage.__path__, "ensemblage."):
+        if module.ispkg and getattr(importlib.import_module(module.name), "__all__", None):
+            public.add(module.name)
+    public.discard("ensemblage.cli")  # howto/commands.md
+    assert public <= set(api.PACKAGES)
+
+
+def test_every_public_name_is_in_the_reference(api, tmp_path):
+    api.write_pages(tmp_path / "api")
+    for package in api.PACKAGES:
+        text = (tmp_path / "api" / f"{package}.rst").read_text(encoding="utf-8")
+        for name in getattr(importlib.import_module(package), "__all__", ()):
+            if not name.startswith("__") and not inspect.ismodule(getattr(importlib.import_module(package), name)):
+                assert api.home(package, name) in text, f"{package}.{name}"
+
+
+def test_every_figure_is_in_the_gallery():
+    text = "".join(path.read_text(encoding="utf-8") for path in (SITE / "gallery").glob("*.md"))
+    drawing = [name for name in plotting.__all__ if inspect.isfunction(getattr(plotting, name))]
+    missing = [name for name in drawing if f"plotting.{name}(" not in text]
+    assert not missing
+
+
+def test_every_method_is_on_a_page_of_theory():
+    text = "".join(path.read_text(encoding="utf-8") for path in (SITE / "theory").glob("*.md"))
+    assert not [name for name in METHODS if f"`{name}`" not in text]
+
+
+def test_every_page_is_in_a_table_of_contents():
+    listed = {"index"}
+    for path in PAGES:
+        for block in re.findall(r"```{toctree}\n(.*?)```", path.read_text(encoding="utf-8"), flags=re.DOTALL):
+            for line in block.splitlines():
+                entry = re.sub(r".*<(.*)>", r"\1", line.strip())
+                if entry and not entry.startswith(":"):
+                    listed.add((path.parent / entry).resolve().relative_to(SITE).as_posix())
+    assert {path.relative_to(SITE).with_suffix("").as_posix() for path in PAGES} <= listed
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_links_of_a_page_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#\s]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
+        if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+            # Pages of the reference are written when the site is built.
+            assert (path.parent / target).resolve().is_relative_to(SITE / "api"), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_commands_of_a_page_exist(path):
+    from ensemblage.cli import main
+
+    text = path.read_text(encoding="utf-8")
+    for block in re.findall(r"```sh\n(.*?)```", text, flags=re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = re.search(r"(?:^|/)ensemblage ([a-z]+)(.*)", line.split(" #")[0])
+            if not words:
+                continue
+            options = {
+                name for option in main.commands[words[1]].params for name in (*option.opts, *option.secondary_opts)
+            }
+            for given in re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", words[2]):
+                assert given in options or given == "--help", f"{line}: {given}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_python_of_a_page_that_the_build_does_not_run(path, tmp_path, monkeypatch):
+    """Blocks of ```python, one after another; those whose first line is ``# not run`` need what is not here."""
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for block in re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE):
+        if not block.startswith("# not run"):
+            exec(block, names)
+
+
+def test_extras_and_dependency_groups_are_the_same():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    for name, group in project["dependency-groups"].items():
+        if name != "dev":
+            assert group == extras[name]
+
+
+def test_the_citation_names_the_version():
+    assert f"\nversion: {ensemblage.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_workflows_call_sessions_that_exist():
+    sessions = set(
+        re.findall(r"^def (\w+)\(session", (ROOT / "noxfile.py").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for words in re.findall(r"run: nox -s ([\w ]+)", path.read_text(encoding="utf-8")):
+            assert set(words.split()) <= sessions, path.name
+
+
+def test_numbers_of_the_readme_are_those_of_their_evidence():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    default = (ROOT / "docs" / "DEFAULT.md").read_text(encoding="utf-8")
+    mean = {row[0]: float(row[1]) for row in re.findall(r"^\| ([^|]+) \| (0\.\d+) \|", default, flags=re.MULTILINE)}
+    told, untold = (f"{mean[name]:.2f}"[1:] for name in ("default", "default, k found"))
+    spectral, kmeans = (f"{mean[name]:.2f}"[1:] for name in ("spectral, given", "k-means, given"))
+    silhouette = f"{mean['k-means by silhouette, given']:.2f}"[1:]
+    assert f"**{told} against {spectral}**" in readme
+    assert f"(k-means {kmeans})" in readme
+    assert f"Not told it: {untold}, and {silhouette} for" in readme
+    right = re.findall(r"^\| (?:core|border|undecided) \| [\d,]+ \| (0\.\d+) \|", default, flags=re.MULTILINE)
+    assert f"**{', '.join(str(round(100 * float(share))) for share in right)} %**" in readme
+    summary = (ROOT / "docs" / "REPRODUCTION.md").read_text(encoding="utf-8").split("## Summary")[1].split("## ")[0]
+    rows = [line.split("|")[3] for line in summary.splitlines() if line.startswith("|")]
+    cells = [match.groups() for match in (re.match(r" ([\d,]+) of ([\d,]+)", row) for row in rows) if match]
+    met, all_cells = (sum(int(pair[i].replace(",", "")) for pair in cells) for i in (0, 1))
+    assert f"**{met:,} of {all_cells:,}**" in readme

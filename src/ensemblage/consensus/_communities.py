@@ -119,9 +119,10 @@ class CommunityConsensus(BaseConsensus):
     alone, and "ecg" finds 15 of the 21 communities, a run 12.
 
     O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector, and with k communities at most
-    O(n p k) time for the certainty of the objects. To count who joins the ends of 15 million edges in 50 partitions
-    takes 9 s of one core. Weights of the given graph do not count here, only in making partitions: that is so in all
-    three papers' code. A directed graph is made undirected, loops are left out.
+    O(n p k) time for the certainty of the objects. 14 million edges of a million nodes, 50 partitions, 5,000
+    communities: 50 s of the processor and 2.7 GB beside the graph, of which 9 s are spent on who joins the ends of each
+    edge. Weights of the given graph do not count here, only in making partitions: that is so in all three papers' code.
+    A directed graph is made undirected, loops are left out.
 
     Two objects with equal labels may come into different clusters, as no edge joins them. ``confidence_`` is that of
     every consensus, `metrics.certainty`, from the labels alone; ``support_`` is by the edges.

@@ -22,6 +22,8 @@ nox.options.reuse_existing_virtualenvs = True
 KERNEL_TESTS = [
     "tests/test_lanes.py",
     "tests/test_bitmaps.py",
+    "tests/test_communities.py",
+    "tests/test_community_consensus.py",
     "tests/test_contingency.py",
     "tests/test_metrics.py",
     "tests/test_kmeans.py",

@@ -11,7 +11,7 @@ from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
 from ensemblage.consensus import _communities
-from ensemblage.consensus._communities import Labelled, ecg_weights, lf_graph, weighted
+from ensemblage.consensus._edges import Labelled, ecg_weights, lf_graph, weighted
 from ensemblage.generation._communities import quality
 from ensemblage.rows import blocks
 
@@ -291,7 +291,7 @@ def test_weights_of_objects_are_refused():
     with pytest.raises(ValueError, match=r"must be fitted without sample_weight.* Leave it out"):
         CommunityConsensus(A).fit(LOUVAIN, sample_weight=np.ones(34, dtype=int))
     for pairs in ("must_link", "cannot_link"):
-        with pytest.raises(ValueError, match=r"must be None: communities follow the edges.* heavy edge"):
+        with pytest.raises(ValueError, match=r"must be None: communities follow the edges.* Leave them out"):
             CommunityConsensus(A).fit(LOUVAIN, **{pairs: [(0, 1)]})
 
 
@@ -349,3 +349,34 @@ def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
     assert_array_equal(many.align(reference).assign(new).labels, few.align(reference).assign(new).labels)
     many.save(tmp_path / "model.npz")
     assert_array_equal(load(tmp_path / "model.npz").assign(new).labels, many.assign(new).labels)
+
+
+def test_weights_by_agreement_and_of_nothing():
+    graph, labels, _ = RANDOM
+    model = CommunityConsensus(graph, weights="agreement", random_state=0).fit(labels)
+    given = CommunityConsensus(graph, weights=model._weights, random_state=0).fit(labels)
+    assert_array_equal(model.associations_.data, given.associations_.data)
+    only = CommunityConsensus(graph, weights=[1, 1, 0, 0, 0, 0, 0], random_state=0).fit(labels)
+    alone = CommunityConsensus(graph, random_state=0).fit(labels[:, :2])
+    assert_array_equal(only.associations_.data, alone.associations_.data)
+    assert_array_equal(only.labels_, alone.labels_)
+
+
+def test_labels_on_disk(tmp_path):
+    np.save(tmp_path / "labels.npy", LOUVAIN.astype(np.int32))
+    stored = Ensemble.open(tmp_path / "labels.npy", memory="1GB", scratch=tmp_path)
+    expected = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
+    model = CommunityConsensus(A, random_state=0).fit(stored)
+    assert_array_equal(model.labels_, expected.labels_)
+    assert_array_equal(model.associations_.data, expected.associations_.data)
+
+
+def test_partitions_that_label_different_nodes():
+    """An edge of which no partition labels both ends has the least weight in ECG, and is dropped by FastEnsemble."""
+    labels = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0]])
+    edges = [[0, 1], [1, 2], [2, 3]]
+    model = CommunityConsensus(edges, "fast-ensemble", random_state=0).fit(labels)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert np.isnan(model.associations_[1, 2])
+    assert model.support_.tolist() == [1, 1, 1, 1]
+    assert CommunityConsensus(edges, random_state=0).fit(labels).csi_ == pytest.approx(0.9)

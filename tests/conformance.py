@@ -637,6 +637,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "GreedyPartitions": {"n_clusters": 3, "n_candidates": 4},
     "MixedPartitions": {"n_clusters": 3},
     "ResampledPartitions": {"n_partitions": 5, "n_clusters": 3},
+    "LeidenPartitions": {"n_partitions": 5, "n_neighbors": 4, "resolutions": [5.0], "algorithm": "louvain"},
     "USpecPartitions": {"n_partitions": 5, "k_min": 3, "k_max": 9, "n_representatives": 40},
 }
 """What a generator must be given, or is small with."""

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
+from ensemblage.consensus import _communities
 from ensemblage.consensus._communities import Labelled, ecg_weights, lf_graph, weighted
 from ensemblage.generation._communities import quality
 from ensemblage.rows import blocks
@@ -323,3 +324,25 @@ def test_it_shows_itself_as_every_consensus_does():
     assert str(model.report(LOUVAIN)).startswith("Report(34 objects in 4 clusters")
     assert model.to_frame()["cluster"].tolist() == model.labels_.tolist()
     assert model.membership(LOUVAIN).shape == (34, model.n_clusters_)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_communities_are_as_certain_as_few(seed, monkeypatch, tmp_path):
+    """The table without zeros gives the bits of the whole one."""
+    graph, labels, weights = random_case(seed, n=150)
+    few = CommunityConsensus(graph, "fast-ensemble", weights=weights, random_state=0).fit(labels)
+    monkeypatch.setattr(_communities, "MOST_COUNTS", 0)
+    many = CommunityConsensus(graph, "fast-ensemble", weights=weights, random_state=0).fit(labels)
+    assert type(many._association) is not type(few._association)
+    assert few.n_clusters_ > 10
+    for attribute in ("labels_", "confidence_", "runner_up_", "cohesion_"):
+        assert_array_equal(getattr(many, attribute), getattr(few, attribute), err_msg=attribute)
+    assert_allclose(many.membership(labels), few.membership(labels))
+    new = labels[::3, :].copy()
+    new[:, 1:] = labels[1:-1:3][: len(new), 1:]
+    for attribute in ("labels", "confidence", "runner_up"):
+        assert_allclose(getattr(many.assign(new), attribute), getattr(few.assign(new), attribute))
+    reference = np.arange(150) % 7
+    assert_array_equal(many.align(reference).assign(new).labels, few.align(reference).assign(new).labels)
+    many.save(tmp_path / "model.npz")
+    assert_array_equal(load(tmp_path / "model.npz").assign(new).labels, many.assign(new).labels)

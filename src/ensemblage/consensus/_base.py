@@ -376,14 +376,16 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         clusters = np.append(number, -1).astype(np.int32)[clusters]
         self.n_clusters_, self._cluster_numbers = len(number), None
         self._number = number
-        self._association = Association.of(
-            rows.codes, rows.counts, clusters, self.n_clusters_, rows.offsets, rows.weights, self.n_jobs
-        )
+        self._association = self._association_of(rows, clusters, self.n_clusters_)
         found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
         self.labels_ = rows.of_objects(clusters, -1, self.n_jobs)
         self.confidence_ = rows.of_objects(found.confidence, np.nan, self.n_jobs)
         self.runner_up_ = rows.of_objects(found.runner_up, -1, self.n_jobs)
         self.cohesion_ = rows.of_objects(found.cohesion, np.nan, self.n_jobs)
+
+    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
+        """`Association` of rows with these clusters."""
+        return Association.of(rows.codes, rows.counts, clusters, n_clusters, rows.offsets, rows.weights, self.n_jobs)
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         renumbered(self, places)

@@ -21,6 +21,7 @@ from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Objective, communities, quality
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.kernels._edges import count_joined, peel
+from ensemblage.metrics._link_association import LinkAssociation
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.threads import parallel_map
 
@@ -31,6 +32,8 @@ LEAST = {"lf": 0.2, "fast-ensemble": 0.8}
 """The default thresholds."""
 CPM_RESOLUTION = 0.01
 """FastEnsemble's."""
+MOST_COUNTS = 2**22
+"""Numbers in a table of labels by communities, above which only those that are not 0 are held."""
 PAIR_BYTES = 40
 """Bytes for each entry of a matrix of all pairs that are joined, and of what is made of it."""
 
@@ -221,9 +224,15 @@ class CommunityConsensus(BaseConsensus):
 
     Notes
     -----
-    O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector. 15 million edges of a million
-    nodes and 50 partitions take 9 s of one core, 56 bytes per edge. Weights of the given graph do not count here, only
-    in making partitions: that is so in all three papers' code. A directed graph is made undirected, loops are left out.
+    On ten LFR graphs of 1,000 nodes, of whose edges 57 % cross planted communities, the adjusted mutual information
+    with these is .84 of a run of Louvain, .88 of the one with the largest modularity of 50, .89 of "ecg" and
+    "fast-ensemble", .87 of "lf"; of 69 % .42, .47, .54, .47 and .53. There "fast-ensemble" leaves half of the nodes
+    alone, and "ecg" finds 15 of the 21 communities, a run 12.
+
+    O(m p) time and O(m) memory for m edges, nothing n × n; and the runs of the detector, and with k communities at most
+    O(n p k) time for the certainty of the objects. To count who joins the ends of 15 million edges in 50 partitions
+    takes 9 s of one core. Weights of the given graph do not count here, only in making partitions: that is so in all
+    three papers' code. A directed graph is made undirected, loops are left out.
 
     Two objects with equal labels may come into different clusters, as no edge joins them. ``confidence_`` is that of
     every consensus, `metrics.certainty`, from the labels alone; ``support_`` is by the edges.
@@ -334,6 +343,11 @@ class CommunityConsensus(BaseConsensus):
         clusters = np.empty(len(rows), dtype=np.int64)
         clusters[rows.inverse[labels >= 0]] = labels[labels >= 0]
         return np.asarray(np.unique(clusters, return_inverse=True)[1])
+
+    def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
+        if n_clusters * int(rows.offsets[-1]) <= MOST_COUNTS:
+            return super()._association_of(rows, clusters, n_clusters)
+        return LinkAssociation.of(rows.codes[:], rows.counts, clusters, n_clusters, rows.offsets, rows.weights)
 
     def _graph(self, n_objects: int) -> Graph:
         """Its nodes are the objects."""

@@ -71,6 +71,7 @@ PARTS = {
     "ensemblage": (
         ("labels._coding", "Coding"),
         ("metrics._certainty", "Association"),
+        ("metrics._link_association", "LinkAssociation"),
         ("stability._structure", "Structure"),
         ("tables._categories", "CategoryEncoder"),
         ("tables._encoding", "ColumnUse"),

@@ -55,3 +55,66 @@ def associations_of_rows(
                 joined[c] /= pairs[c]
             else:
                 joined[c] = 0.0
+
+
+@jit
+def best_by_links(
+    codes: Any, clusters: Any, profile: Any, labelled: Any, complete: Any, offsets: Any, weights: Any, lift: Any,
+    itself: float, work: Any, shares: Any, told: Any,
+) -> None:  # fmt: skip
+    """As `associations_of_rows`, but only of clusters that a row's labels occur in: the others have association 0.
+
+    profile : IN (indptr (offsets[p] + 1,), columns, values float64), the label counts above 0, by label
+    complete : IN (k,) sum of the lifts times ``labelled``, what is to be divided by if no label is missing
+    itself : IN 1.0 if the rows are among those counted, else 0.0
+    work : WORK ((k,) float64 zero, (k,) int64)
+    shares : OUT (2, m) float64 association with the own cluster (NaN in none, or if no partition labels the row) and
+        with the best other one (0 where there is none)
+    told : OUT ((m,) int32 that one, the first on ties, -1 where there is none; (m,) cohesion)
+    """
+    runner_up, cohesion = told
+    indptr, columns, values = profile
+    joined, near = work
+    k, p = labelled.shape[1], codes.shape[1]
+    for i in range(codes.shape[0]):
+        own, n_near, n_seen = clusters[i], 0, 0
+        own_joined, own_pairs, plain_joined, plain_pairs = 0.0, 0.0, 0.0, 0.0
+        for t in range(p):
+            f = offsets[t] + codes[i, t]
+            if f == offsets[t + 1] - 1:
+                continue
+            n_seen += 1
+            u, with_own = lift[t], 0.0
+            for s in range(indptr[f], indptr[f + 1]):
+                c = columns[s]
+                if c == own:
+                    with_own = values[s]
+                elif u > 0:
+                    if joined[c] == 0:
+                        near[n_near] = c
+                        n_near += 1
+                    joined[c] += u * values[s]
+            if own >= 0:
+                own_joined += u * (with_own - itself)
+                own_pairs += u * (labelled[t, own] - itself)
+                plain_joined += weights[t] * (with_own - itself)
+                plain_pairs += weights[t] * (labelled[t, own] - itself)
+        best, best_share = -1, 0.0
+        for s in range(n_near):
+            c, pairs = near[s], complete[near[s]]
+            if n_seen < p:
+                pairs = 0.0
+                for t in range(p):
+                    if offsets[t] + codes[i, t] < offsets[t + 1] - 1:
+                        pairs += lift[t] * labelled[t, c]
+            share = joined[c] / pairs
+            joined[c] = 0.0
+            if share > best_share or (share == best_share and best >= 0 and c < best):
+                best, best_share = c, share
+        shares[0, i], shares[1, i], runner_up[i], cohesion[i] = np.nan, 0.0, -1, np.nan
+        if own >= 0 and n_seen > 0:
+            shares[0, i] = own_joined / own_pairs if own_pairs > 0 else 0.0
+            cohesion[i] = plain_joined / plain_pairs if plain_pairs > 0 else 0.0
+            if k > 1:
+                runner_up[i] = best if best >= 0 else (1 if own == 0 else 0)
+                shares[1, i] = best_share

@@ -149,6 +149,11 @@ class Association(NamedTuple):
     sizes: NDArray[np.int64]
     """(k,) members of each cluster."""
 
+    @property
+    def n_at_once(self) -> int:
+        """How many rows to look at."""
+        return max(1, _AT_ONCE // len(self.sizes))
+
     @classmethod
     def of(
         cls,
@@ -171,7 +176,7 @@ class Association(NamedTuple):
             np.ascontiguousarray(labelled_members(profile, offsets).T, dtype=np.float64),
             offsets,
             weights,
-            _lift(present, offsets, weights),
+            lift_of(present, offsets, weights),
             present == 1,
             profile[:, : offsets[1]].sum(axis=1),  # the first partition gives every member a label, or lacks one
         )
@@ -190,25 +195,43 @@ class Association(NamedTuple):
         given = (self.profile, self.labelled, self.offsets, self.weights, self.lift)
         associations_of_rows(codes, clusters, *given, association, cohesion, np.empty(k))
         single = np.flatnonzero((clusters >= 0) & (self.sizes[clusters] == 1) & ~np.isnan(cohesion))
-        association[single, clusters[single]] = self._share_alone(codes[single])
+        association[single, clusters[single]] = share_alone(self, codes[single])
         return association, cohesion
 
-    def _share_alone(self, codes: NDArray[Any]) -> NDArray[np.float64]:
-        """(m,) share of the partitions that label a row, by u, in which no other object has its label."""
-        alone, labels = self.alone[codes + self.offsets[:-1]], codes < np.diff(self.offsets) - 1
-        u = self.lift if self.lift.any() else self.weights  # no partition joins any two objects
-        return ratio(np.where(alone, u, 0).sum(axis=1), np.where(labels, u, 0).sum(axis=1))
+    def placed(
+        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """(m,) `own_and_other` of some rows in clusters that are given, and their cohesion.
+
+        ``counted`` says whether the rows are among those that were counted.
+        """
+        shares, cohesion = self.with_clusters(codes, clusters if counted else np.full(len(codes), -1))
+        return *own_and_other(shares, clusters), cohesion
 
     def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) association of some rows with every cluster as shares that sum to 1; NaN where nothing is known."""
         association, _ = self.with_clusters(codes, clusters)
         association[association < 0] = np.nan
-        total = association.sum(axis=1, keepdims=True)
-        equal = 1 / association.shape[1]
-        return np.where(total == 0, equal, association / np.where(total == 0, 1, total))
+        return as_shares(association)
 
 
-def _lift(present: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def as_shares(association: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(m, k) divided by the sums of the rows; equal ones where all are 0."""
+    total = association.sum(axis=1, keepdims=True)
+    equal = 1 / association.shape[1]
+    return np.where(total == 0, equal, association / np.where(total == 0, 1, total))
+
+
+def share_alone(association: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
+    """(m,) share of the partitions that label a row, by u, in which no other object has its label."""
+    alone, labels = association.alone[codes + association.offsets[:-1]], codes < np.diff(association.offsets) - 1
+    u = association.lift if association.lift.any() else association.weights  # no partition joins any two objects
+    return ratio(np.where(alone, u, 0).sum(axis=1), np.where(labels, u, 0).sum(axis=1))
+
+
+def lift_of(
+    present: NDArray[np.int64], offsets: NDArray[np.int64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """(p,) u = w / e of partitions whose labels are of these sizes; 0 of one that joins no two objects."""
     labelled = np.add.reduceat(present, offsets[:-1]).astype(np.float64)
     joined = np.add.reduceat(present * (present - 1), offsets[:-1]).astype(np.float64)
@@ -229,11 +252,10 @@ def certainty_of_rows(
 def _certainty_of_block(
     codes: Any, clusters: Any, confidence: Any, runner_up: Any, cohesion: Any, association: Association
 ) -> None:
-    size = max(1, _AT_ONCE // len(association.sizes))
-    for start in range(0, len(codes), size):
-        rows = slice(start, start + size)
-        shares, cohesion[rows] = association.with_clusters(codes[rows], clusters[rows])
-        confidence[rows], runner_up[rows] = _confidence_of(shares, clusters[rows])
+    for start in range(0, len(codes), association.n_at_once):
+        rows = slice(start, start + association.n_at_once)
+        own, other, runner_up[rows], cohesion[rows] = association.placed(codes[rows], clusters[rows], True)
+        confidence[rows] = _confidence_of(own, other, runner_up[rows])
 
 
 def certainty_of_new(
@@ -241,24 +263,22 @@ def certainty_of_new(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """(m,) confidence and runner-up of some rows, (m, p), that are none of those counted, in clusters given to them."""
     confidence, runner_up = np.empty(len(codes)), np.empty(len(codes), dtype=np.int32)
-    size = max(1, _AT_ONCE // len(association.sizes))
-    for start in range(0, len(codes), size):
-        rows = slice(start, start + size)
-        shares, _ = association.with_clusters(codes[rows], np.full(len(codes[rows]), -1))
-        confidence[rows], runner_up[rows] = _confidence_of(shares, clusters[rows])
+    for start in range(0, len(codes), association.n_at_once):
+        rows = slice(start, start + association.n_at_once)
+        own, other, runner_up[rows], _ = association.placed(codes[rows], clusters[rows], False)
+        confidence[rows] = _confidence_of(own, other, runner_up[rows])
     return confidence, runner_up
 
 
 def _confidence_of(
-    shares: NDArray[np.float64], clusters: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """(m,) own / (own + other) of the associations of rows with every cluster, (m, k), and the best other cluster."""
-    own, other, runner_up = own_and_other(shares, clusters)
+    own: NDArray[np.float64], other: NDArray[np.float64], runner_up: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """(m,) own / (own + other) of rows; 1 where there is one cluster only, NaN in none."""
     total = own + other
     sure = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
     sure[runner_up < 0] = 1.0
     sure[np.isnan(own)] = np.nan
-    return sure, runner_up
+    return sure
 
 
 def own_and_other(

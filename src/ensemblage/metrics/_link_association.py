@@ -1,0 +1,108 @@
+"""Association of rows with clusters where these are many: label counts of which only those above 0 are held."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+
+from ensemblage.kernels._certainty import best_by_links
+from ensemblage.metrics._certainty import as_shares, lift_of, share_alone
+from ensemblage.metrics._density import ratio
+
+
+class LinkAssociation(NamedTuple):
+    """What `Association` tells, to the same bits, from a table that holds no zeros.
+
+    Where communities are thousands, most share no label: O(n p) memory instead of O(k Σ k_i), and as much time as the
+    labels of a row have clusters.
+    """
+
+    profile: csr_array
+    """(offsets[p], k) objects of each cluster with each label."""
+    labelled: NDArray[np.float64]
+    """(p, k) members of each cluster that each partition labels."""
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    lift: NDArray[np.float64]
+    alone: NDArray[np.bool_]
+    sizes: NDArray[np.int64]
+
+    @property
+    def n_at_once(self) -> int:
+        """As of `Association`; here nothing grows with the clusters."""
+        return 2**14
+
+    @classmethod
+    def of(
+        cls,
+        codes: NDArray[Any],
+        counts: NDArray[np.int64],
+        clusters: NDArray[Any],
+        n_clusters: int,
+        offsets: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> LinkAssociation:
+        """Of rows in memory; the arguments are those of `Association.of`."""
+        by_partition, labelled = [], np.zeros((len(weights), n_clusters))
+        present = np.zeros(int(offsets[-1]), dtype=np.int64)
+        for t in range(len(weights)):
+            n_labels, column = int(offsets[t + 1] - offsets[t]), codes[:, t].astype(np.int64)
+            known = column < n_labels - 1
+            present[offsets[t] : offsets[t + 1]] = np.bincount(column[known], counts[known], n_labels)
+            known &= clusters >= 0
+            entries = counts[known].astype(np.float64), (column[known], clusters[known])
+            by_partition.append(csr_array(entries, shape=(n_labels, n_clusters)))
+            labelled[t] = np.bincount(clusters[known], counts[known], n_clusters)
+        inside = clusters >= 0
+        return cls(
+            csr_array(vstack(by_partition, format="csr")),
+            labelled,
+            offsets,
+            weights,
+            lift_of(present, offsets, weights),
+            present == 1,
+            np.bincount(clusters[inside], counts[inside], n_clusters).astype(np.int64),
+        )
+
+    def reordered(self, order: NDArray[np.int64]) -> LinkAssociation:
+        """With cluster ``order[c]`` as cluster c."""
+        return self._replace(
+            profile=csr_array(self.profile[:, order]), labelled=self.labelled[:, order], sizes=self.sizes[order]
+        )
+
+    def placed(
+        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """(m,) as `Association.placed`."""
+        m, k = len(codes), self.labelled.shape[1]
+        complete = np.zeros(k)
+        for lift, labelled in zip(self.lift, self.labelled, strict=True):  # in the order in which the kernel adds
+            complete += lift * labelled
+        shares, runner_up, cohesion = np.empty((2, m)), np.empty(m, dtype=np.int32), np.empty(m)
+        table = self.profile.indptr, self.profile.indices, self.profile.data
+        given = (self.labelled, complete, self.offsets, self.weights, self.lift, float(counted))
+        work = np.zeros(k), np.empty(k, dtype=np.int64)
+        best_by_links(codes, clusters, table, *given, work, shares, (runner_up, cohesion))
+        if counted:
+            single = np.flatnonzero(~np.isnan(cohesion) & (self.sizes[clusters] == 1))
+            shares[0, single] = share_alone(self, codes[single])
+        return shares[0], shares[1], runner_up, cohesion
+
+    def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
+        """(m, k) as `Association.memberships`."""
+        known = codes < np.diff(self.offsets) - 1
+        u = np.where(known, self.lift, 0.0)
+        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+        labels = csr_array((u[known], (codes + self.offsets[:-1])[known], indptr), (len(codes), self.profile.shape[0]))
+        joined, pairs = (labels @ self.profile).toarray(), u @ self.labelled
+        rows = np.flatnonzero(clusters >= 0)
+        joined[rows, clusters[rows]] -= u[rows].sum(axis=1)
+        pairs[rows, clusters[rows]] -= u[rows].sum(axis=1)
+        association = ratio(joined, pairs)
+        single = rows[self.sizes[clusters[rows]] == 1]
+        association[single, clusters[single]] = share_alone(self, codes[single])
+        association[~known.any(axis=1)] = np.nan
+        return as_shares(association)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
+from ensemblage.anndata._features import classes_of
 from ensemblage.anndata._write import columns_of, notes_of, write_copy
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
@@ -25,7 +26,7 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.files._text import write_csv
 from ensemblage.generation._graphs import as_graph
 from ensemblage.report._sweep import sweep_page, sweep_summary
-from ensemblage.tables import read_bytes
+from ensemblage.tables import as_labels, read_bytes
 
 
 class Given(NamedTuple):
@@ -38,6 +39,8 @@ class Given(NamedTuple):
     options: dict[str, Any]
     """Of `choose_resolution`: what X is."""
     notes: tuple[str, ...] = ()
+    truth: Any = None
+    """Known classes."""
 
 
 def sweep_resolutions(
@@ -116,7 +119,8 @@ def _given(source: Source, color: str | None) -> Given:
                     f"{', '.join(numeric[:8]) or 'none'}."
                 )
             shown = color, adata.obs[color].to_numpy(dtype=np.float64)
-        return Given(source.path, ids, shown, {"use": source.use})
+        truth = None if source.truth_column is None else as_labels(classes_of(adata, source.truth_column))
+        return Given(source.path, ids, shown, {"use": source.use}, truth=truth)
     content = source.read()
     features, shown = source.features(content), None
     if color is not None:
@@ -132,7 +136,7 @@ def _given(source: Source, color: str | None) -> Given:
         raise ValueError(
             f"{source.path.name} must have features beside its members. It has none. Leave --categories out."
         )
-    return Given(features.X, features.ids, shown, {"standardize": False}, features.notes)
+    return Given(features.X, features.ids, shown, {"standardize": False}, features.notes, features.truth)
 
 
 def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
@@ -149,7 +153,9 @@ def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> Non
     folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
     settings = {"file": data.name, **told, "version": __version__, "notes": "; ".join(given.notes)}
     with timed(seconds, "report"):
-        summary = sweep_summary(choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color)
+        summary = sweep_summary(
+            choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth
+        )
         folder.summary = {"sweep": summary, "seconds": seconds}
         folder.put(REPORT, lambda path: path.write_text(sweep_page(summary), encoding="utf-8", errors="replace"))
     folder.put_summary()
@@ -162,6 +168,8 @@ def _shown(choice: ResolutionChoice) -> dict[str, Any]:
 def _show(summary: Mapping[str, Any], written: list[Path]) -> None:
     found = summary["sweep"]
     show_lines([("answer", found["sentence"])])
+    if found.get("best") is not None and (ari := found["plateaus"][found["best"]]["ari"]) is not None:
+        show_lines([("ARI", f"{ari:.3f} with the truth")])
     click.echo()
     header = ["resolution", "clusters", "stability", "found again", "plateau", ""]
     rows = [

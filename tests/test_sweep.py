@@ -130,6 +130,9 @@ def test_a_graph(X, tmp_path):
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [f"n{i:03}" for i in range(150)]
     assert [int(row["cluster"]) for row in rows] == choice.consensus.labels_.tolist()
+    assert "--impute is for features" in refused(
+        tmp_path / "edges.csv", "--graph", "--impute", "mean", "-o", tmp_path / "no"
+    )
     assert "--color must go with a table" in refused(tmp_path / "edges.csv", "--graph", "--color", "a", "-o", tmp_path)
 
 

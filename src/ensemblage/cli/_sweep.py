@@ -19,7 +19,7 @@ from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._show import show_lines, show_table
-from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, option_of
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import save_model
@@ -51,6 +51,8 @@ def sweep_resolutions(
     asked |= {name: settings.pop(name) for name in ("n_resamples", "fraction")}
     asked |= {"consensus": settings.pop("method"), "random_state": settings.pop("seed")}
     n_jobs = settings.pop("n_jobs")
+    if is_graph:
+        _refuse_features(settings, data)
     source = None if is_graph else Source.of(data, settings, *FEATURE_OPTIONS)
     if is_annotated_copy(output):
         if not isinstance(source, CellSource):
@@ -77,6 +79,13 @@ def sweep_resolutions(
         else:
             _fill(folder, data, make, told)
         _show(folder.summary, [folder.path / name for name in (*FILES, SWEEP)])
+
+
+def _refuse_features(settings: Mapping[str, Any], data: Path) -> None:
+    """Of a graph there is nothing to say about features."""
+    for name, value in settings.items():
+        if value not in (None, (), [], {}, False, "auto", USUAL.get(name)):
+            raise ValueError(f"{option_of(name)} is for features. Got the graph {data.name}. Leave it out.")
 
 
 def _made(

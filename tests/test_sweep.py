@@ -130,6 +130,9 @@ def test_a_graph(X, tmp_path):
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [f"n{i:03}" for i in range(150)]
     assert [int(row["cluster"]) for row in rows] == choice.consensus.labels_.tolist()
+    assert "--impute is for features" in refused(
+        tmp_path / "edges.csv", "--graph", "--impute", "mean", "-o", tmp_path / "no"
+    )
     assert "--color must go with a table" in refused(tmp_path / "edges.csv", "--graph", "--color", "a", "-o", tmp_path)
 
 
@@ -153,6 +156,19 @@ def test_cells(X, tmp_path):
     assert "overwritten unasked" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad")
     assert "There are depth" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--color", "kind")
     assert "There are X_pca" in refused(tmp_path / "cells.h5ad", "-o", tmp_path / "new", "--use", "X_umap")
+
+
+def test_known_classes_are_compared_with_and_never_clustered(X, table, tmp_path):
+    classes = make_blobs(150, centers=3, n_features=4, random_state=1)[1]
+    lines = table.read_text().splitlines()
+    told = ["kind", *(["abc"[c] for c in classes])]
+    (tmp_path / "known.csv").write_text("".join(f"{a},{b}\n" for a, b in zip(lines, told, strict=True)))
+    result = done(tmp_path / "known.csv", "--truth-column", "kind", "-o", tmp_path / "known")
+    done(table, "-o", tmp_path / "plain")
+    assert "ARI         1.000 with the truth" in result.stdout
+    assert "ARI with known classes" in (tmp_path / "known" / "report.html").read_text()
+    assert "ARI with known classes" not in (tmp_path / "plain" / "report.html").read_text()
+    assert (tmp_path / "known" / "sweep.csv").read_bytes() == (tmp_path / "plain" / "sweep.csv").read_bytes()
 
 
 def test_one_cluster_everywhere(tmp_path):

@@ -13,19 +13,20 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
+from ensemblage.anndata._features import classes_of
 from ensemblage.anndata._write import columns_of, notes_of, write_copy
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._show import show_lines, show_table
-from ensemblage.cli._source import FEATURE_OPTIONS, CellSource, Source
+from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, option_of
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import save_model
 from ensemblage.files._text import write_csv
 from ensemblage.generation._graphs import as_graph
 from ensemblage.report._sweep import sweep_page, sweep_summary
-from ensemblage.tables import read_bytes
+from ensemblage.tables import as_labels, read_bytes
 
 
 class Given(NamedTuple):
@@ -38,6 +39,8 @@ class Given(NamedTuple):
     options: dict[str, Any]
     """Of `choose_resolution`: what X is."""
     notes: tuple[str, ...] = ()
+    truth: Any = None
+    """Known classes."""
 
 
 def sweep_resolutions(
@@ -48,6 +51,8 @@ def sweep_resolutions(
     asked |= {name: settings.pop(name) for name in ("n_resamples", "fraction")}
     asked |= {"consensus": settings.pop("method"), "random_state": settings.pop("seed")}
     n_jobs = settings.pop("n_jobs")
+    if is_graph:
+        _refuse_features(settings, data)
     source = None if is_graph else Source.of(data, settings, *FEATURE_OPTIONS)
     if is_annotated_copy(output):
         if not isinstance(source, CellSource):
@@ -74,6 +79,13 @@ def sweep_resolutions(
         else:
             _fill(folder, data, make, told)
         _show(folder.summary, [folder.path / name for name in (*FILES, SWEEP)])
+
+
+def _refuse_features(settings: Mapping[str, Any], data: Path) -> None:
+    """Of a graph there is nothing to say about features."""
+    for name, value in settings.items():
+        if value not in (None, (), [], {}, False, "auto", USUAL.get(name)):
+            raise ValueError(f"{option_of(name)} is for features. Got the graph {data.name}. Leave it out.")
 
 
 def _made(
@@ -116,7 +128,8 @@ def _given(source: Source, color: str | None) -> Given:
                     f"{', '.join(numeric[:8]) or 'none'}."
                 )
             shown = color, adata.obs[color].to_numpy(dtype=np.float64)
-        return Given(source.path, ids, shown, {"use": source.use})
+        truth = None if source.truth_column is None else as_labels(classes_of(adata, source.truth_column))
+        return Given(source.path, ids, shown, {"use": source.use}, truth=truth)
     content = source.read()
     features, shown = source.features(content), None
     if color is not None:
@@ -132,7 +145,7 @@ def _given(source: Source, color: str | None) -> Given:
         raise ValueError(
             f"{source.path.name} must have features beside its members. It has none. Leave --categories out."
         )
-    return Given(features.X, features.ids, shown, {"standardize": False}, features.notes)
+    return Given(features.X, features.ids, shown, {"standardize": False}, features.notes, features.truth)
 
 
 def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
@@ -149,7 +162,9 @@ def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> Non
     folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
     settings = {"file": data.name, **told, "version": __version__, "notes": "; ".join(given.notes)}
     with timed(seconds, "report"):
-        summary = sweep_summary(choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color)
+        summary = sweep_summary(
+            choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth
+        )
         folder.summary = {"sweep": summary, "seconds": seconds}
         folder.put(REPORT, lambda path: path.write_text(sweep_page(summary), encoding="utf-8", errors="replace"))
     folder.put_summary()
@@ -162,6 +177,8 @@ def _shown(choice: ResolutionChoice) -> dict[str, Any]:
 def _show(summary: Mapping[str, Any], written: list[Path]) -> None:
     found = summary["sweep"]
     show_lines([("answer", found["sentence"])])
+    if found.get("best") is not None and (ari := found["plateaus"][found["best"]]["ari"]) is not None:
+        show_lines([("ARI", f"{ari:.3f} with the truth")])
     click.echo()
     header = ["resolution", "clusters", "stability", "found again", "plateau", ""]
     rows = [

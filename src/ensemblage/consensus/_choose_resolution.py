@@ -144,7 +144,7 @@ def choose_resolution(
     all objects (where fewer are in the resample, these), or is the part of the given graph that joins its objects.
 
     Time: that of the neighbours, exact up to 100,000 objects (O(n² m)), and about 0.7 µs per edge, resolution and
-    resample. Memory: a byte per object, resolution and resample, and 500 bytes per object for the neighbours.
+    resample. Memory: a byte per object, resolution and resample, and 16 bytes per object and neighbour.
 
     Examples
     --------

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from ensemblage import plotting
+from ensemblage._ensemble import Ensemble
 from ensemblage.consensus import Plateau, ResolutionChoice
-from ensemblage.metrics import verdicts
+from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._answer import TERMS
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, percent
@@ -49,8 +50,9 @@ def sweep_summary(
     title: str,
     settings: Mapping[str, Any],
     color: tuple[str, Any] | None = None,
+    truth: Any = None,
 ) -> dict[str, Any]:
-    """The numbers of the page; ``color`` is a variable of the objects and its name."""
+    """The numbers of the page; ``color`` is a variable of the objects and its name, ``truth`` their known classes."""
     n = len(next(iter(choice.labels.values())))
     shown = slice(None, None, -(-n // MOST_DRAWN))
     variable = None
@@ -68,7 +70,7 @@ def sweep_summary(
         "table": [
             {name: None if value != value else value for name, value in row._asdict().items()} for row in choice.table
         ],
-        "plateaus": [_plateau(plateau) for plateau in choice.plateaus],
+        "plateaus": [_plateau(plateau, truth) for plateau in choice.plateaus],
         "clusters": [] if choice.plateau is None else _clusters(choice.plateau),
         "boxes": [] if choice.plateau is None else _boxes(choice.plateau),
         "labels": {f"{r:g}": z[shown].tolist() for r, z in choice.labels.items()},
@@ -79,7 +81,7 @@ def sweep_summary(
     }
 
 
-def _plateau(plateau: Plateau) -> dict[str, Any]:
+def _plateau(plateau: Plateau, truth: Any) -> dict[str, Any]:
     words = verdicts(plateau.consensus.confidence_)
     return {
         "resolutions": list(plateau.resolutions),
@@ -90,6 +92,7 @@ def _plateau(plateau: Plateau) -> dict[str, Any]:
         "found_again": plateau.found_again,
         "verdict": plateau.verdict,
         "verdicts": {word: int((words == word).sum()) for word in VERDICTS},
+        "ari": None if truth is None else ensemble_ari(Ensemble.from_partitions([truth]), plateau.consensus.labels_),
         "stories": None if plateau.modes is None else [float(weight) for weight in plateau.modes.weights_],
     }
 
@@ -186,6 +189,9 @@ def _table_of_plateaus(plateaus: Sequence[Mapping[str, Any]]) -> Table:
         for p in plateaus
     ]
     columns = ["Resolutions", "Clusters", "Stability", "Found again", "Verdict", "Core", "Undecided", "Stories"]
+    if plateaus[0]["ari"] is not None:
+        columns.append("ARI with known classes")
+        rows = [[*row, number(p["ari"], 2)] for row, p in zip(rows, plateaus, strict=True)]
     note = (
         "Core and undecided: shares of the objects in the consensus of the plateau. Stories: shares of its clusterings "
         "by what they tell (Peixoto 2021), looked for where the plateau is stable or taken."

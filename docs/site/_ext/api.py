@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,8 +66,7 @@ def kind(value: Any) -> str:
 
 def write_pages(folder: Path) -> None:
     """The index and a page per package; autosummary makes a page per name of it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     lines = ["API reference", "=============", ""]
     lines += [f"Every public name of ensemblage {ensemblage.__version__}, package by package."]
     lines += ["Names of the first page can be imported from ``ensemblage`` itself."]
@@ -76,9 +74,15 @@ def write_pages(folder: Path) -> None:
     for package, text in PACKAGES.items():
         lines += [f"   * - :doc:`{package} <{package}>`", f"     - {text}"]
     lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {package}" for package in PACKAGES), ""]
-    (folder / "index.rst").write_text("\n".join(lines), encoding="utf-8")
-    for package in PACKAGES:
-        (folder / f"{package}.rst").write_text(page(package), encoding="utf-8")
+    pages = {"index.rst": "\n".join(lines), **{f"{package}.rst": page(package) for package in PACKAGES}}
+    known = {f"{address}.rst" for _, address, value in documented() if kind(value) != "Constants"}
+    for old in folder.rglob("*.rst"):
+        if old.name not in pages.keys() | known:
+            old.unlink()
+    for name, text in pages.items():
+        # A page that is the same keeps its time: it is not read anew.
+        if not (folder / name).exists() or (folder / name).read_text(encoding="utf-8") != text:
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def page(package: str) -> str:

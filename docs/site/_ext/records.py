@@ -28,7 +28,12 @@ PAGES = {
 
 
 def include(app: Sphinx, page: str, content: list[str]) -> None:
-    """Replace ``<!-- document: NAME -->`` and ``<!-- table: NAME -->`` in a page."""
+    """Replace ``<!-- document: NAME -->`` and ``<!-- table: NAME -->`` in a page; it is read anew when these change."""
+    for name in re.findall(r"^<!-- document: (\S+) -->$", content[0], flags=re.MULTILINE):
+        app.env.note_dependency(str(DOCS / name))
+    if "<!-- table: " in content[0]:
+        for name in ("LEADERBOARD.md", "REPRODUCTION.md"):
+            app.env.note_dependency(str(DOCS / name))
     text = re.sub(r"^<!-- document: (\S+) -->$", lambda m: document(m[1], page), content[0], flags=re.MULTILINE)
     content[0] = re.sub(r"^<!-- table: (\S+) -->$", lambda m: TABLES[m[1]](), text, flags=re.MULTILINE)
 

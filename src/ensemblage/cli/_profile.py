@@ -19,7 +19,8 @@ def profile_of_features(features: Features, consensus: Any, source: Source) -> P
     """From the values as they stand in the table that was clustered, or those that it was made of."""
     original = source.described_by()
     if original is not None:
-        genes = _without(original, {original.columns[0].name})
+        rows = original if features.rows is None else original.take(features.rows)
+        genes = _without(rows, {original.columns[0].name})
         return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names)
     if features.table is None:
         return None

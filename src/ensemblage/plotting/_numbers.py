@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import Normalize
 from numpy.typing import ArrayLike
 
 from ensemblage._validation import check_numbers
@@ -135,6 +134,8 @@ def clustree(
     first = whole_numbers(labels[ks[0]], "labels of clustree", ("n",))
     columns = {k: whole_numbers(labels[k], "labels of clustree", (len(first),)) for k in ks}
     values = _values_of_clusters(color, columns)
+    from matplotlib.colors import Normalize
+
     shown = Normalize(*_limits(values, is_share=isinstance(color, Mapping))) if values else None
     places: dict[Any, np.ndarray] = {}
     for row, k in enumerate(ks):

@@ -132,7 +132,7 @@ def choose_resolution(
     **Stability** of a resolution is the mean adjusted Rand index of two resamples, on the objects that are in both.
     From .85 it is called stable, if nine of ten objects are in clusters that are found again, too (a mean Jaccard
     similarity of .75 with the cluster of a resample that is most like it); from .7 doubtful. One cloud in many
-    dimensions has .4 or less; a cloud in two, and a line, up to .8: what is doubtful may cut a continuum. One cluster
+    dimensions has .5 or less; a cloud in two, and a line, up to .8: what is doubtful may cut a continuum. One cluster
     is always found again and never the answer.
 
     **Plateaus**: the clustering of all objects at a resolution is the best of five by its quality; a plateau goes on as

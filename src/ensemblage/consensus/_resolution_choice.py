@@ -15,7 +15,7 @@ from ensemblage.files._frames import to_frame
 from ensemblage.files._text import aligned, listed
 
 STABLE, DOUBTFUL = 0.85, 0.7
-"""Least stability that is called so. Of single clouds it is .4 and less in many dimensions, up to .8 in one and two."""
+"""Least stability that is called so. Of single clouds it is .5 and less in many dimensions, up to .8 in one and two."""
 
 LEAST_JACCARD, LEAST_SHARE = 0.75, 0.9
 """Least mean similarity of a cluster that is found again, and least share of the objects that must be in such."""

@@ -29,7 +29,7 @@ SWEEP_TERMS = (
         (
             "Parts of the objects are drawn, and each is clustered on its own. The mean adjusted Rand index of two "
             "such clusterings, on the objects that are in both: 1 if they are the same, 0 if they agree by chance. One "
-            "cloud without clusters has .4 or less in many dimensions, and up to .8 in one or two."
+            "cloud without clusters has .5 or less in many dimensions, and up to .8 in one or two."
         ),
     ),
     (

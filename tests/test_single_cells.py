@@ -54,7 +54,11 @@ def scanpy(request, monkeypatch):
     else:
         module = stand_in()
     monkeypatch.setitem(sys.modules, "scanpy", module)
-    return request.param
+    yield request.param
+    if request.param == "scanpy":  # its figures stay open
+        import matplotlib.pyplot as plt
+
+        plt.close("all")
 
 
 @pytest.mark.filterwarnings("ignore")  # scanpy and its friends
@@ -68,7 +72,7 @@ def test_the_page_runs(scanpy, tmp_path, monkeypatch):
             for line in text.splitlines():
                 program, *arguments = shlex.split(line)
                 if program == "pip":
-                    assert arguments == ["install", "ensemblage[anndata,graphs]", "scanpy"]
+                    assert arguments == ["install", "-e", ".[anndata,graphs]", "scanpy"]
                     continue
                 assert program == "ensemblage"
                 result = CliRunner().invoke(main, arguments)

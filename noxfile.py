@@ -64,6 +64,7 @@ def docs(session: nox.Session) -> None:
     """The site, in build/site; a warning is an error. `nox -s docs -- -E` reads every page anew."""
     session.install("-e", ".[docs]")
     session.run("sphinx-build", "-W", "--keep-going", "docs/site", "build/site", *session.posargs)
+    session.run("python", "docs/check_links.py", "build/site")
 
 
 @nox.session(default=False)

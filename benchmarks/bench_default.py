@@ -15,6 +15,7 @@ thread.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import math
 import time
@@ -318,6 +319,8 @@ def main() -> None:
     record = FOLDER / f"{given.part}.jsonl"
     FOLDER.mkdir(exist_ok=True)
     lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
+    packed = record.with_suffix(".jsonl.gz")  # what is finished
+    lines += gzip.decompress(packed.read_bytes()).decode().splitlines() if packed.exists() else []
     done = {json.loads(line)["set"]: json.loads(line) for line in lines}
     measure = PARTS[given.part]
     with threadpool_limits(1), warnings.catch_warnings():

@@ -6,6 +6,7 @@ With --suite and --data it draws the sets on which the default loses most once m
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 from collections.abc import Iterable, Sequence
@@ -30,8 +31,10 @@ SHIPPED = "choose_k; own, where that is above ten and no three criteria agree (s
 
 
 def records(name: str) -> list[dict[str, Any]]:
-    path = FOLDER / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    path, packed = FOLDER / f"{name}.jsonl", FOLDER / f"{name}.jsonl.gz"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    lines += gzip.decompress(packed.read_bytes()).decode().splitlines() if packed.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def interval(differences: NDArray[np.float64]) -> str:

@@ -1,4 +1,4 @@
-"""Follow every local link of the built site, and look for what would be fetched: python docs/check_links.py build/site"""
+"""Follow the local links of the built site; nothing may be fetched: python docs/check_links.py build/site"""
 
 import html
 import re

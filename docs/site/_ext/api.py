@@ -115,7 +115,7 @@ def constant(package: str, name: str, address: str) -> list[str]:
     value = getattr(importlib.import_module(package), name)
     if address.rpartition(".")[0] != package:
         return [f"- :py:data:`{address}`", ""]
-    text = CONSTANTS[name]
+    text = CONSTANTS.get(name, "A constant.")
     keys = f" Keys: {', '.join(f'``{key}``' for key in value)}." if hasattr(value, "keys") else ""
     return [f".. py:data:: {address}", "", f"   {text}{keys}", ""]
 

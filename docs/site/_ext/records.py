@@ -20,6 +20,7 @@ PAGES = {
     "RELIABILITY.md": "evidence/reliability",
     "REPRODUCTION.md": "evidence/reproduction",
     "SCALE.md": "howto/disk",
+    "SINGLE_CELLS.md": "tutorials/single_cells",
     "TABLES.md": "howto/tables",
     "voting.md": "evidence/voting",
     "../CHANGELOG.md": "changelog",

@@ -20,6 +20,7 @@ from ensemblage.anndata._read import SUFFIX as H5AD
 from ensemblage.anndata._read import open_file, some
 from ensemblage.anndata._write import KEY
 from ensemblage.cli._tell import tell_notes
+from ensemblage.report._layout import counted
 from ensemblage.tables import (
     ColumnUse,
     Features,
@@ -235,5 +236,6 @@ class CellSource(Source):
         if self.truth_column is not None:
             truth = as_labels(classes_of(adata, self.truth_column))
         uses = [ColumnUse(name, "labels", "", "partition") for name in ensemble.names]
-        note = f"combined are {len(ensemble.names):,} columns of .obs: {some(ensemble.names)}"
+        p = len(ensemble.names)
+        note = f"combined {'are' if p > 1 else 'is'} {counted(p, 'column')} of .obs: {some(ensemble.names)}"
         return Members(ensemble, ids, "obs_names", truth, (note, *formula_notes(ids)), uses)

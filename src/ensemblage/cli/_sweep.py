@@ -160,7 +160,8 @@ def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> Non
     folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
     rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
     folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
-    settings = {"file": data.name, **told, "version": __version__, "notes": "; ".join(given.notes)}
+    notes = {"notes": "; ".join(given.notes)} if given.notes else {}
+    settings = {"file": data.name, **told, "version": __version__, **notes}
     with timed(seconds, "report"):
         summary = sweep_summary(
             choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth

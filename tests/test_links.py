@@ -13,7 +13,7 @@ from strategies import planted_labels, random_labels
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage._links import Links
+from ensemblage._links import ImpossiblePairs, Links
 from ensemblage.consensus import _linked
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
@@ -375,11 +375,15 @@ def test_labels_on_disk_take_no_pairs(folder):
 
 
 def test_objects_are_called_by_their_names_where_they_have_some():
-    with pytest.raises(ValueError, match=r"Got the pair \(a, c\), .* must_link joins: a – b – c\. Leave"):
-        Links.of(3, [[0, 1], [1, 2]], [[0, 2]], names="abc")
+    with pytest.raises(ImpossiblePairs, match=r"Got the pair \(0, 2\), .* must_link joins: 0 – 1 – 2\. Leave") as error:
+        Links.of(3, [[0, 1], [1, 2]], [[0, 2]])
+    assert "Got the pair (a, c), which cannot_link keeps apart and must_link joins: a – b – c." in str(
+        error.value.with_names("abc")
+    )
 
 
-def test_the_shell_calls_objects_by_their_ids(folder):
+@pytest.mark.parametrize("method", ["km", "eac-average", "acv"])
+def test_the_shell_calls_objects_by_their_ids(folder, method):
     Path("ids.csv").write_text("id,p,q\n" + "".join(f"w{i},{i // 3},{i // 2}\n" for i in range(6)))
     Path("joined.csv").write_text("w1,w4\n")
     told = fail(
@@ -387,6 +391,9 @@ def test_the_shell_calls_objects_by_their_ids(folder):
         *("--must-link", "joined.csv", "--cannot-link", "joined.csv"),
     )
     assert "Got the pair (w1, w4)" in told
+    Path("apart.csv").write_text("w0,w1\nw1,w2\nw0,w2\n")
+    command = ("combine", "ids.csv", "--id-column", "id", "-k", "2", "--method", method, "-o", "named")
+    assert "w0, w1, w2" in fail(*command, "--cannot-link", "apart.csv")
 
 
 def coloured(edges, n, k):

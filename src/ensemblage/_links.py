@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,6 +18,18 @@ MOST_NAMED = 10
 """Objects that an error names."""
 
 
+class ImpossiblePairs(ValueError):
+    """Pairs of objects that cannot be kept; the message calls objects by their numbers, unless they have names."""
+
+    def __init__(self, text: Callable[[Callable[[int], str]], str]) -> None:
+        """text : of what an object is called, by its number, to the sentence"""
+        super().__init__(text(str))
+        self.text = text
+
+    def with_names(self, names: Sequence[Any]) -> ValueError:
+        return ValueError(self.text(lambda i: str(names[i])))
+
+
 @dataclass(frozen=True)
 class Links:
     """Groups of objects that belong together, and pairs of groups that do not."""
@@ -28,12 +40,10 @@ class Links:
     """(b, 2) groups that no cluster may hold both, the smaller number first; each pair once."""
 
     @classmethod
-    def of(
-        cls, n_objects: int, must_link: Any = None, cannot_link: Any = None, names: Sequence[Any] | None = None
-    ) -> Self | None:
+    def of(cls, n_objects: int, must_link: Any = None, cannot_link: Any = None) -> Self | None:
         """Check the pairs of ``n_objects`` objects and close them: who belongs to the same belongs together.
 
-        None if there are no pairs. Messages have ``names`` for the objects, by default their numbers. O(n + pairs).
+        None if there are no pairs. O(n + pairs).
         """
         must = check_pairs(must_link, "must_link", n_objects)
         cannot = check_pairs(cannot_link, "cannot_link", n_objects)
@@ -45,12 +55,12 @@ class Links:
         impossible = np.flatnonzero(group[cannot[:, 0]] == group[cannot[:, 1]])
         if len(impossible):
             a, b = cannot[impossible[0]].tolist()
-            called = range(n_objects) if names is None else names
-            chain = " – ".join(str(called[i]) for i in _chain(must, a, b))
-            raise ValueError(
-                "must_link and cannot_link must not contradict each other. "
-                f"Got the pair ({called[a]}, {called[b]}), which cannot_link "
-                f"keeps apart and must_link joins: {chain}. Leave one of these pairs out."
+            raise ImpossiblePairs(
+                lambda name: (
+                    f"must_link and cannot_link must not contradict each other. Got the pair ({name(a)}, {name(b)}), "
+                    f"which cannot_link keeps apart and must_link joins: {' – '.join(map(name, _chain(must, a, b)))}. "
+                    "Leave one of these pairs out."
+                )
             )
         apart = np.unique(np.sort(group[cannot], axis=1), axis=0)
         return cls(group, apart)
@@ -91,10 +101,10 @@ def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
     return checked.astype(np.int64)
 
 
-def named(objects: NDArray[np.int64]) -> str:
+def named(objects: NDArray[np.int64], name: Callable[[int], str]) -> str:
     """The objects in a sentence, the first few of many."""
-    listed = ", ".join(map(str, objects[:MOST_NAMED].tolist()))
-    return listed + (f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else "")
+    some = ", ".join(map(name, objects[:MOST_NAMED].tolist()))
+    return some + (f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else "")
 
 
 def _chain(must: NDArray[np.int64], start: int, end: int) -> list[int]:

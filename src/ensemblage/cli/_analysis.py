@@ -46,7 +46,7 @@ from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Ge
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
-from ensemblage.cli._pairs import KINDS, PairFiles
+from ensemblage.cli._pairs import KINDS, PairFiles, called_by
 from ensemblage.cli._plan import plan_of
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
@@ -415,7 +415,8 @@ def _finish(
     ``of_pairs``."""
     with timed(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
-        consensus = estimator.fit(ensemble, **pairs)
+        with called_by(objects.ids):
+            consensus = estimator.fit(ensemble, **pairs)
     align(consensus, old, objects.ids)
     with timed(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._links import Links
+from ensemblage._links import ImpossiblePairs, Links
 from ensemblage.cli._source import option_of
 from ensemblage.report._layout import counted
 from ensemblage.tables import read_bytes
@@ -57,13 +58,23 @@ class PairFiles:
     def pairs(self, ids: Sequence[str], objects: str) -> dict[str, NDArray[np.int64]]:
         """The pairs by the numbers of the objects, for ``fit``; refused where they contradict each other."""
         found = {name: read_pairs(self.contents[name], path.name, ids, objects) for name, path in self.paths.items()}
-        Links.of(len(ids), **found, names=ids)
+        with called_by(ids):
+            Links.of(len(ids), **found)
         return found
 
     def told(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
         """What the page says of them."""
         return {f"pairs of {option_of(n)}": f"{counted(len(pairs[n]), 'pair')} of {p.name}" for n, p in
                 self.paths.items()}  # fmt: skip
+
+
+@contextmanager
+def called_by(ids: Sequence[str]) -> Iterator[None]:
+    """What is said of pairs that cannot be kept calls objects as their table does."""
+    try:
+        yield
+    except ImpossiblePairs as error:
+        raise error.with_names(ids) from None
 
 
 def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 
 from ensemblage._constraints import Bytes, Constraints, Flag, Seed, Words
 from ensemblage._ensemble import Ensemble
-from ensemblage._links import named
+from ensemblage._links import ImpossiblePairs, named
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import shown
 from ensemblage._weighted import sample_weight_of
@@ -222,10 +222,13 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
         """The same for units: they merge as long as nothing is joined that is kept apart."""
         found = constrained_linkage(similar, units, self.linkage, self.max_bytes)
         if k is not None and k < found.least:
-            raise ValueError(
-                f"n_clusters of EvidenceAccumulation must be ≥ the {found.least} clusters after which cannot_link "
-                f"forbids every merge, of the objects {named(np.unique(units.objects[units.apart]))}. Got {k}. "
-                "Ask for more clusters or leave pairs out."
+            apart = np.unique(units.objects[units.apart])
+            raise ImpossiblePairs(
+                lambda name: (
+                    f"n_clusters of EvidenceAccumulation must be ≥ the {found.least} clusters after which cannot_link "
+                    f"forbids every merge, of the objects {named(apart, name)}. Got {k}. Ask for more clusters or "
+                    "leave pairs out."
+                )
             )
         of_twins = None
         if similar.local is not None:

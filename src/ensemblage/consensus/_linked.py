@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._links import Links, named
+from ensemblage._links import ImpossiblePairs, Links, named
 from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage.labels._coding import CodedColumns
 from ensemblage.labels._numbers import drop_unused_labels
@@ -87,16 +87,21 @@ class Units:
         try:
             groups = nearest_allowed(np.zeros((len(core), k)), inside, alike=True)
         except GivenUp:
-            raise ValueError(
-                f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says. Got {k}, and "
-                f"no way in {MOST_STEPS:,} steps for {named(np.sort(self.objects[units[core]]))}. Ask for more "
-                "clusters, by n_clusters, or leave pairs out."
+            hard = np.sort(self.objects[units[core]])
+            raise ImpossiblePairs(
+                lambda name: (
+                    f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says. Got {k}, "
+                    f"and no way in {MOST_STEPS:,} steps for {named(hard, name)}. Ask for more clusters, by "
+                    "n_clusters, or leave pairs out."
+                )
             ) from None
         if groups is None:
             wrong = np.sort(self.objects[units[core[impossible_core(inside, len(core), k)]]])
-            raise ValueError(
-                f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
-                f"{named(wrong)}. Got {k}. Ask for more clusters, by n_clusters, or leave pairs out."
+            raise ImpossiblePairs(
+                lambda name: (
+                    f"The clusters of {owner} must be enough to keep apart the objects that cannot_link says: "
+                    f"{named(wrong, name)}. Got {k}. Ask for more clusters, by n_clusters, or leave pairs out."
+                )
             )
         of_groups = np.zeros((k, k))
         np.add.at(of_groups, groups, costs[core])

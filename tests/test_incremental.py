@@ -153,3 +153,21 @@ def test_voting_begins_with_two_and_a_failure_changes_nothing():
 
 def test_other_methods_have_none():
     assert not hasattr(make_consensus("eac-average", 3), "partial_fit")
+
+
+def test_partitions_side_by_side_keep_their_names():
+    first = Ensemble([[0, 0], [0, 9], [1, 1]], names=["a", "b"], missing=9)
+    second = Ensemble.from_partitions([[0, 1, 1]], names=["c"])
+    both = first.append_partitions(second)
+    assert both.names == ["a", "b", "c"]
+    assert both.missing == 9
+    assert np.array_equal(np.asarray(both), [[0, 0, 0], [0, 9, 1], [1, 1, 1]])
+    assert first.append_partitions(first).names == [f"partition_{j}" for j in range(4)]
+    one = SoftEnsemble([[[1, 0], [0.5, 0.5]]], names=["a"])
+    other = SoftEnsemble([[[0, 1], [0.2, 0.8]]], names=["b"])
+    assert one.append_partitions(other).names == ["a", "b"]
+    assert one.append_partitions(one).names == ["partition_0", "partition_1"]
+    assert np.array_equal(one.append_partitions(other).memberships[1], other.memberships[0])
+    for wrong in (first, SoftEnsemble([[[1.0, 0]]]), 3):
+        with pytest.raises(ValueError, match="must be a SoftEnsemble of the same 2 objects"):
+            one.append_partitions(wrong)

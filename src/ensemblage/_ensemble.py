@@ -18,7 +18,7 @@ from ensemblage._index import check_slice, is_integer, partition_index, row_inde
 from ensemblage._once import once
 from ensemblage._validation import shown
 from ensemblage.files._formats import load_labels, save_labels
-from ensemblage.labels._checks import check_each_labelled, check_labelled, check_missing, check_names
+from ensemblage.labels._checks import check_each_labelled, check_labelled, check_missing, check_names, names_of_both
 from ensemblage.labels._coding import CodedColumns, Coding
 from ensemblage.labels._decoding import decode, one_hot
 from ensemblage.labels._matrices import code_labels, code_partitions
@@ -233,7 +233,7 @@ class Ensemble:
         Returns
         -------
         Ensemble
-            With the names of both.
+            With the names of both, where these differ; else partitions have numbers.
         """
         if not isinstance(other, Ensemble) or len(other) != len(self):
             raise ValueError(
@@ -241,7 +241,7 @@ class Ensemble:
                 "Make one of them."
             )
         codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
-        return self._of(CodedColumns(codes, categories, None), None)
+        return self._of(CodedColumns(codes, categories, names_of_both(self._names, other._names)), self.missing)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.

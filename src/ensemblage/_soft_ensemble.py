@@ -12,7 +12,7 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import check_slice, partition_index, row_index
 from ensemblage._once import once
 from ensemblage._validation import shown
-from ensemblage.labels._checks import check_names
+from ensemblage.labels._checks import check_names, names_of_both
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memberships import MembershipRows
 
@@ -107,7 +107,9 @@ class SoftEnsemble:
         self._names = tuple(check_names([f"partition_{j}" for j in range(p)] if names is None else names, p))
 
     @classmethod
-    def _of(cls, rows: MembershipRows, names: Sequence[str], sample_weight: NDArray[np.int64] | None = None) -> Self:
+    def _of(
+        cls, rows: MembershipRows, names: Sequence[str] | None, sample_weight: NDArray[np.int64] | None = None
+    ) -> Self:
         self = cls.__new__(cls)
         self._set(rows, names)
         self._sample_weight = sample_weight
@@ -181,6 +183,26 @@ class SoftEnsemble:
         """
         index = partition_index(partitions, self._names)
         return self._of(self.rows.columns(index), [self._names[j] for j in index], self._sample_weight)
+
+    def append_partitions(self, other: Any) -> SoftEnsemble:
+        """The partitions of both; those of the other soft ensemble, of the same objects, come last.
+
+        Parameters
+        ----------
+        other : SoftEnsemble
+            Of as many objects.
+
+        Returns
+        -------
+        SoftEnsemble
+            With the names of both, where these differ; else partitions have numbers.
+        """
+        if not isinstance(other, SoftEnsemble) or len(other) != len(self):
+            raise ValueError(
+                f"Partitions beside others must be a SoftEnsemble of the same {len(self):,} objects. Got "
+                f"{shown(other)}. Make one of them."
+            )
+        return self._of(self.rows.with_columns(other.rows), names_of_both(self._names, other._names))
 
     def to_labels(self) -> Ensemble:
         """The hard partitions: of each object the cluster with the largest membership, the first on ties.

@@ -6,11 +6,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from ensemblage._ensemble import Ensemble
 from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import shown
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.labels._coding import CodedColumns
 
 
 class IncrementalConsensus(BaseConsensus):
@@ -98,10 +96,4 @@ def with_more(seen: Any, new: Any, owner: str) -> Any:
             f"X of partial_fit of {owner} must be partitions of the same {len(seen):,} objects, all of labels or all "
             f"of memberships. Got {new!r} after {seen!r}. Give others to an estimator of their own."
         )
-    names = [*seen.names, *new.names]
-    if len(set(names)) < len(names):
-        names = [f"partition_{j}" for j in range(len(names))]
-    rows = seen.rows.with_columns(new.rows)
-    if isinstance(seen, SoftEnsemble):
-        return SoftEnsemble._of(rows, names)
-    return Ensemble._of(CodedColumns(rows, seen.categories + new.categories, names), seen.missing)
+    return seen.append_partitions(new)

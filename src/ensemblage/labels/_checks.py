@@ -49,6 +49,12 @@ def check_missing(missing: Any) -> int | None:
     )
 
 
+def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
+    """Names of partitions side by side; None, for numbers, where one stands twice."""
+    names = [*first, *second]
+    return names if len(set(names)) == len(names) else None
+
+
 def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
     """Refuse an ensemble without any label."""
     if not any(map(len, categories)):

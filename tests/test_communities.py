@@ -52,6 +52,14 @@ def test_quality_is_that_of_all_pairs(graph, objective, resolution):
         assert_allclose(expected, nx.community.modularity(KARATE, groups, weight=weight, resolution=resolution))
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("power", [-1000, -1, 990])
+def test_modularity_does_not_depend_on_the_unit_of_the_weights(algorithm, power):
+    needs(algorithm)
+    scaled = csr_array((np.ldexp(W.data, power), W.indices, W.indptr))
+    assert_array_equal(communities(scaled, seed=3, algorithm=algorithm), communities(W, seed=3, algorithm=algorithm))
+
+
 @pytest.mark.parametrize("operations", [1, 50, 2**27])
 @pytest.mark.parametrize("seed", range(4))
 def test_local_moves_are_those_of_the_slow_twin(seed, operations, monkeypatch):
@@ -304,6 +312,7 @@ def test_tables_that_are_refused(text, message, tmp_path):
     ("given", "message"),
     [
         ([[0.5, 1]], "Nodes of X must be whole numbers or text. Got 0.5. "),
+        ([[0, 1e300]], "Nodes of X must be whole numbers or text. Got 1e+300. "),
         ([["a", "b", "c"]], "Weights of X must be finite numbers ≥ 0. Got "),
         (3, "X must be a graph: a square sparse matrix, columns of node, node and perhaps weight"),
         (pd.DataFrame({"u": [1, 2]}), "X must have the columns node, node and perhaps weight. Got one. "),

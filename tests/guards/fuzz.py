@@ -51,6 +51,8 @@ class Failure(AssertionError):
 def sentence_of(error: BaseException) -> str:
     """The kind of a refusal; raises unless it is one sentence of the right type."""
     text, kind = str(error), type(error)
+    if kind.__module__.startswith("ensemblage."):  # an error of ours that says more
+        kind = kind.__base__ or kind
     if text.startswith(THEIRS):
         return "scikit-learn's"
     if kind not in (ValueError, TypeError, ImportError) and not (kind is IndexError and " must be " in text):

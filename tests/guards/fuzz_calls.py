@@ -16,10 +16,13 @@ from scipy.sparse import csr_array, issparse
 
 from ensemblage import (
     METHODS,
+    CommunityConsensus,
     ConsensusClustering,
     Ensemble,
+    LeidenPartitions,
     Preprocessor,
     RandomKPartitions,
+    SoftEnsemble,
     SubspacePartitions,
     make_consensus,
 )
@@ -36,7 +39,7 @@ from ensemblage._constraints import (
     Words,
     parameter_constraints,
 )
-from ensemblage.metrics import cluster_weights
+from ensemblage.metrics import cluster_weights, density
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 NAMES = [name for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])]
@@ -156,6 +159,7 @@ def legal(constraint: Any, draw: Random, name: str, n: int, p: int) -> Any:
 
 VOTING = ("acv", "bv", "majority")
 """They find at most as many clusters as the largest partition has."""
+MEDIANS = ("soft-euclidean", "hard-euclidean")
 
 
 MOST_WALKED = 1_000
@@ -175,7 +179,12 @@ def number_of_clusters(name: str, labels: np.ndarray, draw: Random) -> int | Non
 
 
 def case(draw: Random, folder: Path) -> str:
-    return case_of_features(draw) if draw.random() < 0.08 else case_of_labels(draw, folder)
+    kind = draw.random()
+    if kind < 0.08:
+        return case_of_features(draw)
+    if kind < 0.13:
+        return case_of_a_graph(draw)
+    return case_of_memberships(draw) if kind < 0.18 else case_of_labels(draw, folder)
 
 
 def case_of_labels(draw: Random, folder: Path) -> str:
@@ -201,14 +210,15 @@ def case_of_labels(draw: Random, folder: Path) -> str:
         if parameter in METHODS[name].parameters or parameter == "n_clusters" or draw.random() < 0.6:
             continue
         chosen[parameter] = legal(draw.choice(list(kinds)), draw, parameter, n, p)
+    links = pairs(draw, n) if draw.random() < 0.15 else {}
     if isinstance(chosen.get("cluster_weights"), list) and draw.random() < 0.8:
         chosen["cluster_weights"] = cluster_weights(labels)
     if chosen.get("similarity") == "ecpcs" and Ensemble(labels).n_clusters.sum() > MOST_WALKED:
         chosen["similarity"] = "cts"
-    told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None}"
+    told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None} {links or ''}"
     try:
         model = model.set_params(**chosen)
-        model.fit(given, sample_weight=sample_weight)
+        model.fit(given, sample_weight=sample_weight, **links)
     except (ValueError, TypeError, ImportError) as error:
         try:
             return sentence_of(error)
@@ -218,9 +228,10 @@ def case_of_labels(draw: Random, folder: Path) -> str:
         raise Failure(f"{told}: {type(error).__name__}: {error}") from error
     try:
         sound(model, n, k)
+        kept(model.labels_, links)
         moved = getattr(model, "refine", None) is not None  # single rows leave the nearest centre
-        cut_short = isinstance(chosen.get("init"), list) or chosen.get("max_iter") == 1
-        if hasattr(model, "predict") and sample_weight is None and guise != "disk" and not (moved or cut_short):
+        moved = moved or isinstance(chosen.get("init"), list) or chosen.get("max_iter") == 1 or bool(links)
+        if hasattr(model, "predict") and sample_weight is None and guise != "disk" and not moved:
             assert np.array_equal(model.predict(given), model.labels_), "predict"
         if draw.random() < 0.05:
             model.evidence(given)
@@ -292,6 +303,102 @@ def case_of_features(draw: Random) -> str:
     except Exception as error:
         raise Failure(f"{told}: {type(error).__name__}: {error}") from error
     return "result"
+
+
+def case_of_memberships(draw: Random) -> str:
+    """Soft members: of no cluster, of one, of all alike, and anything between."""
+    labels = matrix(draw)
+    n, rng = len(labels), np.random.default_rng(draw.getrandbits(32))
+    members: list[Any] = []
+    for z in labels.T:
+        hard = np.zeros((n, max(z.max() + 1, 1)))
+        hard[np.flatnonzero(z >= 0), z[z >= 0]] = 1
+        share = draw.choice([0, 0.01, 0.3, 1])
+        soft = rng.dirichlet(np.full(hard.shape[1], draw.choice([1e-3, 0.3, 1, 50])), size=n)
+        soft = np.where(hard.any(axis=1, keepdims=True), (1 - share) * hard + share * soft, 0)
+        members.append(draw.choice([np.array, np.ndarray.tolist, pd.DataFrame, np.asfortranarray])(soft))
+    name = draw.choice(NAMES if draw.random() < 0.1 else [*VOTING, *MEDIANS, "hbgf", "gv3"])
+    k = draw.choice([1, 2, 2, 3, 7, int(labels.max()) + 1, *([None] if METHODS[name].finds_k else [])])
+    links = pairs(draw, n) if draw.random() < 0.1 else {}
+    told = f"soft {name} k={k} {labels.shape} {links or ''}"
+    try:
+        ensemble = SoftEnsemble(members)
+        model = make_consensus(name, k).fit(ensemble, **links)
+    except (ValueError, TypeError, ImportError) as error:
+        try:
+            return sentence_of(error)
+        except Failure as failure:
+            raise Failure(f"{told}: {failure}") from error
+    except Exception as error:
+        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
+    try:
+        sound(model, n, k)
+        kept(model.labels_, links)
+        density(ensemble, model.labels_)
+        assert len(ensemble.to_labels()) == n, "to_labels"
+    except Exception as error:
+        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
+    return "result"
+
+
+def case_of_a_graph(draw: Random) -> str:
+    """Partitions of a graph, and the communities that they agree about."""
+    rng = np.random.default_rng(draw.getrandbits(32))
+    n, share = draw.choice([1, 2, 3, 20, 60, 130]), draw.choice([0.02, 0.1, 0.5, 1])
+    weights = np.triu(rng.random((n, n)) < share, k=draw.choice([0, 1, 1]))
+    weights = weights * draw.choice([np.ones((n, n)), rng.random((n, n)) * 10.0 ** draw.choice([0, 0, -300, 300])])
+    graph = edges = csr_array(weights + weights.T)
+    if draw.random() < 0.3:
+        edges = np.column_stack([*graph.nonzero(), graph.data])
+    algorithm = draw.choice(["louvain", "leiden", "label-propagation"])
+    given: dict[str, Any] = {"algorithm": algorithm, "random_state": 0, "n_jobs": draw.choice([None, 1, 2])}
+    if algorithm != "label-propagation":
+        given["objective"] = draw.choice(["modularity", "cpm"])
+    options: dict[str, Any] = {"n_init": draw.choice([1, 2, 3])}
+    for name, values in {
+        "method": ["ecg", "fast-ensemble", "lf"], "resolution": [0.01, 0.5, 1.0, 5.0], "pairs": ["edges", "all"],
+        "min_association": [0.0, 0.5, 1.0], "min_weight": [0.0, 0.05, 0.5, 1.0], "max_rounds": [1, 2, 50],
+        "max_bytes": ["2GB", 1, 20_000], "weights": [None, [1, 2, 0.5], [1, 0, 0]],
+    }.items():  # fmt: skip
+        if draw.random() < 0.3:
+            options[name] = draw.choice(values)
+    told = f"graph {n} {share} {type(edges).__name__} {given} {options}"
+    try:
+        generator = LeidenPartitions(
+            3, affinity="precomputed", resolutions=draw.choice([(1.0,), (0.25, 1.0, 2.0), (1e-3, 1e3)]), **given
+        )
+        ensemble = generator.fit_transform(edges)
+        model = CommunityConsensus(edges, **given, **options).fit(ensemble)
+        assert len(model.labels_) == len(ensemble), "shape"
+        assert model.labels_.min() >= 0, "labels"
+        known = model.confidence_[~np.isnan(model.confidence_)]
+        assert ((known >= 0) & (known <= 1)).all(), "confidence"
+    except (ValueError, TypeError, ImportError) as error:
+        try:
+            return sentence_of(error)
+        except Failure as failure:
+            raise Failure(f"{told}: {failure}") from error
+    except Exception as error:
+        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
+    return "result"
+
+
+def pairs(draw: Random, n: int) -> dict[str, list[tuple[int, int]]]:
+    """Pairs of objects that must, or cannot, be in one cluster; mostly few, and mostly none that contradict."""
+    links: dict[str, list[tuple[int, int]]] = {}
+    for name in draw.choice([("must_link",), ("cannot_link",), ("must_link", "cannot_link")]):
+        links[name] = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.choice([0, 1, 2, 5, n]))]
+        if draw.random() < 0.9:
+            links[name] = [(a, b) for a, b in links[name] if a != b]
+    return links
+
+
+def kept(z: np.ndarray, links: dict[str, list[tuple[int, int]]]) -> None:
+    """Every pair is as it was asked for, where both objects have a cluster."""
+    for name, linked in links.items():
+        for a, b in linked:
+            if min(z[a], z[b]) >= 0:
+                assert (z[a] == z[b]) == (name == "must_link"), f"{name} {a} {b}"
 
 
 def sound(model: Any, n: int, k: int | None) -> None:

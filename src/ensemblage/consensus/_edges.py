@@ -68,8 +68,8 @@ class Labelled(NamedTuple):
             int(min(n_pairs, float(len(labelled)) ** 2)) * PAIR_BYTES,
             max_bytes,
             "CommunityConsensus",
-            "for all pairs that some partition joins",
-            "Give pairs='edges'",
+            "all pairs that some partition joins",
+            "Raise max_bytes, or give pairs='edges'.",
         )
         indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
         members = csr_array((np.ones(len(columns), dtype=np.int32), columns, indptr))

@@ -75,6 +75,8 @@ def _leiden(graph: csr_array, resolution: float, objective: Objective, seed: int
     native = needed_for_leiden()
     indptr, indices = graph.indptr.astype(np.int64, copy=False), graph.indices.astype(np.int32, copy=False)
     weights, n = graph.data.astype(np.float64, copy=False), graph.shape[0]
+    if objective == "modularity":  # the square of the total weight is taken; a power of 2 changes nothing else
+        weights = np.ldexp(weights, -int(np.frexp(weights.max())[1]))
     options = {"resolution": float(resolution), "use_modularity": objective == "modularity", "seed": int(seed)}
     _, found = native.leiden_csr(indptr, indices, weights, n, **options)
     labels = np.empty(n, dtype=np.int64)

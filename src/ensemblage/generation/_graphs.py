@@ -269,7 +269,7 @@ def _whole_or_text(end: NDArray[Any], subject: str) -> NDArray[Any]:
     if end.dtype.kind in "iub":
         return end.astype(np.int64)
     if end.dtype.kind == "f":
-        whole = np.isfinite(end) & (end == np.floor(end))
+        whole = (np.abs(end) < 2**53) & (end == np.floor(end))
         if not whole.all():
             raise ValueError(
                 f"Nodes of {subject} must be whole numbers or text. Got {end[~whole][0]:g}. Put the nodes into the "

@@ -181,7 +181,7 @@ class LeidenPartitions(LabelTransformer):
         """(n, n) symmetric, nothing on the diagonal."""
         if self.affinity == "nearest_neighbors":
             return self._neighbour_graph(X)
-        graph: Graph = as_graph(X, "The graph of LeidenPartitions")
+        graph: Graph = as_graph(X, "X of LeidenPartitions")
         self.node_names_, self.n_features_in_ = list(graph.names), graph.matrix.shape[0]
         return graph.matrix
 

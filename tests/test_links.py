@@ -14,6 +14,7 @@ from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
 from ensemblage._links import ImpossiblePairs, Links
+from ensemblage.cli._pairs import PairFiles
 from ensemblage.consensus import _linked
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
@@ -452,3 +453,24 @@ def test_where_the_nearest_give_up_any_way_is_taken(monkeypatch):
     monkeypatch.setattr(_linked, "nearest_allowed", lambda *a, **b: (_ for _ in ()).throw(_linked.GivenUp))
     with pytest.raises(ValueError, match=r"Got 3, and no way in 20,000 steps for [0-9, ]*. Ask for more"):
         method("km", 3).fit(labels, cannot_link=cannot)
+
+
+TEXTS = ["Müller,b\n", "x,y\nMüller,b\n", "Müller;b\n", "Objekt;auch\n Müller ; b \n", "Müller\tb\n"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_files_of_pairs_as_spreadsheets_write_them(tmp_path, text, encoding):
+    (tmp_path / "pairs.csv").write_bytes(text.encode(encoding))
+    files = PairFiles.of({"must_link": tmp_path / "pairs.csv", "cannot_link": None})
+    assert files.pairs(["a", "b", "Müller"], "t.csv")["must_link"].tolist() == [[2, 1]]
+
+
+def test_the_encoding_of_the_table_is_that_of_its_pairs(folder):
+    Path("w.csv").write_bytes("id;p;q\nä;0;0\nö;0;1\nü;1;1\nb;1;0\n".encode("latin-1"))
+    Path("pairs.csv").write_bytes("ä;ü\n".encode("latin-1"))
+    command = ("combine", "w.csv", "--id-column", "id", "-k", "2", "--must-link", "pairs.csv", "-o", "out")
+    assert "pairs.csv must be utf-8 text. Got the byte 0xe4 in line 1" in fail(*command)
+    succeed(*command, "--encoding", "latin-1")
+    found = {row[0]: row[1] for row in rows_of("out/labels.csv")}
+    assert found["ä"] == found["ü"]

@@ -221,14 +221,22 @@ def main() -> None:
     if given.again != "any":
         settled |= {key for key, record in known.items() if record["outcome"] != given.again}
     wanted = [
-        # First those in functions that live, which take a tenth of the time; 25 of each package, then the next 25.
-        # What killed one is likely to kill its neighbour: they follow each other.
-        (not judge.is_live(mutant), number // 25, package, mutant.module, mutant.lines, mutant)
+        # First those in functions that live, which take a tenth of the time, last those that need clusters; 25 of each
+        # package, then the next 25. What killed one is likely to kill its neighbour: they follow each other.
+        (
+            CLUSTERS in nearest_tests(mutant.module),
+            not judge.is_live(mutant),
+            number // 25,
+            package,
+            mutant.module,
+            mutant.lines,
+            mutant,
+        )
         for package in packages
         for number, mutant in enumerate(sample_of(package, given.sample))
         if mutant.key not in settled
     ]
-    for *_, mutant in sorted(wanted, key=lambda row: row[:5]):
+    for *_, mutant in sorted(wanted, key=lambda row: row[:6]):
         if time.monotonic() > until:
             break
         if given.recorded and not judge.tests_of(mutant)[0]:

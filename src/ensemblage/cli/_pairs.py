@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ensemblage._links import ImpossiblePairs, Links
 from ensemblage.cli._source import option_of
 from ensemblage.report._layout import counted
-from ensemblage.tables import read_bytes
+from ensemblage.tables import read_bytes, text_bytes
 
 KINDS = ("must_link", "cannot_link")
 
@@ -32,8 +32,8 @@ class PairFiles:
     def of(cls, settings: dict[str, Any]) -> PairFiles:
         """Take the files out of the settings of a command, and read them."""
         given = {name: settings.pop(name) for name in KINDS}
-        paths = {name: path for name, path in given.items() if path is not None}
-        return cls(paths, {name: read_bytes(path) for name, path in paths.items()})
+        paths, encoding = {name: path for name, path in given.items() if path is not None}, settings.get("encoding")
+        return cls(paths, {name: text_bytes(read_bytes(path), path.name, encoding) for name, path in paths.items()})
 
     def __bool__(self) -> bool:
         return bool(self.paths)
@@ -78,9 +78,13 @@ def called_by(ids: Sequence[str]) -> Iterator[None]:
 
 
 def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> NDArray[np.int64]:
-    """Pairs of objects, one per line, by their ids or else their row from 1; a first line without any is a header."""
-    places = {known: place for place, known in enumerate(ids)}
-    lines = [line for line in csv.reader(content.decode("utf-8-sig").splitlines()) if any(line)]
+    """Pairs of objects, one per line, by their ids or else their row from 1; a first line without any is a header.
+
+    A comma, semicolon or tab is between them: the first of these that cuts the first line in two.
+    """
+    places, text = {known: place for place, known in enumerate(ids)}, content.decode().strip().splitlines()
+    cut = [c for c in ",;\t" if len(next(csv.reader(text[:1], delimiter=c))) == 2]
+    lines = [line for line in csv.reader(text, delimiter=[*cut, ","][0]) if any(line)]
     if lines and not any(cell.strip() in places for cell in lines[0]):
         lines = lines[1:]
     pairs = []

@@ -1,6 +1,6 @@
 """Tables from files (CSV and its relatives, Parquet, workbooks): features to cluster, or labels to combine."""
 
-from ensemblage.tables._bytes import base_name, read_bytes
+from ensemblage.tables._bytes import base_name, read_bytes, text_bytes
 from ensemblage.tables._column import Column
 from ensemblage.tables._encoding import ColumnUse
 from ensemblage.tables._features import Features, features_of
@@ -24,4 +24,5 @@ __all__ = [
     "members_of",
     "read_bytes",
     "read_table",
+    "text_bytes",
 ]

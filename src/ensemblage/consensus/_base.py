@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._links import Links
 from ensemblage._log import get_logger
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._soft_ensemble import SoftCoding, SoftEnsemble
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
@@ -172,7 +172,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     n_jobs: int | None
     _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
-    n_features_in_: int
 
     def fit(
         self,

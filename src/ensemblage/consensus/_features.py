@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import check_parameters, n_distinct_rows
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._choose_k import choose_k

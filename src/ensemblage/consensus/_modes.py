@@ -13,12 +13,12 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Bytes, Constraints, Jobs
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._sklearn import BaseEstimator
 from ensemblage._validation import check_parameters, takes_labels
 from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from ensemblage._constraints import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
 from ensemblage._log import get_logger
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows

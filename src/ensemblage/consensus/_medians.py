@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -325,6 +325,9 @@ class EuclideanMedian(SoftConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = check_merged(self, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -364,6 +364,15 @@ class ConsensusModes(BaseEstimator):
     _: KW_ONLY
     max_bytes: int | str = MAX_BYTES
     n_jobs: int | None = None
+
+    n_modes_: int = field(init=False)
+    modes_: NDArray[np.int64] = field(init=False)
+    weights_: NDArray[np.float64] = field(init=False)
+    labels_: NDArray[np.int32] = field(init=False)
+    uncertainty_: NDArray[np.float64] = field(init=False)
+    n_effective_: float = field(init=False)
+    description_: float = field(init=False)
+    names_in_: NDArray[Any] = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the modes of a label matrix.

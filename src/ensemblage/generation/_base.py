@@ -171,6 +171,8 @@ class BasePartitions(LabelTransformer):
     n_jobs: int | None
     on_error: str
     progress: Callable[[int, int], None] | None
+    estimators_: list[Any]
+    n_clusters_: NDArray[np.int64]
 
     def _clusterers(self) -> list[Any]:
         raise NotImplementedError

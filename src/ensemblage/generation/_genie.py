@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -138,6 +138,11 @@ class Genie(ClusterMixin, BaseEstimator):
     _: KW_ONLY
     gini_threshold: float = 0.3
 
+    labels_: NDArray[np.int32] = field(init=False)
+    children_: NDArray[np.int64] = field(init=False)
+    distances_: NDArray[np.float64] = field(init=False)
+    gini_: NDArray[np.float64] = field(init=False)
+
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Cluster the rows of X.
 
@@ -225,6 +230,9 @@ class GeniePartitions(LabelTransformer):
     k_cap: int = 100
     gini_thresholds: Sequence[float] = (0.1, 0.3, 0.5, 0.7)
     progress: Callable[[int, int], None] | None = None
+
+    n_clusters_: NDArray[np.int64] = field(init=False)
+    gini_thresholds_: NDArray[np.float64] = field(init=False)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         return super()._validated(X, reset, dtype=np.float64, **options)

@@ -223,6 +223,12 @@ class USpec(ClusterMixin, BaseEstimator):
     n_jobs: int | None = None
     random_state: Any = None
 
+    labels_: NDArray[np.int32] = field(init=False)
+    representatives_: NDArray[np.float64] = field(init=False)
+    sigma_: float = field(init=False)
+    eigenvalues_: NDArray[np.float64] = field(init=False)
+    n_iter_: int = field(init=False)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the objects.
 

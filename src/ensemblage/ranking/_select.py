@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -133,6 +133,9 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     rule: str = "best"
     alpha: float = 0.5
     normalize: bool = False
+
+    ranker_: Any = field(init=False)
+    selected_: NDArray[np.intp] = field(init=False)
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Rank the partitions of a label matrix.

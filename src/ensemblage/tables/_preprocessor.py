@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -131,6 +131,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     category_scale: str = "column"
     member_weight: float = 1.0
     roles: Mapping[str, str] | None = None
+
+    columns_: list[ColumnUse] = field(init=False)
+    notes_: tuple[str, ...] = field(init=False)
+    members_: list[str] = field(init=False)
+    n_columns_: int = field(init=False)
+    transformer_: Any = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[Any] = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide what is done with each column.
@@ -291,7 +299,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(names)
         self.columns_, self.transformer_ = uses, encoding.transformer
         self.notes_ = notes
-        self.members_: list[str] = [column.name for column in encoding.columns if column.kind == "member"]
+        self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
         self._names = encoding.names
 

@@ -10,6 +10,7 @@ import ensemblage
 from ensemblage._docs import PARTS, PLACE
 
 validate = pytest.importorskip("numpydoc.validate").validate
+NumpyDocString = pytest.importorskip("numpydoc.docscrape").NumpyDocString
 
 PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
 
@@ -26,6 +27,8 @@ OF_RECORDS = {
     "PR01": "fields of a record are documented one by one, beside their types",
 }
 RECORDS = (tuple, Exception)
+OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}
+"""Attributes that `ensemblage._sklearn` declares."""
 
 
 def public_objects():
@@ -68,6 +71,15 @@ def test_no_place_is_left_empty(path):
     value, owner = OBJECTS[path]
     documented = getattr(owner, path.rpartition(".")[2]) if owner and not isinstance(value, property) else value
     assert not PLACE.search(documented.__doc__ or "")
+
+
+@pytest.mark.parametrize("path", [path for path, (value, owner) in OBJECTS.items() if hasattr(value, "get_params")])
+def test_documented_attributes_have_declared_types(path):
+    cls = OBJECTS[path][0]
+    entries = NumpyDocString(inspect.getdoc(cls))["Attributes"]
+    documented = {name for entry in entries for name in entry.name.split(", ")}
+    declared = {name for base in cls.__mro__ for name in vars(base).get("__annotations__", {})}
+    assert documented - declared - OF_SCIKIT_LEARN <= set(dir(cls))
 
 
 def test_every_part_is_used():

@@ -20,7 +20,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages([str(ROOT)], "ensemblage.
 
 # Imports point one way: a room may import itself and what stands before it. Every module belongs to one.
 ROOMS = [
-    {"_version", "_docs", "_log", "_jit", "_once", "_constraints"},
+    {"_version", "_docs", "_log", "_jit", "_once", "_constraints", "_sklearn"},
     {"_validation", "_index", "_random", "_lock", "_memory", "_links"},
     {"kernels"},
     {"rows"},

@@ -18,7 +18,7 @@ class ChunkedRows(BlockRows):
 
     def __init__(self, chunks):
         self.chunks, self.edges = chunks, np.cumsum([0, *map(len, chunks)])
-        self.shape, self.dtype = (int(self.edges[-1]), chunks[0].shape[1]), chunks[0].dtype
+        super().__init__((int(self.edges[-1]), chunks[0].shape[1]), chunks[0].dtype)
 
     def _read(self, start, stop):
         parts = zip(self.chunks, self.edges[:-1], strict=True)

@@ -25,6 +25,7 @@ from ensemblage.labels._matrices import code_labels, code_partitions
 from ensemblage.labels._numbers import drop_unused_labels
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memory import MemoryRows
+from ensemblage.rows.protocol import LabelRows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -89,6 +90,14 @@ class Ensemble:
     >>> E.select(["second"]).shape
     (4, 1)
     """
+
+    rows: LabelRows
+    codes: Any
+    """An array, or rows that are not in memory."""
+    categories: tuple[NDArray[Any], ...]
+    offsets: NDArray[np.int64]
+    n_clusters: NDArray[np.int64]
+    missing: int | None
 
     def __init__(
         self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1

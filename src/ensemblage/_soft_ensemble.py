@@ -80,6 +80,9 @@ class SoftEnsemble:
 
     is_soft: ClassVar[bool] = True
     missing: ClassVar[None] = None
+    rows: MembershipRows
+    offsets: NDArray[np.int64]
+    n_clusters: NDArray[np.int64]
     _sample_weight: NDArray[np.int64] | None = None
     """(n,) how often each object counts; None: once."""
 

@@ -153,8 +153,8 @@ class Board:
     """
 
     def __init__(self, rows: Sequence[Row], traits: Mapping[str, Traits] | None = None, score: str = "ari") -> None:
-        self.rows = list(rows)
-        self.traits = dict(traits or {})
+        self.rows: list[Row] = list(rows)
+        self.traits: dict[str, Traits] = dict(traits or {})
         self.score = score
         self._values: dict[Scope, tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]] = {}
         self._lines: dict[Scope, list[Line]] = {}

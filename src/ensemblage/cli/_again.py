@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import clone
 
 from ensemblage import Ensemble
+from ensemblage._sklearn import BaseEstimator
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, Generation
 from ensemblage.cli._tell import progress_bar, tell, timed
 from ensemblage.stability import ClusterStability, cluster_stability
@@ -23,7 +24,7 @@ MOST_PARTITIONS = 20
 """Of each resample."""
 
 
-class Combined(ClusterMixin, BaseEstimator):
+class Combined(BaseEstimator):
     """A generator and a consensus as one clusterer of features."""
 
     def __init__(self, generator: Any, consensus: Any) -> None:

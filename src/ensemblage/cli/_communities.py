@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def find_communities(
     overwrite: bool,
     labels: Path | None,
     id_column: str | None,
-    method: str,
+    method: Literal["ecg", "fast-ensemble", "lf"],
     algorithm: str,
     partitions: int,
     resolution: float | None,

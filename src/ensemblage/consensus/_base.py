@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._links import Links
 from ensemblage._log import get_logger
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._soft_ensemble import SoftCoding, SoftEnsemble
 from ensemblage._validation import check_parameters, check_weights, takes_labels
 from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
@@ -28,7 +28,7 @@ from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.metrics._agreement_weights import weights_by_agreement
-from ensemblage.metrics._certainty import Association, certainty_of_new, certainty_of_rows
+from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import LabelRows, map_rows
@@ -172,7 +172,6 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     n_jobs: int | None
     _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
-    n_features_in_: int
 
     def fit(
         self,
@@ -262,7 +261,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             if len(left_out):
                 self.labels_[left_out] = self._predicted(ensemble.rows.take(left_out))
         if links is not None:
-            self.labels_ = shared_labels(self.labels_, rows.inverse < len(rows), links)
+            self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
 
     def _ensemble_of(self, X: Any) -> Any:
@@ -463,14 +462,14 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     def _finish(self, rows: Rows, clusters: NDArray[Any]) -> None:
         number = self._numbers(rows, clusters)
         clusters = np.append(number, -1).astype(np.int32)[clusters]
-        self.n_clusters_, self._cluster_numbers = len(number), None
-        self._number = number
-        self._association = self._association_of(rows, clusters, self.n_clusters_)
-        found = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
-        self.labels_ = rows.of_objects(clusters, -1, self.n_jobs)
-        self.confidence_ = rows.of_objects(found.confidence, np.nan, self.n_jobs)
-        self.runner_up_ = rows.of_objects(found.runner_up, -1, self.n_jobs)
-        self.cohesion_ = rows.of_objects(found.cohesion, np.nan, self.n_jobs)
+        self._number, self._association = number, self._association_of(rows, clusters, len(number))
+        of_rows = certainty_of_rows(rows.codes, clusters, self._association, self.n_jobs)
+        certainty = Certainty(
+            rows.of_objects(of_rows.confidence, np.nan, self.n_jobs),
+            rows.of_objects(of_rows.runner_up, -1, self.n_jobs),
+            rows.of_objects(of_rows.cohesion, np.nan, self.n_jobs),
+        )
+        self._keep(len(number), rows.of_objects(clusters, -1, self.n_jobs), certainty)
 
     def _association_of(self, rows: Rows, clusters: NDArray[Any], n_clusters: int) -> Any:
         """`Association` of rows with these clusters."""

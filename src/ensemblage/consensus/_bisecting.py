@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from math import isqrt
 from typing import Any, ClassVar, NamedTuple
 
@@ -161,6 +161,10 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     n_jobs: int | None = None
     random_state: Any = None
 
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    splits_: list[Split] = field(init=False)
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(rows)
@@ -189,7 +193,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
         (seed,) = task_seeds(self.random_state, 1)
         parts = {0: self._part(rows, np.arange(len(rows)), self._utility.counts, int(seed))}
         bisections: dict[int, Bisection] = {}
-        self.splits_: list[Split] = []
+        self.splits_ = []
         self._split_centroids: list[Centroids] = []
         self.n_iter_ = 0
         n_objects, unit = parts[0].size, weight_unit(self.weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -151,6 +151,8 @@ class BipartiteVoting(VotingConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    objective_: float = field(init=False)
 
     def _aggregated(self, rows: Rows, order: PartitionOrder, k: int | None) -> tuple[AggregatedPartition, LabelSums]:
         check_cells(int(rows.offsets[-1]) ** 2 // 2)

@@ -187,6 +187,13 @@ class CommunityConsensus(BaseConsensus):
     n_jobs: int | None = None
     random_state: Any = None
 
+    associations_: csr_array = field(init=False)
+    support_: NDArray[np.float64] = field(init=False)
+    csi_: float = field(init=False)
+    n_rounds_: int = field(init=False)
+    converged_: bool = field(init=False)
+    graph_notes_: tuple[str, ...] = field(init=False)
+
     def fit(
         self,
         X: Any,

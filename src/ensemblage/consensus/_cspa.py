@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import pairwise
 from threading import Lock
 from typing import Any, ClassVar
@@ -126,6 +126,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    n_edges_: int = field(init=False)
 
     def _holds_rows(self) -> str:
         return "compares every object with every other"

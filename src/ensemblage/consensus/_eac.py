@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -170,6 +170,9 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    linkage_matrix_: NDArray[np.float64] = field(init=False)
+    lifetimes_: dict[int, float] = field(init=False)
 
     _assigns_units: ClassVar[bool] = True
 

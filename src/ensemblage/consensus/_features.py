@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import check_parameters, n_distinct_rows
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._choose_k import choose_k
@@ -152,6 +153,14 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     random_state: Any = None
     progress: Any = None
 
+    choice_: KChoice | None = field(init=False)
+    ensemble_: Ensemble = field(init=False)
+    preprocessor_: Any = field(init=False)
+    generator_: Any = field(init=False)
+    consensus_: Any = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[Any] = field(init=False)
+
     def fit(
         self, X: Any, y: Any = None, *, must_link: ArrayLike | None = None, cannot_link: ArrayLike | None = None
     ) -> Self:
@@ -210,9 +219,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _found(self, ensemble: Ensemble, consensus: Any) -> None:
         """Take what a fitted consensus has found."""
-        self.ensemble_, self.consensus_, self._cluster_numbers = ensemble, consensus, consensus._cluster_numbers
-        for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_"):
-            setattr(self, name, getattr(consensus, name))
+        self.ensemble_, self.consensus_ = ensemble, consensus
+        self._take(consensus)
 
     @classmethod
     def _generated(cls, preprocessor: Preprocessor, generator: Any, seed: int) -> Self:
@@ -241,7 +249,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
-        self.labels_, self.runner_up_ = self.consensus_.labels_, self.consensus_.runner_up_
+        self._take(self.consensus_)
 
     def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
         """The estimator with threads and every seed of its own and of its parts set that it was not given."""

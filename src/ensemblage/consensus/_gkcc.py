@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ensemblage._ensemble import Ensemble
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import numbers_of_any_size
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
@@ -106,6 +107,12 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
     random_state: Any = None
     progress: Any = None
 
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+    ensemble_: Ensemble = field(init=False)
+    generator_: GreedyPartitions = field(init=False)
+    consensus_: KMeansConsensus = field(init=False)
+
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.
 
@@ -118,14 +125,13 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
         self.ensemble_ = ensemble_of(self.generator_, X)
         start = {"init": self.generator_.labels_, "random_state": None}
         self.consensus_ = self._with_own_parameters(KMeansConsensus).set_params(**start).fit(self.ensemble_)
-        for name in ("labels_", "confidence_", "runner_up_", "cohesion_", "n_clusters_", "objective_", "n_iter_"):
-            setattr(self, name, getattr(self.consensus_, name))
-        self._cluster_numbers = None
+        self._take(self.consensus_)
+        self.objective_, self.n_iter_ = self.consensus_.objective_, self.consensus_.n_iter_
         return self
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
-        self.labels_, self.runner_up_ = self.consensus_.labels_, self.consensus_.runner_up_
+        self._take(self.consensus_)
 
     def _with_own_parameters(self, estimator: Callable[..., Any]) -> Any:
         names = self.get_params().keys() & signature(estimator).parameters

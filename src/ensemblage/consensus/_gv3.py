@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -236,6 +236,9 @@ class ComembershipMedian(BaseConsensus):
     tol: float = 1e-9
     weights: Any = None
     n_jobs: int | None = None
+
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
 
     def _holds_rows(self) -> str:
         return "keeps soft memberships of all of them"

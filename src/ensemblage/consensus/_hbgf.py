@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -112,6 +112,8 @@ class HBGF(ObjectGraph, LocallyWeighted):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    normalized_association_: float = field(init=False)
 
     _takes_memberships: ClassVar[bool] = True
 

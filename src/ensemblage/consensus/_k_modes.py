@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -124,6 +124,8 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     """
 
     _assigns_units = True
+
+    objective_: float = field(init=False)
 
     def _make_utility(self, rows: Rows) -> ModeUtility:
         return ModeUtility.of(rows, self.n_jobs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -209,6 +209,11 @@ class KMeansConsensus(
     start_on: int | Literal["auto"] | None = "auto"
     cluster_weights: Any = None
 
+    objective_: float = field(init=False)
+    utility_: float = field(init=False)
+    density_trace_: list[float] = field(init=False)
+    start_on_: int | None = field(init=False)
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         others = {"utility": "category", "normalized": False, "refine": None}
@@ -220,7 +225,7 @@ class KMeansConsensus(
             )
 
     def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
-        self.start_on_: int | None = None
+        self.start_on_ = None
         size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k) if self.start_on == "auto" else self.start_on
         if size is None or len(rows) <= size or not isinstance(self.init, str) or rows.units is not None:
             return super()._best_start(rows, ensemble, k)
@@ -256,7 +261,7 @@ class KMeansConsensus(
     def _polish(self, rows: Rows, best: Start) -> Start:
         if self.refine:
             best, self.density_trace_ = climb_density(rows, self._utility, best, self.max_iter)
-        self.utility_: float = self._utility.value(best.profile)
+        self.utility_ = self._utility.value(best.profile)
         return best
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -257,12 +257,17 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     max_iter: int = 500
     tol: float = 1e-8
 
+    log_likelihood_: float = field(init=False)
+    log_likelihood_trace_: list[float] = field(init=False)
+    bic_: dict[int, float] = field(init=False)
+    n_iter_: int = field(init=False)
+
     def _holds_rows(self) -> str:
         return ""
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         em = Em.of(rows, self.max_iter, self.tol, self.n_jobs)
-        self.bic_: dict[int, float] = {}
+        self.bic_ = {}
         best: Mixture | None = None
         for k in self._numbers_of_classes(rows):
             mixture = self._best_start(em, ensemble, k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,6 +106,8 @@ class LCE(GraphConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    normalized_association_: float = field(init=False)
 
     def _holds_rows(self) -> str:
         return "makes a point of every row"

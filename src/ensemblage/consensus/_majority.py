@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,8 @@ class MajorityVoting(BaseConsensus):
     _: KW_ONLY
     weights: Any = None
     n_jobs: int | None = None
+
+    reference_: int = field(init=False)
 
     _takes_memberships = True
     _assigns_units = True

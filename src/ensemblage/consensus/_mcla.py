@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -119,6 +119,8 @@ class MCLA(GraphConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    meta_clusters_: list[NDArray[np.int64]] = field(init=False)
 
     def _holds_rows(self) -> str:
         return "counts the overlaps of all clusters at once" if self.similarity == "ecpcs" else ""

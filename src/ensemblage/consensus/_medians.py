@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ensemblage.consensus._aggregation import (
     order_by_entropy,
     sum_labels,
 )
-from ensemblage.consensus._base import Rows
+from ensemblage.consensus._base import BaseConsensus, Rows
 from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
@@ -326,6 +326,9 @@ class EuclideanMedian(SoftConsensus):
     n_jobs: int | None = None
     random_state: Any = None
 
+    objective_: float = field(init=False)
+    n_iter_: int = field(init=False)
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = check_merged(self, rows)
         order = order_by_entropy(rows, ensemble, self.n_jobs)
@@ -340,7 +343,7 @@ class EuclideanMedian(SoftConsensus):
         return self._place(rows, search.aggregate(votes), search.aggregate(shares))
 
 
-def check_merged(estimator: SoftConsensus, rows: Rows) -> int:
+def check_merged(estimator: BaseConsensus, rows: Rows) -> int:
     """The number of clusters, at most that of the largest partition, which None takes."""
     most, name = int(rows.n_clusters.max()), type(estimator).__name__
     k = most if estimator.n_clusters is None else int(estimator.n_clusters)

@@ -15,6 +15,7 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.files._frames import backend_of, to_frame
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._align import aligned_numbers
+from ensemblage.metrics._certainty import Certainty
 
 
 class Model:
@@ -193,6 +194,17 @@ class Model:
         if path is not None:
             made.save(path)
         return made
+
+    def _keep(self, n_clusters: int, labels: NDArray[np.int32], certainty: Certainty) -> None:
+        """What ``fit`` found of each object; the clusters go by their own numbers."""
+        self.n_clusters_, self._cluster_numbers, self.labels_ = n_clusters, None, labels
+        self.confidence_, self.runner_up_ = certainty.confidence, certainty.runner_up
+        self.cohesion_ = certainty.cohesion
+
+    def _take(self, found: Model) -> None:
+        """What another model found of each object."""
+        self.n_clusters_, self._cluster_numbers, self.labels_ = found.n_clusters_, found._cluster_numbers, found.labels_
+        self.confidence_, self.runner_up_, self.cohesion_ = found.confidence_, found.runner_up_, found.cohesion_
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         """Give cluster c the number ``places[c]``, a permutation."""

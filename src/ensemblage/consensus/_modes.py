@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -13,12 +13,12 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import squareform
 from scipy.special import gammaln
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Bytes, Constraints, Jobs
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage._sklearn import BaseEstimator
 from ensemblage._validation import check_parameters, takes_labels
 from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
@@ -364,6 +364,15 @@ class ConsensusModes(BaseEstimator):
     _: KW_ONLY
     max_bytes: int | str = MAX_BYTES
     n_jobs: int | None = None
+
+    n_modes_: int = field(init=False)
+    modes_: NDArray[np.int64] = field(init=False)
+    weights_: NDArray[np.float64] = field(init=False)
+    labels_: NDArray[np.int32] = field(init=False)
+    uncertainty_: NDArray[np.float64] = field(init=False)
+    n_effective_: float = field(init=False)
+    description_: float = field(init=False)
+    names_in_: NDArray[Any] = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the modes of a label matrix.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -135,6 +135,10 @@ class NegMM(SimilarityConsensus):
     n_jobs: int | None = None
     random_state: Any = None
     progress: Any = None
+
+    threshold_: float = field(init=False)
+    mm_index_: float = field(init=False)
+    candidates_: list[Candidate] = field(init=False)
 
     def _holds_rows(self) -> str:
         return "compares every row with every other"

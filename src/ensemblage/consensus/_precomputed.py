@@ -13,6 +13,7 @@ from ensemblage._constraints import Constraints
 from ensemblage._memory import OVERHEAD, check_fits
 from ensemblage._validation import numbers_of_any_size
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
+from ensemblage.metrics._certainty import Certainty
 from ensemblage.rows.memory import MemoryRows
 
 ASYMMETRY = 1e-8
@@ -72,8 +73,8 @@ class SimilarityConsensus(BaseConsensus):
         rows = rows_of_objects(n)
         clusters = self._fit_similarity(S, rows)
         number = numbers_by_size(clusters, rows.counts)
-        self.labels_, self.n_clusters_ = number[clusters].astype(np.int32), len(number)
-        self.cohesion_, self.confidence_, self.runner_up_ = certainty_by_similarity(S, self.labels_)
+        labels = number[clusters].astype(np.int32)
+        self._keep(len(number), labels, certainty_by_similarity(S, labels))
         return self
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
@@ -142,10 +143,8 @@ def rows_of_objects(n: int) -> Rows:
     return Rows(codes, np.ones(n, dtype=np.int64), np.zeros(1, dtype=np.int64), np.arange(n), np.empty(0))
 
 
-def certainty_by_similarity(
-    S: Any, labels: NDArray[np.int32]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
-    """(n,) mean similarity with the other members, 0 if alone; own / (own + other); the best other cluster, or -1."""
+def certainty_by_similarity(S: Any, labels: NDArray[np.int32]) -> Certainty:
+    """Cohesion is the mean similarity with the other members, 0 if alone; confidence own / (own + other)."""
     n, sizes = len(labels), np.bincount(labels)
     k, everyone = len(sizes), np.arange(n)
     joined = csr_array((np.ones(n), (everyone, labels)), shape=(n, k))
@@ -157,11 +156,11 @@ def certainty_by_similarity(
     means = sums / np.maximum(others, 1)
     cohesion = means[everyone, labels].copy()
     if k == 1:
-        return cohesion, np.ones(n), np.full(n, -1, dtype=np.int32)
+        return Certainty(np.ones(n), np.full(n, -1, dtype=np.int32), cohesion)
     own = np.where(sizes[labels] == 1, itself, cohesion)
     means[everyone, labels] = -1
     runner_up = means.argmax(axis=1).astype(np.int32)
     other = means[everyone, runner_up]
     total = own + other
     confidence = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
-    return cohesion, confidence, runner_up
+    return Certainty(confidence, runner_up, cohesion)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -146,6 +146,9 @@ class PTA(TrajectoryConsensus):
     weights: Any = None
     n_jobs: int | None = None
 
+    linkage_matrix_: NDArray[np.float64] = field(init=False)
+    lifetimes_: dict[int, float] = field(init=False)
+
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
         similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
@@ -235,6 +238,9 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     weights: Any = None
     n_jobs: int | None = None
     random_state: Any = None
+
+    eigenvalues_: NDArray[np.float64] = field(init=False)
+    normalized_association_: float = field(init=False)
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         self._check_enough_labels(rows, k)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
@@ -256,13 +256,14 @@ def make_consensus(
     MCLA(n_clusters=3, vertex_weights='equal')
     """
     method = METHODS[check_choice(name, "The name of a consensus method", METHODS)]
+    make: Callable[..., BaseConsensus] = method.estimator
     if not check_flag(published, "published of make_consensus"):
-        return method.estimator(n_clusters, **{**method.parameters, **parameters})
+        return make(n_clusters, **{**method.parameters, **parameters})
     if name not in PUBLISHED:
         raise ValueError(
             f"published=True needs a method with published settings: {', '.join(PUBLISHED)}. Got {name}. "
             "Leave published out, and give its parameters."
         )
     # Every start of the papers' k-means runs on all rows: it is no setting of one table.
-    whole = {"start_on": None} if "start_on" in signature(method.estimator).parameters else {}
-    return method.estimator(n_clusters, **{**method.parameters, **whole, **PUBLISHED[name], **parameters})
+    whole = {"start_on": None} if "start_on" in signature(make).parameters else {}
+    return make(n_clusters, **{**method.parameters, **whole, **PUBLISHED[name], **parameters})

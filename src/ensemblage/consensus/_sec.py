@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,6 +140,8 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     >>> round(sec.normalized_association_, 3)
     1.769
     """
+
+    normalized_association_: float = field(init=False)
 
     def _make_utility(self, rows: Rows) -> AssociationUtility:
         return AssociationUtility.of(rows, self.n_jobs)

@@ -43,6 +43,11 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
     include_singletons: bool
     order_: NDArray[np.intp]
     losses_: VotingLosses
+    linkage_matrix_: NDArray[np.float64]
+    clusters_of_reference_: NDArray[np.int32]
+    lifetimes_: dict[int, float]
+    entropy_: float
+    mutual_information_: float
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = self._check_wanted(rows)
@@ -98,7 +103,7 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
         groups = cut_by_merges(self.linkage_matrix_, k)
         merged = self._aggregate.merged(groups)
         clusters = self._place(rows, merged, merged)
-        self.clusters_of_reference_: NDArray[np.int32] = self._cluster_of[groups]
+        self.clusters_of_reference_ = self._cluster_of[groups]
         return clusters
 
     def _renumber(self, places: NDArray[np.int64]) -> None:

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Function, Jobs, Seed, Words
+from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.generation._clusterers import (
     Labels,
@@ -171,6 +171,8 @@ class BasePartitions(LabelTransformer):
     n_jobs: int | None
     on_error: str
     progress: Callable[[int, int], None] | None
+    estimators_: list[Any]
+    n_clusters_: NDArray[np.int64]
 
     def _clusterers(self) -> list[Any]:
         raise NotImplementedError

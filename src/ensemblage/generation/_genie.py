@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
 from ensemblage._constraints import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
 from ensemblage._log import get_logger
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
@@ -138,6 +138,11 @@ class Genie(ClusterMixin, BaseEstimator):
     _: KW_ONLY
     gini_threshold: float = 0.3
 
+    labels_: NDArray[np.int32] = field(init=False)
+    children_: NDArray[np.int64] = field(init=False)
+    distances_: NDArray[np.float64] = field(init=False)
+    gini_: NDArray[np.float64] = field(init=False)
+
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Cluster the rows of X.
 
@@ -225,6 +230,9 @@ class GeniePartitions(LabelTransformer):
     k_cap: int = 100
     gini_thresholds: Sequence[float] = (0.1, 0.3, 0.5, 0.7)
     progress: Callable[[int, int], None] | None = None
+
+    n_clusters_: NDArray[np.int64] = field(init=False)
+    gini_thresholds_: NDArray[np.float64] = field(init=False)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         return super()._validated(X, reset, dtype=np.float64, **options)

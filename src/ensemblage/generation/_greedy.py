@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -139,6 +139,15 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
     n_jobs: int | None = None
     random_state: Any = None
     progress: Callable[[int, int], None] | None = None
+
+    labels_: NDArray[np.int32] = field(init=False)
+    centers_: NDArray[np.float64] = field(init=False)
+    inertia_: float = field(init=False)
+    winner_: int = field(init=False)
+    losses_: NDArray[np.float64] = field(init=False)
+    candidates_: NDArray[np.intp] = field(init=False)
+    n_clusters_: NDArray[np.int64] = field(init=False)
+    n_iter_: int = field(init=False)
 
     @staticmethod
     def n_candidates_for(delta: float = 0.95, p: float = 0.05) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -142,6 +142,12 @@ class LeidenPartitions(LabelTransformer):
     n_jobs: int | None = None
     random_state: Any = None
     progress: Callable[[int, int], None] | None = None
+
+    graph_: csr_array = field(init=False)
+    resolutions_: NDArray[np.float64] = field(init=False)
+    n_clusters_: NDArray[np.int32] = field(init=False)
+    node_names_: list[Any] = field(init=False)
+    n_features_in_: int = field(init=False)
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Make the partitions.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -92,6 +92,8 @@ class RandomKPartitions(BasePartitions):
     progress: Callable[[int, int], None] | None = None
     metric: Literal["euclidean", "cosine"] = "euclidean"
     fit_on: int | Literal["auto"] | None = "auto"
+
+    fit_on_: int | None = field(init=False)
 
     def _clusterers(self) -> list[Any]:
         if self.estimator is not None:

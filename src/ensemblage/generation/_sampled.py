@@ -29,7 +29,7 @@ def auto_sample(n_rows: int, n_clusters: int) -> int | None:
     return size if n_rows >= LEAST_SAMPLES * size else None
 
 
-class SampledKMeans(KMeans):
+class SampledKMeans(KMeans):  # type: ignore[misc]
     """scikit-learn's k-means on ``fit_on`` random rows, then ``N_STEPS`` of Lloyd's steps on all rows.
 
     ``labels_`` are those of ``predict``. Where a cluster has no row after the steps, which many equal rows and few far

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import MOST_TASKS, Constraints, Jobs, Seed, Whole
 from ensemblage._random import random_source
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
@@ -222,6 +222,12 @@ class USpec(ClusterMixin, BaseEstimator):
     max_iter: int = 100
     n_jobs: int | None = None
     random_state: Any = None
+
+    labels_: NDArray[np.int32] = field(init=False)
+    representatives_: NDArray[np.float64] = field(init=False)
+    sigma_: float = field(init=False)
+    eigenvalues_: NDArray[np.float64] = field(init=False)
+    n_iter_: int = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the objects.

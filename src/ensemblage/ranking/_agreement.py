@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,6 +75,8 @@ class AverageAgreement(BaseRanker):
     _: KW_ONLY
     average_method: str = "arithmetic"
     n_jobs: int | None = None
+
+    agreement_: NDArray[np.float64] = field(init=False)
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         check_others(ensemble, "AverageAgreement")

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ensemblage._constraints import Constraints, Jobs
 from ensemblage._ensemble import Ensemble, as_ensemble
+from ensemblage._sklearn import BaseEstimator
 from ensemblage._validation import check_parameters, takes_labels
 from ensemblage.ranking._constraints import Constraints as PairConstraints
 

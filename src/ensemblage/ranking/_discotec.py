@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from math import frexp
 from typing import Any, ClassVar
@@ -206,6 +206,10 @@ class Discotec(BaseRanker):
     n_sampled_pairs: int = 10_000_000
     n_jobs: int | None = None
     random_state: Any = None
+
+    standard_errors_: NDArray[np.float64] = field(init=False)
+    separated_: NDArray[np.bool_] = field(init=False)
+    mean_association_: float = field(init=False)
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         p = ensemble.shape[1]

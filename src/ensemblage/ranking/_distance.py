@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -72,6 +72,8 @@ class AverageDistance(BaseRanker):
     kind: str = "vi"
     _: KW_ONLY
     n_jobs: int | None = None
+
+    distances_: NDArray[np.float64] = field(init=False)
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         check_others(ensemble, "AverageDistance")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import narwhals as nw
@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ensemblage._constraints import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
 from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import is_integer
+from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage._validation import check_parameters, takes_labels
 from ensemblage.labels._matrices import check_in_memory
 from ensemblage.ranking._agreement import AverageAgreement
@@ -132,6 +133,9 @@ class SelectMembers(TransformerMixin, BaseEstimator):
     rule: str = "best"
     alpha: float = 0.5
     normalize: bool = False
+
+    ranker_: Any = field(init=False)
+    selected_: NDArray[np.intp] = field(init=False)
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> Self:
         """Rank the partitions of a label matrix.

@@ -26,7 +26,7 @@ from ensemblage.reproduce._methods import kind_of
 from ensemblage.reproduce._page import Outcome
 from ensemblage.reproduce._paper import PAPERS, Paper, Shown, load_paper
 from ensemblage.reproduce._protocol import Protocols
-from ensemblage.reproduce._results import Results
+from ensemblage.reproduce._results import Results, read_results
 from ensemblage.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.reproduce._store import Store
 from ensemblage.reproduce._tables import exact_row, plot, to_markdown, write_rows
@@ -197,7 +197,7 @@ def _write(
     """Every file of the papers asked for, and one page of all that have results."""
     outcomes = []
     for paper in _with_others(papers):
-        results = Results.read(paper.experiments, store, data, missing)
+        results = read_results(paper.experiments, store, data, missing)
         if results.found or paper in papers:
             with figure_style():
                 outcomes.append(outcome_of(paper, results, request))

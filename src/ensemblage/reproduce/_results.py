@@ -32,20 +32,6 @@ class Results:
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Data sets that are not at hand, with the reason."""
 
-    @classmethod
-    def read(cls, experiments: Iterable[Experiment], store: Store, data: Data, missing: Mapping[str, str]) -> Results:
-        """Read from the file what belongs to these experiments and the data at hand."""
-        named = {experiment.name: experiment for experiment in experiments}
-        found: dict[tuple[str, str, str], list[Result]] = {}
-        for experiment in named.values():
-            known = store.results(experiment.name)
-            prints = _fingerprints(experiment, data) if known else {}
-            protocols = Protocols(experiment)
-            for key, origin in sorted(known):
-                if origin == (prints.get(key.dataset), protocols.of(key.dataset, key.method)):
-                    found.setdefault((key.experiment, key.dataset, key.method), []).append(known[key, origin])
-        return cls(named, found, missing, data.skipped)
-
     def cases(self, experiment: str) -> list[Case]:
         """The cases of an experiment that there is any result of."""
         have = {case for name, case, _ in self.found if name == experiment}
@@ -142,6 +128,20 @@ class Results:
     def failures(self) -> list[tuple[str, str, str, str]]:
         """(experiment, case, method, error) of what failed, each error once."""
         return sorted({(*cell, r.error) for cell, results in self.found.items() for r in results if r.error})
+
+
+def read_results(experiments: Iterable[Experiment], store: Store, data: Data, missing: Mapping[str, str]) -> Results:
+    """Read from the file what belongs to these experiments and the data at hand."""
+    named = {experiment.name: experiment for experiment in experiments}
+    found: dict[tuple[str, str, str], list[Result]] = {}
+    for experiment in named.values():
+        known = store.results(experiment.name)
+        prints = _fingerprints(experiment, data) if known else {}
+        protocols = Protocols(experiment)
+        for key, origin in sorted(known):
+            if origin == (prints.get(key.dataset), protocols.of(key.dataset, key.method)):
+                found.setdefault((key.experiment, key.dataset, key.method), []).append(known[key, origin])
+    return Results(named, found, missing, data.skipped)
 
 
 def _fingerprints(experiment: Experiment, data: Data) -> dict[str, str]:

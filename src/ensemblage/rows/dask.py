@@ -66,6 +66,10 @@ def scatter(client: Any, array: NDArray[Any], slices: Sequence[slice]) -> list[A
 class Blocks:
     """Consecutive blocks of rows on the workers, ``futures[i]`` from row ``edges[i]`` on."""
 
+    client: Any
+    futures: list[Any]
+    edges: NDArray[np.int64]
+
     def __init__(self, client: Any, futures: list[Any], edges: NDArray[np.int64]) -> None:
         self.client, self.futures, self.edges = client, futures, edges
 
@@ -112,9 +116,11 @@ class Blocks:
 class RemoteRows(BlockRows):
     """A code matrix on the workers."""
 
+    blocks: Blocks
+
     def __init__(self, blocks: Blocks, n_columns: int, dtype: np.dtype[Any]) -> None:
+        super().__init__((int(blocks.edges[-1]), n_columns), dtype)
         self.blocks = blocks
-        self.shape, self.dtype = (int(blocks.edges[-1]), n_columns), dtype
         self._scattered: dict[int, tuple[Any, list[Any]]] = {}
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
@@ -228,6 +234,12 @@ class RemoteRuns:
     float sums are cut as in memory.
     """
 
+    rows: RemoteRows
+    blocks: Blocks
+    radices: NDArray[np.int64]
+    runs: list[Any]
+    merged: Blocks
+
     def __init__(self, rows: RemoteRows, radices: NDArray[np.int64]) -> None:
         self.rows, self.blocks, self.radices = rows, rows.blocks, radices
         self.runs = self.blocks.map(distinct_rows, self.blocks.futures, radices)
@@ -262,6 +274,10 @@ class Full(NamedTuple):
 
 class RemoteState:
     """One number per row, on the workers: a block is a `Full`, or what a task left, or one of the things it left."""
+
+    shape: tuple[int]
+    dtype: np.dtype[Any]
+    blocks: Blocks
 
     def __init__(self, blocks: Blocks, dtype: np.dtype[Any]) -> None:
         self.blocks, self.dtype = blocks, dtype

@@ -36,8 +36,12 @@ class BlockRows(LabelRows):
     A class of them says how a block is read; everything else is here. Intermediate rows go to ``scratch``.
     """
 
-    take_size = 2**20  # rows in no order are read from the beginning to the end
-    scratch: Scratch | None = None
+    take_size: int | None = 2**20  # rows in no order are read from the beginning to the end
+    scratch: Scratch | None
+
+    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any], scratch: Scratch | None = None) -> None:
+        super().__init__(shape, dtype)
+        self.scratch = scratch
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         """Rows ``start`` to ``stop - 1`` as a contiguous array of its own."""
@@ -136,7 +140,7 @@ class RowsView(BlockRows):
         dtype: np.dtype[Any],
         read: Callable[[int, int], NDArray[Any]],
     ) -> None:
-        self.shape, self.dtype, self.scratch = shape, dtype, rows.scratch
+        super().__init__(shape, dtype, rows.scratch)
         self._read = read  # type: ignore[method-assign, assignment]
 
 
@@ -145,6 +149,8 @@ class StoredRows(BlockRows):
 
     Read, not mapped: pages of a map count as memory of the process for as long as they stay.
     """
+
+    path: Path
 
     def __init__(
         self,
@@ -156,9 +162,8 @@ class StoredRows(BlockRows):
         fortran: bool = False,
         scratch: Scratch | None = None,
     ) -> None:
-        self.path, self.shape, self.dtype = path, shape, dtype
-        self._offset, self._fortran = offset, fortran
-        self.scratch = scratch  # removes its files when it goes
+        super().__init__(shape, dtype, scratch)  # which removes its files when it goes
+        self.path, self._offset, self._fortran = path, offset, fortran
 
     def _read(self, start: int, stop: int) -> NDArray[Any]:
         n, p = self.shape
@@ -188,6 +193,13 @@ class StoredRows(BlockRows):
 
 class StoredRuns:
     """Runs of rows that are read here, ``size`` rows at a time over all threads, in a folder of their own."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    radices: NDArray[np.int64]
+    folder: Scratch
+    n_jobs: int | None
+    runs: list[DistinctRows]
 
     def __init__(
         self, rows: LabelRows, radices: NDArray[np.int64], folder: Scratch, size: int, n_jobs: int | None = None

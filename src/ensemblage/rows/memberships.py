@@ -24,10 +24,12 @@ class MembershipRows(LabelRows):
     """
 
     random_access = True
+    H: NDArray[np.float64]
+    offsets: NDArray[np.int64]
 
     def __init__(self, H: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
+        super().__init__((len(H), len(offsets) - 1), H.dtype)
         self.H, self.offsets = H, offsets
-        self.shape, self.dtype = (len(H), len(offsets) - 1), H.dtype
 
     def __getitem__(self, key: Any) -> Any:
         return self.H[key]
@@ -120,6 +122,9 @@ def by_partition(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> lis
 
 class SoftTables:
     """Contingency tables of all pairs of soft partitions, as `ContingencyTables` has them."""
+
+    products: NDArray[np.float64]
+    offsets: NDArray[np.int64]
 
     def __init__(self, products: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
         self.products, self.offsets = products, offsets

@@ -21,7 +21,9 @@ class MemoryRows(LabelRows):
     random_access = True
 
     def __init__(self, array: NDArray[Any]) -> None:
-        self._array, self.shape, self.dtype = array, array.shape, array.dtype
+        n, p = array.shape
+        super().__init__((n, p), array.dtype)
+        self._array = array
 
     def __getitem__(self, key: Any) -> Any:
         return self._array[key]

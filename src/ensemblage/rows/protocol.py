@@ -29,6 +29,9 @@ class LabelRows(ABC):
     take_size: int | None = None
     """Rows in no order to take at once, where taking fewer would be slow."""
 
+    def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+        self.shape, self.dtype = shape, dtype
+
     def __len__(self) -> int:
         return self.shape[0]
 

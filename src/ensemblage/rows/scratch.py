@@ -78,7 +78,7 @@ class Scratch:
         if parent is not None:
             parent = check_path(parent, "scratch")
         try:
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+            self.path: Path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
             _locks[self.path] = None
             with suppress_unsupported():
                 _locks[self.path] = take(self.path / LOCK)

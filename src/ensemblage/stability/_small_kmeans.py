@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 
 from ensemblage._random import random_source
+from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage.generation._sampled import member_sums
 from ensemblage.kernels._small_means import best_of_starts
 from ensemblage.stability._gap import MAX_ITER

@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 
+from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage.tables._column import Column
 from ensemblage.tables._labels import label_values
 

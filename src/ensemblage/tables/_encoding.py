@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 
+from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage.tables._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.tables._column import Column
 from ensemblage.tables._dates import date_parts

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Flag, Mapped, Number, Words
+from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._categories import levels_of
@@ -131,6 +131,14 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     category_scale: str = "column"
     member_weight: float = 1.0
     roles: Mapping[str, str] | None = None
+
+    columns_: list[ColumnUse] = field(init=False)
+    notes_: tuple[str, ...] = field(init=False)
+    members_: list[str] = field(init=False)
+    n_columns_: int = field(init=False)
+    transformer_: Any = field(init=False)
+    n_features_in_: int = field(init=False)
+    feature_names_in_: NDArray[Any] = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide what is done with each column.
@@ -291,7 +299,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(names)
         self.columns_, self.transformer_ = uses, encoding.transformer
         self.notes_ = notes
-        self.members_: list[str] = [column.name for column in encoding.columns if column.kind == "member"]
+        self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
         self._names = encoding.names
 

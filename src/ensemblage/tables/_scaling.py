@@ -15,7 +15,7 @@ STANDARDIZED = "features have mean 0 and standard deviation 1"
 KEPT = "features keep their scales, which are alike: centred, and all divided by one number (else: --standardize)"
 
 
-class AlikeScaler(StandardScaler):
+class AlikeScaler(StandardScaler):  # type: ignore[misc]
     """Mean 0; divided each by its deviation, or, where the deviations are alike, all by their quadratic mean."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

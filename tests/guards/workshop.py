@@ -31,7 +31,7 @@ NEAREST: dict[str, list[str]] = {
     "tables/_dates": ["preprocessor", "tables_mixed", "tables"],
     "tables/_encoding": ["preprocessor", "tables_mixed", "tables", "tables_corpus"],
     "tables/_gower": ["preprocessor", "tables_mixed"],
-    "tables/_preprocessor": ["preprocessor", "tables_mixed"],
+    "tables/_preprocessor": ["preprocessor", "tables_mixed", "assign"],
     "counting/": ["golden", "contingency", "lanes", "voting"],
     "counting/_bitmaps": ["golden", "bitmaps"],
     "counting/_contingency": ["golden", "contingency", "graph", "voting", "soft"],

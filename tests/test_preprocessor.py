@@ -25,6 +25,7 @@ from ensemblage.cli import main
 from ensemblage.consensus._features import generator_of
 from ensemblage.tables._categories import CategoryEncoder
 from ensemblage.tables._dates import date_parts, parse_dates
+from ensemblage.tables._scaling import AlikeScaler
 
 N = 60
 
@@ -108,6 +109,12 @@ def test_what_was_done_with_each_column():
     assert uses["same"] == "left out"
     assert any("label (else: --role label=category)" in note for note in preprocessor.notes_)
     assert "label=b" in Preprocessor(roles={"label": "category"}).fit(frame).get_feature_names_out()
+
+
+def test_columns_that_hold_one_value_are_left_out_whatever_they_are():
+    frame = pd.DataFrame({"x": [1.5, 2, 3.2, 4.1], "same": ["a"] * 4, "colour": ["red", "red", "blue", "blue"]})
+    preprocessor = Preprocessor(roles={"same": "category"}).fit(frame)
+    assert list(preprocessor.get_feature_names_out()) == ["x", "colour=red"]
 
 
 def test_categories_as_members_and_left_out():
@@ -295,6 +302,10 @@ def test_arrays_lists_and_sparse_matrices():
         Preprocessor().fit([[1, 1e200], [2, -1e200], [0, 3]])
 
 
+def test_sparse_matrices_are_told_to_scikit_learn():
+    assert Preprocessor().__sklearn_tags__().input_tags.sparse
+
+
 def test_columns_are_found_by_name():
     frame, _ = people()
     preprocessor = Preprocessor().fit(frame)
@@ -458,6 +469,10 @@ def test_scales_that_are_alike_are_kept():
     found = kept.transform(X)
     np.testing.assert_allclose(found, (X - X.mean(0)) / np.sqrt(X.var(0).mean()))
     assert "keep their scales" in kept.notes_[-1]
+    with_constant = np.column_stack([X, np.full(50, 3.0)])
+    np.testing.assert_allclose(Preprocessor().fit_transform(with_constant), found)
+    assert AlikeScaler().fit(with_constant).keeps_scales_
+    assert not AlikeScaler().fit(np.ones((50, 2))).keeps_scales_
     for other in (X * [1, 100], X[:, :1]):
         np.testing.assert_allclose(Preprocessor().fit_transform(other), StandardScaler().fit_transform(other))
     np.testing.assert_allclose(Preprocessor(standardize=True).fit_transform(X), StandardScaler().fit_transform(X))

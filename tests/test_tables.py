@@ -215,6 +215,7 @@ def test_latin_1_needs_a_word():
         ("cut.csv.gz", gzip.compress(b"a,b\n1,2\n" * 100, mtime=0)[:-12], "cut short or damaged"),
         ("book.csv", b"PK\x03\x04" + bytes(30), r"ZIP archive \(.xlsx"),
         ("nul.csv", b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
+        ("nul.csv", b"\n\na\0", "NUL byte in line 3"),
         ("wide.csv", "a,b\n1,2\n".encode("utf-16-le"), "add --encoding utf-16"),
         ("table.csv", b"PAR1" + bytes(30), "Got a Parquet file"),
         ("empty.csv", b"", "empty.csv is empty"),

@@ -194,6 +194,7 @@ def test_dates_that_can_be_read_in_two_ways_are_told():
     assert dates(["3/4/2024", "4/5/2024"]).notes == ("dates of 'd' are read as month/day: 3/4/2024",)
     assert dates(["3.4.2024", "4.5.2024"]).notes == ("dates of 'd' are read as day.month: 3.4.2024",)
     assert dates(["13.4.2024", "4.5.2024"]).notes == ()
+    assert dates(["11.12.2024", "12.12.2024"]).notes == ("dates of 'd' are read as day.month: 11.12.2024",)
     frame = pd.DataFrame({"x": np.arange(4.0) ** 2, "d": ["3/4/2024", "4/5/2024", "5/6/2023", "3/4/2024"]})
     assert any("month/day" in note for note in Preprocessor(dates="days").fit(frame).notes_)
 
@@ -302,6 +303,18 @@ def test_arrays_lists_and_sparse_matrices():
         Preprocessor().fit([[1, 1e200], [2, -1e200], [0, 3]])
 
 
+def test_tables_of_members_alone_have_no_features():
+    frame = pd.DataFrame({"same": ["a"] * 4, "colour": ["red", "red", "blue", "blue"]})
+    preprocessor = Preprocessor(categories="member", roles={"same": "category"}).fit(frame)
+    assert preprocessor.members_ == ["colour"]
+    assert preprocessor.transform(frame).shape == (4, 0)
+
+
+def test_two_categories_stay_beside_a_missing_one():
+    encoded = CategoryEncoder().fit(np.array([[0.0, 0], [1, 1]])).transform(np.array([[0, np.nan], [1, 0]]))
+    np.testing.assert_array_equal(encoded, [[-1, 0], [1, -1]])
+
+
 def test_sparse_matrices_are_told_to_scikit_learn():
     assert Preprocessor().__sklearn_tags__().input_tags.sparse
 
@@ -337,6 +350,8 @@ def test_gower_distances_are_the_naive_ones():
     expected = naive_gower([*map(list, numbers), list(days)], [list(frame["city"].fillna("")), list(frame["member"])])
     np.testing.assert_allclose(Preprocessor(dates="days").distances(table), expected)
     np.testing.assert_allclose(Preprocessor().distances([[1.0, 5], [3, 5], [np.nan, 4]])[0], [0, 0.5, 1])
+    with pytest.raises(ValueError, match=r"must have a column that varies\. It has none"):
+        Preprocessor().distances(np.ones((3, 2)))
 
 
 def test_rows_without_a_common_column_are_refused():

@@ -90,6 +90,26 @@ def test_sums_by_sorting_of_partitions_that_share_nothing():
     assert _contingency._sums_by_sorting(a, b, counts, 2, 2, SQUARES) == [0, 0, 0, 0]
 
 
+def test_sums_by_sorting_of_the_cells_beside_the_diagonal():
+    a, b = np.array([0, 1, 1]), np.array([1, 0, 0])
+    counts = np.array([2, 3, 4])
+    assert _contingency._sums_by_sorting(a, b, counts, 2, 2, SQUARES) == [2**2 + 7**2, 2**2 + 7**2, 7**2 + 2**2, 9]
+
+
+def test_every_thread_has_tables_of_its_own_while_they_are_small():
+    """Without random access: n_jobs sets of them, one set where that would be much."""
+    seen, largest = [], _contingency.CELLS
+
+    class Rows:
+        def add(self, task, shapes, *others, n_jobs, **given):
+            seen.append(n_jobs)
+            return [np.zeros(*shapes)]
+
+    for cells in (10, largest, largest + 1):
+        _contingency._count_pairs(Rows(), SQUARES, SQUARES, SQUARES, np.array([0, cells]), 3)
+    assert seen == [3, 3, 1]
+
+
 @pytest.mark.parametrize("small_table", [0, 2**20])
 @pytest.mark.parametrize("k", [1, 3, 40])
 def test_squared_label_counts(missing, k, small_table, small_blocks, monkeypatch):
@@ -127,6 +147,7 @@ def test_pairs_across_blocks_are_counted_once(monkeypatch, missing, small_blocks
     histogram = pair_histogram(codes, counts, Ensemble(labels).n_clusters, complete=missing == 0)
     apart = (len(labels) ** 2 - (counts**2).sum()) // 2
     assert histogram.sum() == apart
+    assert histogram.dtype == np.int64
     one_thread = pair_histogram(codes, counts, Ensemble(labels).n_clusters, missing == 0, n_jobs=1)
     np.testing.assert_array_equal(histogram, one_thread)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -115,6 +115,8 @@ def test_huge_ranges_of_integers(labels):
 
 
 @given(column=st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1).filter(any))
+@example(column=[-(2**63), None])
+@example(column=[2**63 - 1, None])
 def test_integers_keep_their_digits_beside_missing_entries(column):
     """A float has 53 bits: neighbours from 2⁵³ on would become one cluster."""
     expected = [[None if value == -1 else value] for value in column]
@@ -134,6 +136,19 @@ def test_unsigned_beside_signed_columns_keep_their_digits():
     assert Ensemble(frame).categories[0].tolist() == [2**60, 2**60 + 1]
     big = Ensemble(np.array([[2**63 + 1], [2**63]], dtype=np.uint64))
     assert labels_of(big) == [[2**63 + 1], [2**63]]
+    beside_text = pd.DataFrame({"a": np.array([2**63 + 1, 3], dtype=np.uint64), "b": ["x", "y"]})
+    assert Ensemble(beside_text).categories[0].tolist() == [3, 2**63 + 1]
+
+
+def test_floats_are_whole_as_long_as_they_are_exact():
+    labels = [[2.0**53 - 1, 2.0**53], [3.0, 3.0]]
+    assert [labels.dtype.kind for labels in Ensemble(labels).categories] == ["i", "f"]
+
+
+@pytest.mark.parametrize("missing", [0, -7])
+def test_missing_entries_are_given_back_as_they_were(missing):
+    labels = np.array([[missing, 1], [2, missing], [2, 3]])
+    np.testing.assert_array_equal(np.asarray(Ensemble(labels, missing=missing)), labels)
 
 
 def test_missing_is_minus_one_in_whole_columns_only():

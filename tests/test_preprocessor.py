@@ -25,6 +25,7 @@ from ensemblage.cli import main
 from ensemblage.consensus._features import generator_of
 from ensemblage.tables._categories import CategoryEncoder
 from ensemblage.tables._dates import date_parts, parse_dates
+from ensemblage.tables._scaling import AlikeScaler
 
 N = 60
 
@@ -110,6 +111,12 @@ def test_what_was_done_with_each_column():
     assert "label=b" in Preprocessor(roles={"label": "category"}).fit(frame).get_feature_names_out()
 
 
+def test_columns_that_hold_one_value_are_left_out_whatever_they_are():
+    frame = pd.DataFrame({"x": [1.5, 2, 3.2, 4.1], "same": ["a"] * 4, "colour": ["red", "red", "blue", "blue"]})
+    preprocessor = Preprocessor(roles={"same": "category"}).fit(frame)
+    assert list(preprocessor.get_feature_names_out()) == ["x", "colour=red"]
+
+
 def test_categories_as_members_and_left_out():
     frame, _ = people()
     preprocessor = Preprocessor(categories="member").fit(frame)
@@ -187,6 +194,7 @@ def test_dates_that_can_be_read_in_two_ways_are_told():
     assert dates(["3/4/2024", "4/5/2024"]).notes == ("dates of 'd' are read as month/day: 3/4/2024",)
     assert dates(["3.4.2024", "4.5.2024"]).notes == ("dates of 'd' are read as day.month: 3.4.2024",)
     assert dates(["13.4.2024", "4.5.2024"]).notes == ()
+    assert dates(["11.12.2024", "12.12.2024"]).notes == ("dates of 'd' are read as day.month: 11.12.2024",)
     frame = pd.DataFrame({"x": np.arange(4.0) ** 2, "d": ["3/4/2024", "4/5/2024", "5/6/2023", "3/4/2024"]})
     assert any("month/day" in note for note in Preprocessor(dates="days").fit(frame).notes_)
 
@@ -295,6 +303,22 @@ def test_arrays_lists_and_sparse_matrices():
         Preprocessor().fit([[1, 1e200], [2, -1e200], [0, 3]])
 
 
+def test_tables_of_members_alone_have_no_features():
+    frame = pd.DataFrame({"same": ["a"] * 4, "colour": ["red", "red", "blue", "blue"]})
+    preprocessor = Preprocessor(categories="member", roles={"same": "category"}).fit(frame)
+    assert preprocessor.members_ == ["colour"]
+    assert preprocessor.transform(frame).shape == (4, 0)
+
+
+def test_two_categories_stay_beside_a_missing_one():
+    encoded = CategoryEncoder().fit(np.array([[0.0, 0], [1, 1]])).transform(np.array([[0, np.nan], [1, 0]]))
+    np.testing.assert_array_equal(encoded, [[-1, 0], [1, -1]])
+
+
+def test_sparse_matrices_are_told_to_scikit_learn():
+    assert Preprocessor().__sklearn_tags__().input_tags.sparse
+
+
 def test_columns_are_found_by_name():
     frame, _ = people()
     preprocessor = Preprocessor().fit(frame)
@@ -326,6 +350,8 @@ def test_gower_distances_are_the_naive_ones():
     expected = naive_gower([*map(list, numbers), list(days)], [list(frame["city"].fillna("")), list(frame["member"])])
     np.testing.assert_allclose(Preprocessor(dates="days").distances(table), expected)
     np.testing.assert_allclose(Preprocessor().distances([[1.0, 5], [3, 5], [np.nan, 4]])[0], [0, 0.5, 1])
+    with pytest.raises(ValueError, match=r"must have a column that varies\. It has none"):
+        Preprocessor().distances(np.ones((3, 2)))
 
 
 def test_rows_without_a_common_column_are_refused():
@@ -458,6 +484,10 @@ def test_scales_that_are_alike_are_kept():
     found = kept.transform(X)
     np.testing.assert_allclose(found, (X - X.mean(0)) / np.sqrt(X.var(0).mean()))
     assert "keep their scales" in kept.notes_[-1]
+    with_constant = np.column_stack([X, np.full(50, 3.0)])
+    np.testing.assert_allclose(Preprocessor().fit_transform(with_constant), found)
+    assert AlikeScaler().fit(with_constant).keeps_scales_
+    assert not AlikeScaler().fit(np.ones((50, 2))).keeps_scales_
     for other in (X * [1, 100], X[:, :1]):
         np.testing.assert_allclose(Preprocessor().fit_transform(other), StandardScaler().fit_transform(other))
     np.testing.assert_allclose(Preprocessor(standardize=True).fit_transform(X), StandardScaler().fit_transform(X))

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from unittest import mock
 
 import naive
 import numpy as np
@@ -13,9 +14,10 @@ from sklearn.mixture import GaussianMixture
 from strategies import planted_labels, random_labels
 
 import ensemblage
-from ensemblage import METHODS, EuclideanMedian, SoftEnsemble, make_consensus
+from ensemblage import METHODS, Ensemble, EuclideanMedian, SoftEnsemble, make_consensus
+from ensemblage.counting._contingency import any_tables
 from ensemblage.metrics import certainty, coassociation, density
-from ensemblage.rows import blocks
+from ensemblage.rows import blocks, memberships
 
 SOFT = ["acv", "bv", "majority", "soft-euclidean", "hard-euclidean", "gv3", "hbgf"]
 LEARNED = ("labels_", "confidence_", "cohesion_", "runner_up_", "objective_", "aggregate_", "membership_", "order_",
@@ -64,6 +66,19 @@ def test_zeros_and_ones_are_labels(name, missing):
                 assert list(found) == list(expected)
                 found, expected = list(found.values()), list(expected.values())
             assert_allclose(np.array(found), np.array(expected), atol=1e-8, err_msg=attribute)
+
+
+def test_tables_of_pairs_of_zeros_and_ones_are_those_of_labels():
+    labels = random_labels(40, 4, 3, 0.2, seed=2)
+    soft, hard = SoftEnsemble(one_hot(labels)), Ensemble(labels)
+    counts = np.arange(40)
+    found = any_tables(soft.rows, counts, soft.n_clusters)
+    expected = any_tables(hard.rows, counts, hard.n_clusters)
+    for i, j in [(0, 1), (1, 0), (2, 3)]:
+        assert_allclose(found.table(i, j), expected.table(i, j))
+    with mock.patch.object(memberships, "parallel_map", wraps=memberships.parallel_map) as run:
+        any_tables(soft.rows, counts, soft.n_clusters, 1)
+    assert run.call_args.args[2] == 1
 
 
 def test_metrics_of_zeros_and_ones_are_those_of_labels():

@@ -215,6 +215,7 @@ def test_latin_1_needs_a_word():
         ("cut.csv.gz", gzip.compress(b"a,b\n1,2\n" * 100, mtime=0)[:-12], "cut short or damaged"),
         ("book.csv", b"PK\x03\x04" + bytes(30), r"ZIP archive \(.xlsx"),
         ("nul.csv", b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
+        ("nul.csv", b"\n\na\0", "NUL byte in line 3"),
         ("wide.csv", "a,b\n1,2\n".encode("utf-16-le"), "add --encoding utf-16"),
         ("table.csv", b"PAR1" + bytes(30), "Got a Parquet file"),
         ("empty.csv", b"", "empty.csv is empty"),
@@ -297,6 +298,17 @@ def test_quotes_change_nothing(rows):
             np.testing.assert_array_equal(one.numbers, other.numbers)
 
 
+def test_half_of_the_cells_make_a_column_of_numbers():
+    table = table_of("n;x\na;1,5\nb;2,5\nc;unknown\n")
+    assert table["x"].is_numeric
+    np.testing.assert_array_equal(table["x"].parsed.values, [1.5, 2.5, np.nan])
+
+
+def test_a_row_name_before_codes_is_no_decimal_comma():
+    table = table_of("a,b\nr1,2,x\nr2,4,05\n")
+    assert [column.cells() for column in table.columns][1:] == [["2", "4"], ["x", "05"]]
+
+
 # -- transposing -------------------------------------------------------------------------------------------------------
 
 
@@ -304,6 +316,7 @@ def test_quotes_change_nothing(rows):
 def test_transposed(corner):
     table = table_of(f"{corner}s1,s2\ng1,1,2\ng2,3,4\ng3,5,6\n", transpose=True)
     result = features_of(table, standardize=False)
+    assert table.index == table.names[0]
     assert (result.ids, result.names) == (["s1", "s2"], ["g1", "g2", "g3"])
     np.testing.assert_array_equal(result.X, [[1, 3, 5], [2, 4, 6]])
 

@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from ensemblage import read_table
 from ensemblage.cli import main
+from ensemblage.tables._numbers import SAMPLE_ROWS
 
 N = 48
 GROUP = np.arange(N) % 2
@@ -243,3 +244,30 @@ def test_in_the_shell(make, tmp_path):
     assert done.exit_code == 0, done.stderr
     columns = json.loads((tmp_path / "out" / "summary.json").read_text())["columns"]
     assert {column["column"] for column in columns if column["use"].startswith("used")} == used
+
+
+@pytest.mark.parametrize(
+    ("cells", "role"),
+    [
+        (["ab", "cd", "ef", "ab", "cd"], "text"),
+        (["ab", "cd", "ef", "ab", "cd", "ef"], "category"),
+        (["ab", "cd", "cd"], "category"),
+    ],
+)
+def test_categories_come_again(cells, role):
+    """At most half as many as cells, or two."""
+    text = "name,x\n" + "".join(f"{cell},1.5\n" for cell in cells)
+    assert read_table(text.encode(), name="t.csv").roles["name"] == role
+
+
+def test_numbers_of_classes_may_be_missing():
+    text = "type,x\n" + "".join(f"{'' if i == 3 else i % 3},{i}.5\n" for i in range(40))
+    assert read_table(text.encode(), name="t.csv").roles["type"] == "code"
+
+
+def test_the_cell_in_doubt_may_be_far_below():
+    n = SAMPLE_ROWS + 100
+    text = "x;y\n" + "".join(f"{'1,234' if i == n - 1 else 1};{i}\n" for i in range(n))
+    assert any(
+        "1,234 may be a thousand or a fraction" in note for note in read_table(text.encode(), name="t.csv").notes
+    )

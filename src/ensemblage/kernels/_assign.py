@@ -11,6 +11,14 @@ import numpy as np
 from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._four_rows import OBJECTS, limit_four_rows
 from ensemblage.kernels._lanes import LANES, add_table_rows, partition_starts, row_starts, two_least
+from ensemblage.kernels._short_lanes import add_short_rows, prefetch_row, two_least_shorts
+
+TILE = 512
+"""Rows that are chosen together: which of them are to be looked at cannot be foreseen, but then what comes next can."""
+AHEAD = 8
+"""Rows between the one that is read from memory and the one that is looked at."""
+FEW_AGAIN = 3
+"""One row of so many may be looked at twice; with more the short table is of no use."""
 
 
 @inner_jit
@@ -22,14 +30,75 @@ def first_place(values: Any, value: Any, n: int) -> int:
     return n - 1
 
 
+@inner_jit
+def rows_to_look_at(labels: Any, bounds: Any, shift: Any, bounded: bool, begin: int, end: int, chosen: Any) -> int:
+    """How many of the rows begin ≤ i < end may have another nearest centre than before.
+
+    labels : IN (n,) int32, -1 before the first call
+    bounds : IN/OUT (n,) float32; they shrink by what the centres moved
+    shift : IN (k,) float32
+    bounded : IN; otherwise, all
+    begin : IN
+    end : IN
+    chosen : OUT (TILE,) these rows
+    """
+    n_chosen = 0
+    for i in range(begin, end):
+        chosen[n_chosen] = i
+        if bounded and labels[i] >= 0:
+            bounds[i] -= shift[labels[i]]
+            n_chosen += not bounds[i] > 0
+        else:
+            n_chosen += 1
+    return n_chosen
+
+
+@inner_jit
+def assign_by_shorts(
+    codes: Any, base: Any, labels: Any, bounds: Any, columns: Any, short: Any, bounded: bool, chosen: Any, n_chosen: int
+) -> tuple[int, int]:
+    """`assign_rows` of the rows whose two nearest centres the short table tells apart; how many are left, and moved.
+
+    columns : IN the cells of `short`, flat
+    short : IN where the rows of each partition begin in them, and what else `ShortTable` holds
+    chosen : IN/OUT rows; those that are left come first
+    n_chosen : IN how many
+    """
+    starts, least, unit, error, margin, sums, settled, near, far = short
+    n_left, n_settled, moved = 0, 0, 0
+    for r in range(n_chosen):
+        i = chosen[r]
+        prefetch_row(codes, chosen[min(r + AHEAD, n_chosen - 1)])
+        add_short_rows(codes, i, starts, columns, sums)
+        first, second, nearest = two_least_shorts(sums)
+        if second <= first + margin:
+            chosen[n_left] = i
+            n_left += 1
+            continue
+        moved += labels[i] != nearest
+        labels[i] = nearest
+        settled[n_settled], near[n_settled], far[n_settled] = i, base[i], base[i]
+        near[n_settled] += least + np.float32(first) * unit
+        far[n_settled] += least + np.float32(second) * unit
+        n_settled += 1
+    if bounded:
+        # Apart, so that the roots of many rows are taken at once.
+        for r in range(n_settled):
+            far[r] = np.sqrt(max(far[r] - error, np.float32(0))) - np.sqrt(max(near[r] + error, np.float32(0)))
+        for r in range(n_settled):
+            bounds[settled[r]] = far[r]
+    return n_left, moved
+
+
 @jit
 def assign_rows(
-    codes: Any, base: Any, labels: Any, bounds: Any, offsets: Any, table: Any, shift: Any, rounding: Any
+    codes: Any, base: Any, labels: Any, bounds: Any, offsets: Any, table: Any, short: Any, shift: Any, rounding: Any
 ) -> int:
     """Move each row to its nearest centre (the first one on ties); return how many rows moved.
 
     With bounds (Hamerly 2010, one number per row) the distances must be squared Euclidean. They only skip rows whose
-    nearest centre cannot have changed: the labels are the same without them.
+    nearest centre cannot have changed: the labels are the same without them. A table of 16-bit numbers tells the
+    nearest centre of most rows in less time; where two are too near to each other for it, the table of floats does.
 
     codes : IN (n, p)
     base : IN (n,) float32, part of the row's distance to every centre that the table does not hold
@@ -37,32 +106,45 @@ def assign_rows(
     bounds : IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
     offsets : IN (p + 1,)
     table : IN (d, k or more) float32, squared distances to the centres, partition by partition; `whole_lanes`
+    short : IN `ShortTable` of it, as a plain tuple
     shift : IN (k,) float32, how far each centre moved since the last call, plus how far any other one did
     rounding : IN float32, error bound of a row's squared distance; negative = no bounds, look at every row
     """
     n, p = codes.shape
-    width = table.shape[1]
+    width, bounded = table.shape[1], rounding >= 0
     firsts, columns = partition_starts(np.arange(p), offsets, width), table.reshape(-1)
     starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
-    moved = 0
-    for i in range(n):
-        before = labels[i]
-        if before >= 0 and rounding >= 0:
-            bounds[i] -= shift[before]
-            if bounds[i] > 0:
-                continue
-        row_starts(codes[i], firsts, width, starts)
-        add_table_rows(columns, starts, score)
-        first, second = two_least(score)
-        nearest = before
-        if before < 0 or score[before] != first or second == first:
-            nearest = first_place(score, first, shift.shape[0])
-        if rounding >= 0:
-            near, far = base[i] + first + rounding, base[i] + second - rounding
-            bounds[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
-        if nearest != before:
-            labels[i] = nearest
-            moved += 1
+    cells, least, unit, error, margin = short
+    short_width, short_columns = cells.shape[1], cells.reshape(-1)
+    sums = np.empty(short_width, np.uint16)
+    short_starts = partition_starts(np.arange(p), offsets, short_width)[1]
+    chosen, settled, near_far = np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty((2, TILE), np.float32)
+    short_work = short_starts, least, unit, error, margin, sums, settled, near_far[0], near_far[1]
+    n_looked, n_again, moved = 0, 0, 0
+    for begin in range(0, n, TILE):
+        n_left = rows_to_look_at(labels, bounds, shift, bounded, begin, min(begin + TILE, n), chosen)
+        if short_width > 0 and FEW_AGAIN * n_again <= n_looked + TILE:
+            n_looked += n_left
+            n_left, n_moved = assign_by_shorts(
+                codes, base, labels, bounds, short_columns, short_work, bounded, chosen, n_left
+            )
+            n_again += n_left
+            moved += n_moved
+        for r in range(n_left):
+            i = chosen[r]
+            before = labels[i]
+            row_starts(codes[i], firsts, width, starts)
+            add_table_rows(columns, starts, score)
+            first, second = two_least(score)
+            nearest = before
+            if before < 0 or score[before] != first or second == first:
+                nearest = first_place(score, first, shift.shape[0])
+            if bounded:
+                near, far = base[i] + first + rounding, base[i] + second - rounding
+                bounds[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
+            if nearest != before:
+                labels[i] = nearest
+                moved += 1
     return moved
 
 

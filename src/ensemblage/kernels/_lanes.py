@@ -80,7 +80,7 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
         # Four vectors at once while there are four, so that each start is read once for 32 columns; then what is left.
         for n_vectors in (4, 3, 2, 1):
             registers = [cgutils.alloca_once(builder, vector) for _ in range(n_vectors)]
-            with _while_there_are(builder, column, SIZE(n_vectors * LANES), width) as first:
+            with while_there_are(builder, column, SIZE(n_vectors * LANES), width) as first:
                 for register in registers:
                     builder.store(vector([0.0] * LANES), register)
                 with cgutils.for_range(builder, n_starts) as loop:
@@ -139,7 +139,7 @@ def add_lines(
             line = builder.load(vectors_at(builder, lines, builder.mul(label, SIZE(width)), vector), align=align)
             if kind != types.uint8:
                 weight = context.cast(builder, builder.load(builder.gep(weights, [place])), counts.dtype, kind)
-                line = multiply(_all_lanes(builder, weight, vector), line)
+                line = multiply(all_lanes(builder, weight, vector), line)
             builder.store(add(builder.load(register), line), register)
 
         n_labels = builder.sub(end, begin)
@@ -154,7 +154,7 @@ def add_lines(
             total = add(total, builder.load(register))
         builder.store(total, vectors_at(builder, out, SIZE(0), vector), align=align)
         limit = builder.load(vectors_at(builder, least, SIZE(0), vector), align=align)
-        reached = reaches(">=", total, multiply(limit, _all_lanes(builder, size, vector)))
+        reached = reaches(">=", total, multiply(limit, all_lanes(builder, size, vector)))
         bits = ir.IntType(width)
         return builder.icmp_unsigned("!=", builder.bitcast(reached, bits), bits(0))
 
@@ -197,7 +197,7 @@ def vectors_at(builder: Any, data: Any, place: Any, kind: Any) -> Any:
 
 
 @contextmanager
-def _while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterator[Any]:
+def while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterator[Any]:
     """Loop over the next ``size`` columns while there are as many; yields the first of them."""
     test, body, end = (builder.append_basic_block() for _ in range(3))
     builder.branch(test)
@@ -212,7 +212,7 @@ def _while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterat
     builder.position_at_end(end)
 
 
-def _all_lanes(builder: Any, value: Any, kind: Any) -> Any:
+def all_lanes(builder: Any, value: Any, kind: Any) -> Any:
     """A vector with the value in every lane."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.IntType(32)(0))

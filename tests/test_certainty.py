@@ -66,6 +66,28 @@ def test_naive_twin(case):
     assert_allclose(shares[ties, found.runner_up[ties]], shares[ties, runner_up[ties]], atol=1e-9)
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("k", [1, 2, 7, 8, 9, 40])
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_best_associations_are_those_of_all(missing, k, counted):
+    """To the bit: both add the same numbers in the same order."""
+    rng = np.random.default_rng(k)
+    ensemble = Ensemble(random_labels(300, 6, 5, missing))
+    codes, counts, _ = ensemble.distinct
+    clusters = rng.integers(-1, k, size=len(codes))
+    clusters[: len(codes) // 2] = 0
+    for weights in (np.ones(6), rng.random(6), np.array([1.0, 0, 2, 0, 0, 1e-9])):
+        association = Association.of(codes, counts, clusters, k, ensemble.offsets, weights)
+        shares, cohesion = association.with_clusters(codes[:], clusters if counted else np.full(len(codes), -1))
+        expected = own_and_other(shares, clusters)
+        own, other, runner_up, found = association.placed(codes[:], clusters, counted)
+        for a, b in zip((own, other, runner_up), expected, strict=True):
+            assert_array_equal(a, b)
+            assert a.dtype == b.dtype
+        if counted:
+            assert_array_equal(found, cohesion)
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_weights_on_distinct_rows(missing):
     labels = twins(random_labels(40, 5, 3, missing), 100)

@@ -9,7 +9,7 @@ from naive import two_least as naive_two_least
 from ensemblage._jit import jit
 from ensemblage.consensus._lanes import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
 from ensemblage.kernels._assign import assign_rows, limit_distances
-from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, two_least
+from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, add_weighted_rows, two_least
 from ensemblage.kernels._short_lanes import SHORT_LANES, add_short_rows, prefetch_row, two_least_shorts
 
 
@@ -26,6 +26,11 @@ def lines_of(table, labels, counts, begin, end, limits, size, sums):
 @jit
 def pair_of(values):
     return two_least(values)
+
+
+@jit
+def weighted_sums_of(table, starts, weights, sums):
+    add_weighted_rows(table, starts, weights, sums)
 
 
 @jit
@@ -50,6 +55,13 @@ def test_sums_are_those_of_the_columns_in_the_order_of_the_starts(n_vectors, n_s
     expected = np.zeros(width, dtype=dtype)
     for row in chosen:
         expected += table[row]
+    np.testing.assert_array_equal(sums[1:-1], expected)
+    assert sums[0] == sums[-1] == 7
+    weights = rng.random(n_starts).astype(dtype)
+    weighted_sums_of(table.reshape(-1), (chosen * width).astype(np.uint64), weights, sums[1:-1])
+    expected[:] = 0
+    for row, weight in zip(chosen, weights, strict=True):
+        expected += weight * table[row]
     np.testing.assert_array_equal(sums[1:-1], expected)
     assert sums[0] == sums[-1] == 7
 

@@ -67,15 +67,27 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
 
     ``table`` is flat and C-contiguous, of the type of ``sums``; ``starts`` are uint64 places in it. Nothing is checked.
     """
+    return types.void(table, starts, sums), _generate_sums(table.dtype, weighted=False)
+
+
+@by_vectors(_plain.add_weighted_rows)
+@intrinsic
+def add_weighted_rows(typing_context: Any, table: Any, starts: Any, weights: Any, sums: Any) -> Any:
+    """`add_table_rows` of ``weights[t] * table[s + c]`` for the t-th of ``starts``; products are rounded."""
+    return types.void(table, starts, weights, sums), _generate_sums(table.dtype, weighted=True)
+
+
+def _generate_sums(kind: Any, weighted: bool) -> Any:
+    """What writes the code of `add_table_rows` or of `add_weighted_rows`."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         arrays = [
             cgutils.create_struct_proxy(kind)(context, builder, value)
             for kind, value in zip(signature.args, values, strict=True)
         ]
-        vector = ir.VectorType(context.get_value_type(table.dtype), LANES)
-        data, places, out = (array.data for array in arrays)
-        n_starts, width = (cgutils.unpack_tuple(builder, array.shape, 1)[0] for array in arrays[1:])
+        vector = ir.VectorType(context.get_value_type(kind), LANES)
+        data, places, out = arrays[0].data, arrays[1].data, arrays[-1].data
+        n_starts, width = (cgutils.unpack_tuple(builder, array.shape, 1)[0] for array in (arrays[1], arrays[-1]))
         column = cgutils.alloca_once_value(builder, SIZE(0))
         # Four vectors at once while there are four, so that each start is read once for 32 columns; then what is left.
         for n_vectors in (4, 3, 2, 1):
@@ -85,16 +97,20 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
                     builder.store(vector([0.0] * LANES), register)
                 with cgutils.for_range(builder, n_starts) as loop:
                     start = builder.add(builder.load(builder.gep(places, [loop.index])), first)
+                    if weighted:
+                        weight = all_lanes(builder, builder.load(builder.gep(arrays[2].data, [loop.index])), vector)
                     for v, register in enumerate(registers):
                         place = builder.add(start, SIZE(v * LANES))
                         row = builder.load(vectors_at(builder, data, place, vector), align=4)
+                        if weighted:
+                            row = builder.fmul(weight, row)
                         builder.store(builder.fadd(builder.load(register), row), register)
                 for v, register in enumerate(registers):
                     place = vectors_at(builder, out, builder.add(first, SIZE(v * LANES)), vector)
                     builder.store(builder.load(register), place, align=4)
         return context.get_dummy_value()
 
-    return types.void(table, starts, sums), generate
+    return generate
 
 
 @by_vectors(_plain.add_lines)

@@ -30,6 +30,23 @@ def add_table_rows(table: Any, starts: Any, sums: Any) -> None:
 
 
 @inner_jit
+def add_weighted_rows(table: Any, starts: Any, weights: Any, sums: Any) -> None:
+    """`ensemblage.kernels._lanes.add_weighted_rows`.
+
+    table : IN flat
+    starts : IN uint64 places in it
+    weights : IN of them
+    sums : OUT (width,) of the rows that begin there, times their weights, in their order
+    """
+    width = np.uint64(sums.shape[0])
+    for c in range(width):
+        sums[c] = 0
+    for t in range(starts.shape[0]):
+        for c in range(width):
+            sums[c] += weights[t] * table[starts[t] + np.uint64(c)]
+
+
+@inner_jit
 def add_lines(table: Any, labels: Any, counts: Any, begin: int, end: int, limits: Any, size: Any, sums: Any) -> bool:
     """`ensemblage.kernels._lanes.add_lines`; whether any sum reaches its limit times ``size``.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage.kernels._lanes import LANES, LINE
 from ensemblage.kernels._short_lanes import SHORT_LANES
+from ensemblage.kernels._short_tables import fill_shorts, ranges_of_partitions
 
 Floats = TypeVar("Floats", np.float32, np.float64)
 
@@ -61,29 +62,26 @@ class ShortTable(NamedTuple):
         beside what 16 bits hold.
         """
         p, k = len(offsets) - 1, table.shape[1]
-        cells, first = table.astype(np.float64), offsets[:-1]
-        least, most = np.minimum.reduceat(cells.min(axis=1), first), np.maximum.reduceat(cells.max(axis=1), first)
+        room = 2**16 - 4 - 3 * p / 2  # cells and margin are rounded to whole numbers
+        if k < 2 or k > room:
+            return cls.none()
+        least, most = np.empty(p), np.empty(p)
+        ranges_of_partitions(table, offsets, least, most)
         sizes, span = np.maximum(-least, most).sum(), (most - least).sum()
         float_error = 1.01 * p * 2.0**-24 * sizes  # of a sum in float32
-        room = 2**16 - 4 - 3 * p / 2  # cells and margin are rounded to whole numbers
-        if k < 2 or k > room or span == 0:
+        if span == 0:
             return cls.none()
         scale = 2.0 ** np.floor(np.log2(room / (span + 2 * float_error)))
         if not 2.0**-100 < scale < 2.0**100:
             return cls.none()
-        exact = sizes * scale < 2**24 and bool((cells * scale % 1 == 0).all())
-        cells -= np.repeat(least, np.diff(offsets))[:, None]
-        cells *= scale
-        wholes = np.rint(cells)
-        off = np.maximum.reduceat(np.abs(wholes - cells).max(axis=1), first).sum() * (1 + 1e-9) + 1e-6
+        cells = lines_of_zeros(len(table), -(-k // SHORT_LANES) * SHORT_LANES)
+        off, whole = fill_shorts(table, offsets, least, scale, cells)
+        off = off * (1 + 1e-9) + 1e-6
         # Of whole numbers the float32 sums are exact, and equal where these are.
-        margin = -1 if exact else int(2 * (off + float_error * scale))
+        margin = -1 if whole and sizes * scale < 2**24 else int(2 * (off + float_error * scale))
         error = off / scale + 2 * max(rounding, 0) + 4 * 2.0**-23 * (sizes + span)
-        padded = lines_of_zeros(len(table), -(-k // SHORT_LANES) * SHORT_LANES)
-        padded[:, :k] = wholes
-        padded[: offsets[1], k:] = 2**16 - 1  # once in every row's sum
         above = np.nextafter(np.float32(error), np.float32(np.inf))
-        return cls(padded, np.float32(least.sum()), np.float32(1 / scale), above, margin)
+        return cls(cells, np.float32(least.sum()), np.float32(1 / scale), above, margin)
 
 
 def lines_of_zeros(n: int, width: int) -> NDArray[np.uint16]:

@@ -147,8 +147,10 @@ def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray
     drawn, distances = [], rows.codes.slices(nearest, inside)
     for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * rows.counts[part]
-        place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
-        drawn.append(int(part.start) + min(int(place), int(np.flatnonzero(potential)[-1])))
+        place = int(np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), "right"))
+        if place == len(potential):  # for sums are rounded
+            place = int(np.flatnonzero(potential)[-1])
+        drawn.append(int(part.start) + place)
     return drawn
 
 

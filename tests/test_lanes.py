@@ -8,7 +8,7 @@ from naive import two_least as naive_two_least
 
 from ensemblage._jit import jit
 from ensemblage.consensus._lanes import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
-from ensemblage.kernels._assign import assign_rows, limit_distances
+from ensemblage.kernels._assign import assign_many_rows, assign_rows, limit_distances
 from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, add_weighted_rows, two_least
 from ensemblage.kernels._short_lanes import SHORT_LANES, add_short_rows, prefetch_row, two_least_shorts
 
@@ -133,8 +133,7 @@ def test_assignment_ends_whatever_a_table_holds(value):
     codes, offsets, k = np.zeros((5, 2), dtype=np.uint8), np.array([0, 2, 4]), 3
     table = np.full((4, LANES), value, dtype=np.float32)
     base, slack, labels = np.zeros(5, np.float32), np.zeros(5, np.float32), np.full(5, -1, dtype=np.int32)
-    short = tuple(ShortTable.none())
-    assign_rows(codes, base, labels, slack, offsets, table, short, np.zeros(k, np.float32), np.float32(-1))
+    assign_rows(codes, base, labels, slack, offsets, table, np.zeros(k, np.float32), np.float32(-1))
     assert ((labels >= 0) & (labels < k)).all()
 
 
@@ -211,11 +210,11 @@ def test_short_table_tells_the_nearest_centres(kind, k, p):
         else:
             assert farther[told].all()
     wide, base = whole_lanes(table, np.inf), np.full(n, 3 * np.abs(table).max() * p, dtype=np.float32)
-    for of_table in (ShortTable.none(), short):
+    for assign, tables in ((assign_rows, (wide,)), (assign_many_rows, (wide, tuple(short)))):
         for error in (np.float32(-1), np.float32(rounding)):
             labels, bounds = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.float32)
             nothing = np.zeros(k, dtype=np.float32)
-            moved = assign_rows(codes, base, labels, bounds, offsets, wide, tuple(of_table), nothing, error)
+            moved = assign(codes, base, labels, bounds, offsets, *tables, nothing, error)
             assert moved == n
             np.testing.assert_array_equal(labels, nearest)
             if error < 0:
@@ -223,7 +222,7 @@ def test_short_table_tells_the_nearest_centres(kind, k, p):
             two = np.sort(np.maximum(base[:, None] + exact, 0), axis=1)[:, :2]
             assert (bounds <= np.sqrt(two[:, 1]) - np.sqrt(two[:, 0]) + 1e-6 * np.sqrt(two[:, 1])).all()
             # Nothing has moved: nothing changes, and rows that have a bound are not looked at.
-            assert assign_rows(codes, base, labels, bounds, offsets, wide, tuple(of_table), nothing, error) == 0
+            assert assign(codes, base, labels, bounds, offsets, *tables, nothing, error) == 0
 
 
 @pytest.mark.parametrize(
@@ -237,7 +236,7 @@ def test_short_table_tells_the_nearest_centres(kind, k, p):
     ],
 )
 def test_no_short_table_where_it_tells_nothing(table, offsets):
-    assert ShortTable.of(table.astype(np.float32), np.array(offsets), 0.0).cells.shape == (0, 0)
+    assert ShortTable.of(table.astype(np.float32), np.array(offsets), 0.0) is None
 
 
 def test_lines_begin_at_lines():

@@ -46,34 +46,30 @@ class ShortTable(NamedTuple):
     """
 
     cells: NDArray[np.uint16]
-    """(d, k or more); (0, 0) if there is no such table."""
+    """(d, k or more)"""
     least: np.float32
     unit: np.float32
     error: np.float32
     margin: int
 
     @classmethod
-    def none(cls) -> ShortTable:
-        return cls(np.empty((0, 0), dtype=np.uint16), np.float32(0), np.float32(0), np.float32(0), 0)
-
-    @classmethod
-    def of(cls, table: NDArray[np.float32], offsets: NDArray[np.int64], rounding: float) -> ShortTable:
-        """Of a finite table, (d, k), whose sums are within ``rounding`` of a row's distances; ``none`` if that is large
-        beside what 16 bits hold.
+    def of(cls, table: NDArray[np.float32], offsets: NDArray[np.int64], rounding: float) -> ShortTable | None:
+        """Of a finite table, (d, k), whose sums are within ``rounding`` of a row's distances; None if 16 bits hold
+        too little of them.
         """
         p, k = len(offsets) - 1, table.shape[1]
         room = 2**16 - 4 - 3 * p / 2  # cells and margin are rounded to whole numbers
         if k < 2 or k > room:
-            return cls.none()
+            return None
         least, most = np.empty(p), np.empty(p)
         ranges_of_partitions(table, offsets, least, most)
         sizes, span = np.maximum(-least, most).sum(), (most - least).sum()
         float_error = 1.01 * p * 2.0**-24 * sizes  # of a sum in float32
         if span == 0:
-            return cls.none()
+            return None
         scale = 2.0 ** np.floor(np.log2(room / (span + 2 * float_error)))
         if not 2.0**-100 < scale < 2.0**100:
-            return cls.none()
+            return None
         cells = lines_of_zeros(len(table), -(-k // SHORT_LANES) * SHORT_LANES)
         off, whole = fill_shorts(table, offsets, least, scale, cells)
         off = off * (1 + 1e-9) + 1e-6

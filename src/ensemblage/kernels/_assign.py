@@ -90,15 +90,42 @@ def assign_by_shorts(
     return n_left, moved
 
 
+@inner_jit
+def assign_by_floats(
+    codes: Any, base: Any, labels: Any, bounds: Any, i: int, firsts: Any, columns: Any, k: int, rounding: Any,
+    starts: Any, score: Any,
+) -> bool:  # fmt: skip
+    """Move row i to its nearest centre; whether it moved.
+
+    codes, base, labels, bounds, rounding : as in `assign_rows`
+    firsts : IN of `partition_starts`
+    columns : IN the table, flat
+    k : IN centres
+    starts : WORK (p,)
+    score : WORK (width,)
+    """
+    before = labels[i]
+    row_starts(codes[i], firsts, score.shape[0], starts)
+    add_table_rows(columns, starts, score)
+    first, second = two_least(score)
+    nearest = before
+    if before < 0 or score[before] != first or second == first:
+        nearest = first_place(score, first, k)
+    if rounding >= 0:
+        near, far = base[i] + first + rounding, base[i] + second - rounding
+        bounds[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
+    labels[i] = nearest
+    return bool(nearest != before)
+
+
 @jit
 def assign_rows(
-    codes: Any, base: Any, labels: Any, bounds: Any, offsets: Any, table: Any, short: Any, shift: Any, rounding: Any
+    codes: Any, base: Any, labels: Any, bounds: Any, offsets: Any, table: Any, shift: Any, rounding: Any
 ) -> int:
     """Move each row to its nearest centre (the first one on ties); return how many rows moved.
 
     With bounds (Hamerly 2010, one number per row) the distances must be squared Euclidean. They only skip rows whose
-    nearest centre cannot have changed: the labels are the same without them. A table of 16-bit numbers tells the
-    nearest centre of most rows in less time; where two are too near to each other for it, the table of floats does.
+    nearest centre cannot have changed: the labels are the same without them.
 
     codes : IN (n, p)
     base : IN (n,) float32, part of the row's distance to every centre that the table does not hold
@@ -106,24 +133,49 @@ def assign_rows(
     bounds : IN/OUT (n,) float32, how far the row's two nearest centres may still move; below 0 = look again
     offsets : IN (p + 1,)
     table : IN (d, k or more) float32, squared distances to the centres, partition by partition; `whole_lanes`
-    short : IN `ShortTable` of it, as a plain tuple
     shift : IN (k,) float32, how far each centre moved since the last call, plus how far any other one did
     rounding : IN float32, error bound of a row's squared distance; negative = no bounds, look at every row
     """
     n, p = codes.shape
-    width, bounded = table.shape[1], rounding >= 0
+    width, k = table.shape[1], shift.shape[0]
+    firsts, columns = partition_starts(np.arange(p), offsets, width), table.reshape(-1)
+    starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
+    moved = 0
+    for i in range(n):
+        if labels[i] >= 0 and rounding >= 0:
+            bounds[i] -= shift[labels[i]]
+            if bounds[i] > 0:
+                continue
+        moved += assign_by_floats(codes, base, labels, bounds, i, firsts, columns, k, rounding, starts, score)
+    return moved
+
+
+@jit
+def assign_many_rows(
+    codes: Any, base: Any, labels: Any, bounds: Any, offsets: Any, table: Any, short: Any, shift: Any, rounding: Any
+) -> int:
+    """`assign_rows`, in less time for many rows.
+
+    A table of 16-bit numbers tells the nearest centre of most rows; where two are too near to each other for it, the
+    table of floats does.
+
+    short : IN `ShortTable` of the table, as a plain tuple
+    """
+    n, p = codes.shape
+    width, k, bounded = table.shape[1], shift.shape[0], rounding >= 0
     firsts, columns = partition_starts(np.arange(p), offsets, width), table.reshape(-1)
     starts, score = np.empty(p, np.uint64), np.empty(width, np.float32)
     cells, least, unit, error, margin = short
-    short_width, short_columns = cells.shape[1], cells.reshape(-1)
-    sums = np.empty(short_width, np.uint16)
-    short_starts = partition_starts(np.arange(p), offsets, short_width)[1]
-    chosen, settled, near_far = np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty((2, TILE), np.float32)
-    short_work = short_starts, least, unit, error, margin, sums, settled, near_far[0], near_far[1]
+    short_columns, sums = cells.reshape(-1), np.empty(cells.shape[1], np.uint16)
+    short_starts = partition_starts(np.arange(p), offsets, cells.shape[1])[1]
+    chosen, settled, near, far = (
+        np.empty(TILE, np.int64), np.empty(TILE, np.int64), np.empty(TILE, np.float32), np.empty(TILE, np.float32)
+    )  # fmt: skip
+    short_work = short_starts, least, unit, error, margin, sums, settled, near, far
     n_looked, n_again, moved = 0, 0, 0
     for begin in range(0, n, TILE):
         n_left = rows_to_look_at(labels, bounds, shift, bounded, begin, min(begin + TILE, n), chosen)
-        if short_width > 0 and FEW_AGAIN * n_again <= n_looked + TILE:
+        if FEW_AGAIN * n_again <= n_looked + TILE:
             n_looked += n_left
             n_left, n_moved = assign_by_shorts(
                 codes, base, labels, bounds, short_columns, short_work, bounded, chosen, n_left
@@ -131,20 +183,9 @@ def assign_rows(
             n_again += n_left
             moved += n_moved
         for r in range(n_left):
-            i = chosen[r]
-            before = labels[i]
-            row_starts(codes[i], firsts, width, starts)
-            add_table_rows(columns, starts, score)
-            first, second = two_least(score)
-            nearest = before
-            if before < 0 or score[before] != first or second == first:
-                nearest = first_place(score, first, shift.shape[0])
-            if bounded:
-                near, far = base[i] + first + rounding, base[i] + second - rounding
-                bounds[i] = np.sqrt(max(far, np.float32(0))) - np.sqrt(near)
-            if nearest != before:
-                labels[i] = nearest
-                moved += 1
+            moved += assign_by_floats(
+                codes, base, labels, bounds, chosen[r], firsts, columns, k, rounding, starts, score
+            )
     return moved
 
 

@@ -62,10 +62,12 @@ def associations_of_rows(
 def whole_lines(table: Any) -> Any:
     """The table, (d, k), flat, with columns of zeros up to a multiple of LANES."""
     d, k = table.shape
-    lines = np.zeros((d, -(-k // LANES) * LANES))
+    width = -(-k // LANES) * LANES
+    lines = np.zeros(d * width)
     for f in range(d):
-        lines[f, :k] = table[f]
-    return lines.reshape(-1)
+        for c in range(k):
+            lines[f * width + c] = table[f, c]
+    return lines
 
 
 @jit
@@ -81,14 +83,13 @@ def best_associations(
     told : OUT ((m,) int32 that one, the first on ties, -1 where there is none; (m,) cohesion)
     """
     runner_up, cohesion = told
-    k, p, columns, members = profile.shape[1], codes.shape[1], whole_lines(profile), whole_lines(labelled)
-    others = members - itself
+    k, p, columns = profile.shape[1], codes.shape[1], whole_lines(profile)
     width = columns.shape[0] // profile.shape[0]
-    firsts, places, absent = np.empty(p, np.uint64), np.empty(p, np.uint64), np.empty(p, np.int64)
+    firsts, absent = np.empty(p, np.uint64), np.empty(p, np.int64)
     for t in range(p):
-        firsts[t], places[t], absent[t] = offsets[t] * width, t * width, offsets[t + 1] - 1 - offsets[t]
+        firsts[t], absent[t] = offsets[t] * width, offsets[t + 1] - 1 - offsets[t]
     starts, u, w, known = np.empty(p, np.uint64), np.empty(p), np.empty(p), -1
-    joined, pairs, own_pairs, plain_pairs = np.empty(width), np.empty(width), np.empty(width), np.empty(width)
+    joined, pairs, own_pairs, plain_pairs = np.empty(width), np.empty(k), np.empty(k), np.empty(k)
     for i in range(codes.shape[0]):
         own, n_seen = clusters[i], 0
         for t in range(p):
@@ -101,9 +102,17 @@ def best_associations(
             for t in range(p):
                 is_seen = codes[i, t] < absent[t]
                 u[t], w[t] = lift[t] if is_seen else 0.0, weights[t] if is_seen else 0.0
-            add_weighted_rows(members, places, u, pairs)
-            add_weighted_rows(others, places, u, own_pairs)
-            add_weighted_rows(others, places, w, plain_pairs)
+            # Of the sums with the own cluster only those that are needed: of one, or until labels are missing of all.
+            first, last = (own, own + 1) if n_seen < p else (0, k)
+            pairs[:] = 0.0
+            own_pairs[first:last] = 0.0
+            plain_pairs[first:last] = 0.0
+            for t in range(p):
+                for c in range(k):
+                    pairs[c] += u[t] * labelled[t, c]
+                for c in range(first, last):
+                    own_pairs[c] += u[t] * (labelled[t, c] - itself)
+                    plain_pairs[c] += w[t] * (labelled[t, c] - itself)
             known = n_seen
         own_joined, plain_joined = 0.0, 0.0
         for t in range(p):
@@ -119,7 +128,8 @@ def best_associations(
         for c in range(k):
             joined[c] = -joined[c] / (pairs[c] if pairs[c] > 0 else 1.0)
         joined[own] = 1.0
-        joined[k:] = np.inf
+        for c in range(k, width):
+            joined[c] = np.inf
         best, _ = two_least(joined)
         shares[1, i] = -best
         for c in range(k):

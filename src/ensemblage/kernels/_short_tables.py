@@ -44,5 +44,7 @@ def fill_shorts(table: Any, offsets: Any, least: Any, scale: float, cells: Any) 
                 whole = whole and np.rint(value * scale) == value * scale
                 cells[f, c] = np.uint16(cell)
         off += farthest
-    cells[: offsets[1], k:] = 2**16 - 1
+    for f in range(offsets[1]):
+        for c in range(k, cells.shape[1]):
+            cells[f, c] = 2**16 - 1
     return off, whole

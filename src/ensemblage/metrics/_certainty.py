@@ -21,6 +21,8 @@ from ensemblage.rows.protocol import LabelRows
 CORE, BORDER = 0.9, 2 / 3
 """Least confidence of a core object (the own cluster nine times the runner-up) and of a border object (twice)."""
 VERDICTS = ("core", "border", "undecided")
+LEAST_LABELS = 2**20
+"""Labels of objects from which on the faster kernel is worth the time to compile it."""
 _AT_ONCE = 2**17
 """So many associations of rows with clusters are held, 1 MB."""
 
@@ -272,7 +274,7 @@ class Association(NamedTuple):
 
         ``counted`` says whether the rows are among those that were counted.
         """
-        if is_soft(codes):
+        if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
             association, cohesion = self.with_clusters(codes, clusters if counted else np.full(len(codes), -1))
             return *own_and_other(association, clusters), cohesion
         shares, runner_up, cohesion = np.empty((2, len(codes))), np.empty(len(codes), np.int32), np.empty(len(codes))

@@ -766,6 +766,22 @@ def two_least(values):
     return tuple(sorted(values.tolist())[:2])
 
 
+def short_sums(codes, starts, table, width):
+    """(n, width) sums of the rows of a flat table that begin at starts[j] + codes[i, j] · width."""
+    return np.array([[sum(int(table[s + int(c) * width + q]) for s, c in zip(starts, row, strict=True))
+                      for q in range(width)] for row in codes])  # fmt: skip
+
+
+def assigned_rows(codes, offsets, table):
+    """(n,) first column of the least sum in float32, and (n, k) exact sums of the rows of a table."""
+    exact = np.zeros((len(codes), table.shape[1]))
+    rounded = exact.astype(np.float32)
+    for offset, column in zip(offsets, codes.T, strict=False):
+        exact += table[offset + column.astype(np.int64)]
+        rounded += table[offset + column.astype(np.int64)]
+    return rounded.argmin(axis=1), rounded, exact
+
+
 def told_apart(labels, weights):
     """Whether colour refinement tells all labels and all partitions apart: the ensemble has no symmetry then."""
     places = [(j, c) for j, z in enumerate(labels.T) for c in np.unique(z[z >= 0])]

@@ -20,6 +20,7 @@ from ensemblage.counting._bitmaps import Bitmaps, maps_of
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, EIGHT, WORDS, plane_count
+from ensemblage.kernels._counts import fill_planes
 from ensemblage.metrics import association_counts
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
@@ -55,6 +56,28 @@ def rows_of(labels):
 @jit
 def count(count_in_planes, maps, k, numbers, planes):
     count_in_planes(maps, k, numbers, planes)
+
+
+@jit
+def mark(mark_no_worse, planes, best, left, marks):
+    return mark_no_worse(planes, best, left, marks)
+
+
+@pytest.mark.parametrize("by", [kernels.mark_by_words, kernels._mark_by_vectors])
+@pytest.mark.parametrize("n_planes", [1, 3, 6, 9])
+@pytest.mark.parametrize("share", [0, 0.001, 0.5, 1])
+def test_rows_are_marked_whose_number_is_no_worse(by, n_planes, share):
+    rng = np.random.default_rng(n_planes)
+    numbers, best = rng.integers(2**n_planes, size=(2, BLOCK_BITS))
+    numbers[rng.random(BLOCK_BITS) < 0.5] = 0
+    left = rng.random(BLOCK_BITS) < share
+    planes = [np.zeros((1, n_planes, WORDS), np.uint64) for _ in range(2)]
+    for of, filled in zip((numbers, best), planes, strict=True):
+        fill_planes(of, filled)
+    bits, marks = np.packbits(left, bitorder="little").view(np.uint64), np.full(WORDS, 7, np.uint64)
+    expected = left & (numbers > 0) & (numbers >= best)
+    assert mark(by, planes[0][0], planes[1][0], bits, marks) == expected.any()
+    assert_array_equal(np.unpackbits(marks.view(np.uint8), bitorder="little"), expected)
 
 
 @pytest.mark.parametrize("by", [kernels.count_by_words, kernels._count_by_vectors])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
 from ensemblage import METHODS, CumulativeVoting, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage.metrics import certainty, verdicts
+from ensemblage.metrics import _certainty, certainty, verdicts
 from ensemblage.metrics._certainty import Association, certainty_of_rows, own_and_other
 
 WORKED = {
@@ -64,6 +64,29 @@ def test_naive_twin(case):
     ties = np.isclose(found.confidence, confidence) & (found.runner_up != runner_up)
     shares = naive.associations(labels, clusters)
     assert_allclose(shares[ties, found.runner_up[ties]], shares[ties, runner_up[ties]], atol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("k", [1, 2, 7, 8, 9, 40])
+@pytest.mark.parametrize("counted", [True, False])
+def test_the_best_associations_are_those_of_all(missing, k, counted, monkeypatch):
+    """To the bit: both add the same numbers in the same order."""
+    monkeypatch.setattr(_certainty, "LEAST_LABELS", 0)
+    rng = np.random.default_rng(k)
+    ensemble = Ensemble(random_labels(300, 6, 5, missing))
+    codes, counts, _ = ensemble.distinct
+    clusters = rng.integers(-1, k, size=len(codes))
+    clusters[: len(codes) // 2] = 0
+    for weights in (np.ones(6), rng.random(6), np.array([1.0, 0, 2, 0, 0, 1e-9])):
+        association = Association.of(codes, counts, clusters, k, ensemble.offsets, weights)
+        shares, cohesion = association.with_clusters(codes[:], clusters if counted else np.full(len(codes), -1))
+        expected = own_and_other(shares, clusters)
+        own, other, runner_up, found = association.placed(codes[:], clusters, counted)
+        for a, b in zip((own, other, runner_up), expected, strict=True):
+            assert_array_equal(a, b)
+            assert a.dtype == b.dtype
+        if counted:
+            assert_array_equal(found, cohesion)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

@@ -488,3 +488,17 @@ def test_named_entries():
     assert make_consensus("ecc", 3).utility == "entropy"
     assert make_consensus("kcc", 3).init == "random"
     assert make_consensus("qmi", 3).get_params() == make_consensus("km", 3).get_params()
+
+
+@pytest.mark.parametrize("utility", ALL)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch):
+    labels = random_labels(1500, 7, 9, missing)
+    found = []
+    for threshold, n_jobs in ((np.inf, 1), (0, 1), (0, 2)):
+        monkeypatch.setattr(_lloyd, "LABELS_OF_SHORT_TABLE", (threshold, 0))
+        model = KMeansConsensus(6, utility=utility, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
+        found.append([model.labels_, model.objective_, model.n_iter_, model.predict(labels)])
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert_array_equal(a, b)

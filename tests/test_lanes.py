@@ -2,12 +2,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive import assigned_rows as naive_assigned_rows
+from naive import short_sums as naive_short_sums
 from naive import two_least as naive_two_least
 
 from ensemblage._jit import jit
-from ensemblage.consensus._lanes import check_look_ups, whole_lanes
-from ensemblage.kernels._assign import assign_rows, limit_distances
-from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, two_least
+from ensemblage.consensus._lanes import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
+from ensemblage.kernels._assign import assign_many_rows, assign_rows, limit_distances
+from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, add_weighted_rows, two_least
+from ensemblage.kernels._short_lanes import SHORT_LANES, add_short_rows, prefetch_row, two_least_shorts
 
 
 @jit
@@ -25,6 +28,22 @@ def pair_of(values):
     return two_least(values)
 
 
+@jit
+def weighted_sums_of(table, starts, weights, sums):
+    add_weighted_rows(table, starts, weights, sums)
+
+
+@jit
+def shorts_of(codes, i, starts, table, sums):
+    prefetch_row(codes, i)
+    add_short_rows(codes, i, starts, table, sums)
+
+
+@jit
+def triple_of(sums):
+    return two_least_shorts(sums)
+
+
 @given(st.integers(1, 9), st.integers(0, 30), st.sampled_from([np.float32, np.float64]), st.integers(0, 2**32 - 1))
 def test_sums_are_those_of_the_columns_in_the_order_of_the_starts(n_vectors, n_starts, dtype, seed):
     rng = np.random.default_rng(seed)
@@ -36,6 +55,13 @@ def test_sums_are_those_of_the_columns_in_the_order_of_the_starts(n_vectors, n_s
     expected = np.zeros(width, dtype=dtype)
     for row in chosen:
         expected += table[row]
+    np.testing.assert_array_equal(sums[1:-1], expected)
+    assert sums[0] == sums[-1] == 7
+    weights = rng.random(n_starts).astype(dtype)
+    weighted_sums_of(table.reshape(-1), (chosen * width).astype(np.uint64), weights, sums[1:-1])
+    expected[:] = 0
+    for row, weight in zip(chosen, weights, strict=True):
+        expected += weight * table[row]
     np.testing.assert_array_equal(sums[1:-1], expected)
     assert sums[0] == sums[-1] == 7
 
@@ -109,6 +135,116 @@ def test_assignment_ends_whatever_a_table_holds(value):
     base, slack, labels = np.zeros(5, np.float32), np.zeros(5, np.float32), np.full(5, -1, dtype=np.int32)
     assign_rows(codes, base, labels, slack, offsets, table, np.zeros(k, np.float32), np.float32(-1))
     assert ((labels >= 0) & (labels < k)).all()
+
+
+@pytest.mark.parametrize("n_vectors", [1, 2, 3, 4, 5, 9])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_short_sums_are_those_of_the_columns(n_vectors, dtype, order):
+    rng = np.random.default_rng(n_vectors)
+    width, sizes = n_vectors * SHORT_LANES, np.array([1, 200, 3, 7] if dtype is np.uint8 else [1, 300, 3, 7])
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    table = rng.integers(2**16 // 4, size=(offsets[-1], width)).astype(np.uint16)
+    codes = np.asarray(rng.integers(sizes, size=(5, 4)), dtype=dtype, order=order)
+    starts, sums = (offsets[:-1] * width).astype(np.uint64), np.full(width + 2, 7, dtype=np.uint16)
+    expected = naive_short_sums(codes, starts.tolist(), table.reshape(-1), width)
+    for i in range(len(codes)):
+        shorts_of(codes, i, starts, table.reshape(-1), sums[1:-1])
+        np.testing.assert_array_equal(sums[1:-1], expected[i])
+        assert sums[0] == sums[-1] == 7
+
+
+@given(st.integers(1, 5), st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 100, 2**16]))
+def test_two_least_shorts(n_vectors, seed, n_values):
+    rng = np.random.default_rng(seed)
+    sums = (2**16 - 1 - rng.integers(n_values, size=n_vectors * SHORT_LANES)).astype(np.uint16)
+    assert triple_of(sums) == (*naive_two_least(sums), int(sums.argmin()))
+
+
+def distances_of(rng, kind, sizes, k):
+    """(d, k) tables as k-means has them: of proportions, of single rows, with weights that are far apart."""
+    d, offsets = sizes.sum(), np.concatenate([[0], np.cumsum(sizes)])
+    weights = 10.0 ** rng.integers(-6, 2, len(sizes)) if kind == "weights" else np.ones(len(sizes))
+    tables = []
+    for size, weight in zip(sizes, weights, strict=True):
+        if kind == "rows":
+            proportions = np.eye(size)[:, rng.integers(size, size=k)]
+        elif kind == "entropy":
+            proportions = rng.dirichlet(np.full(size, 0.1), k).T
+            tables.append(-np.log2(proportions + 2.0**-52))
+            continue
+        else:
+            proportions = rng.dirichlet(np.full(size, 0.5), k).T
+        tables.append(weight * ((proportions**2).sum(axis=0) - 2 * proportions))
+    table = np.concatenate(tables).astype(np.float32)
+    table[offsets[1:] - 1] = 0  # missing
+    assert len(table) == d
+    return offsets, table
+
+
+@pytest.mark.parametrize("kind", ["proportions", "rows", "weights", "entropy"])
+@pytest.mark.parametrize("k", [2, 3, 16, 17, 40, 70])
+@pytest.mark.parametrize("p", [1, 2, 11])
+def test_short_table_tells_the_nearest_centres(kind, k, p):
+    rng = np.random.default_rng(p)
+    sizes = rng.integers(2, 12, size=p)
+    offsets, table = distances_of(rng, kind, sizes, k)
+    table[:, k - 1] = table[:, 0]  # a tie
+    n = 700
+    codes = rng.integers(sizes, size=(n, p)).astype(np.uint8)
+    rounding = float(8 * p * np.finfo(np.float32).eps * np.abs(table).max())
+    short = ShortTable.of(table, offsets, rounding)
+    assert short.cells.ctypes.data % LINE == 0
+    nearest, rounded, exact = naive_assigned_rows(codes, offsets, table)
+    sums = short.cells[offsets[:-1] + codes].sum(axis=1, dtype=np.int64)
+    assert sums.max() == (2**16 - 1 if k % SHORT_LANES else sums[:, :k].max())
+    assert sums[:, :k].max() + short.margin < 2**16 - 1
+    # What the table promises of a sum, and of the difference of two.
+    assert np.abs(float(short.least) + float(short.unit) * sums[:, :k] - exact).max() <= short.error
+    if kind == "rows":
+        assert short.margin == -1
+    for a in range(k):
+        told, farther = sums[:, :k] > sums[:, [a]] + short.margin, rounded > rounded[:, [a]]
+        if short.margin < 0:  # of whole numbers: the order of the sums is that in float32, ties included
+            np.testing.assert_array_equal(sums[:, :k] > sums[:, [a]], farther)
+        else:
+            assert farther[told].all()
+    wide, base = whole_lanes(table, np.inf), np.full(n, 3 * np.abs(table).max() * p, dtype=np.float32)
+    for assign, tables in ((assign_rows, (wide,)), (assign_many_rows, (wide, tuple(short)))):
+        for error in (np.float32(-1), np.float32(rounding)):
+            labels, bounds = np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.float32)
+            nothing = np.zeros(k, dtype=np.float32)
+            moved = assign(codes, base, labels, bounds, offsets, *tables, nothing, error)
+            assert moved == n
+            np.testing.assert_array_equal(labels, nearest)
+            if error < 0:
+                continue
+            two = np.sort(np.maximum(base[:, None] + exact, 0), axis=1)[:, :2]
+            assert (bounds <= np.sqrt(two[:, 1]) - np.sqrt(two[:, 0]) + 1e-6 * np.sqrt(two[:, 1])).all()
+            # Nothing has moved: nothing changes, and rows that have a bound are not looked at.
+            assert assign(codes, base, labels, bounds, offsets, *tables, nothing, error) == 0
+
+
+@pytest.mark.parametrize(
+    ("table", "offsets"),
+    [
+        (np.zeros((4, 3)), [0, 2, 4]),
+        (np.ones((4, 1)), [0, 2, 4]),
+        (np.array([[0, 1e38], [1e38, 0]]), [0, 2]),
+        (np.array([[0, 1e-38], [1e-38, 0]]), [0, 2]),
+        (np.tile([[0.0, 1]], (60_000, 1)), range(60_001)),
+    ],
+)
+def test_no_short_table_where_it_tells_nothing(table, offsets):
+    assert ShortTable.of(table.astype(np.float32), np.array(offsets), 0.0) is None
+
+
+def test_lines_begin_at_lines():
+    for n in (1, 3):
+        lines = lines_of_zeros(n, SHORT_LANES)
+        assert lines.shape == (n, SHORT_LANES)
+        assert lines.ctypes.data % LINE == 0
+        assert not lines.any()
 
 
 def naive_limits(codes, base, nearest, counts, offsets, table):

@@ -117,7 +117,10 @@ class Rows:
 
         def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
             labelled = inverse < len(values)
-            part[labelled] = values[inverse[labelled]]
+            if labelled.all():
+                values.take(inverse, out=part, mode="clip")  # "raise" would make a copy first
+            else:
+                part[labelled] = values[inverse[labelled]]
 
         map_rows(fill, [self.inverse, of_objects], n_jobs=n_jobs)
         return of_objects

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._lanes import check_look_ups, whole_lanes
+from ensemblage.consensus._lanes import ShortTable, check_look_ups, whole_lanes
 from ensemblage.consensus._linked import Units
-from ensemblage.kernels._assign import assign_rows, limit_distances, move_rows
+from ensemblage.kernels._assign import assign_many_rows, assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES
 from ensemblage.rows import blocks
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
@@ -20,6 +20,10 @@ from ensemblage.rows.threads import thread_count
 
 MOST_ROWS = 2**20
 """Rows of the largest block of one iteration."""
+LABELS_OF_SHORT_TABLE = 2**20, 256
+"""Labels of rows, in all and for each label of the table, from which on a `ShortTable` takes less time than it saves:
+kernels have to be compiled, and the table made.
+"""
 
 _of_thread = threading.local()
 
@@ -145,8 +149,10 @@ def _draw(rows: Rows, nearest: Any, totals: NDArray[np.float64], shares: NDArray
     drawn, distances = [], rows.codes.slices(nearest, inside)
     for part, block, share, near in zip(inside, chosen, shares, distances, strict=True):
         potential = near * rows.counts[part]
-        place = np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), side="right")
-        drawn.append(int(part.start) + min(int(place), int(np.flatnonzero(potential)[-1])))
+        place = int(np.searchsorted(np.cumsum(potential), share * ends[-1] - (ends[block] - totals[block]), "right"))
+        if place == len(potential):  # for sums are rounded
+            place = int(np.flatnonzero(potential)[-1])
+        drawn.append(int(part.start) + place)
     return drawn
 
 
@@ -253,13 +259,12 @@ def nearest_centroids(
     no partition labels.
     """
     nearest = np.full(len(codes), -1, dtype=np.int32)
-    table = whole_lanes(utility.distances(centroids.centroids), np.inf)
-    check_look_ups(codes, utility.offsets, table)
+    assign_to, tables = _with_short_table(codes, utility.distances(centroids.centroids), utility.offsets, -1)
     nothing = np.zeros(len(centroids.centroids), dtype=np.float32)
 
     def assign(codes: Any, nearest: Any) -> None:
         unused = np.empty(len(codes), dtype=np.float32)  # bounds and base: every row is looked at
-        assign_rows(codes, unused, nearest, unused, utility.offsets, table, nothing, np.float32(-1))
+        assign_to(codes, unused, nearest, unused, utility.offsets, *tables, nothing, np.float32(-1))
         for row, cluster in zip(centroids.relocated, centroids.clusters, strict=True):
             nearest[(codes == row).all(axis=1)] = cluster
         nearest[(codes == np.diff(utility.offsets) - 1).all(axis=1)] = -1
@@ -279,12 +284,12 @@ def _assign(
     rows: Rows, state: State, table: NDArray[np.float32], drift: Any, rounding: np.float32, n_jobs: int | None
 ) -> int:
     """Move every row to its nearest centroid; bring the profile up to date."""
-    offsets, shape, table = rows.offsets, state.profile.shape, whole_lanes(table, np.inf)
-    check_look_ups(rows.codes, offsets, table)
+    offsets, shape = rows.offsets, state.profile.shape
+    assign_to, tables = _with_short_table(rows.codes, table, offsets, float(rounding))
 
     def step(codes: Any, base: Any, counts: Any, clusters: Any, bounds: Any) -> tuple[int, NDArray[np.int64] | None]:
         before = clusters.copy()
-        moved = assign_rows(codes, base, clusters, bounds, offsets, table, drift, rounding)
+        moved = assign_to(codes, base, clusters, bounds, offsets, *tables, drift, rounding)
         if not moved:
             return 0, None
         change = np.zeros(shape, dtype=np.int64)
@@ -299,6 +304,18 @@ def _assign(
         if change is not None:
             np.add(state.profile, change, out=state.profile)
     return total
+
+
+def _with_short_table(codes: LabelRows, table: NDArray[np.float32], offsets: NDArray[np.int64], rounding: float) -> Any:
+    """`assign_rows`, or where there are rows enough `assign_many_rows`, and what it gets of a table of distances."""
+    wide = whole_lanes(table, np.inf)
+    check_look_ups(codes, offsets, wide)
+    least, least_each = LABELS_OF_SHORT_TABLE
+    if codes.shape[0] * codes.shape[1] >= max(least, least_each * len(table)):
+        short = ShortTable.of(table, offsets, rounding)
+        if short is not None:
+            return assign_many_rows, (wide, tuple(short))
+    return assign_rows, (wide,)
 
 
 def _assign_units(

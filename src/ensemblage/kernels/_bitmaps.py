@@ -22,7 +22,8 @@ WORDS = 64
 BLOCK_BITS = 64 * WORDS
 EIGHT = 8
 """Words of a vector, and maps that are added at once."""
-LANES = 4
+LANES = 8
+"""Words of a vector of planes."""
 HELD = 6
 """Planes that are held in registers: counts to 63."""
 
@@ -163,12 +164,77 @@ def count_by_vectors(typing_context: Any, maps: Any, k: Any, numbers: Any, plane
 
 
 @jit
+def mark_by_words(planes: Any, best: Any, left: Any, marks: Any) -> Any:
+    """Whether a row is marked.
+
+    planes : IN (L, WORDS) uint64, numbers of rows
+    best : IN (L, WORDS)
+    left : IN (WORDS,) rows that are looked at
+    marks : OUT (WORDS,) those of them whose number is 1 at least, and the best one at least
+    """
+    known = np.zeros(WORDS, np.uint64)
+    marks[:] = left
+    for g in range(planes.shape[0]):
+        for w in range(WORDS):
+            plane, other = planes[g, w], best[g, w]
+            marks[w] = (plane & ~other) | (marks[w] & ~(plane ^ other))
+            known[w] |= plane
+    some = np.uint64(0)
+    for w in range(WORDS):
+        marks[w] &= known[w] & left[w]
+        some |= marks[w]
+    return some != 0
+
+
+@intrinsic
+def mark_by_vectors(typing_context: Any, planes: Any, best: Any, left: Any, marks: Any) -> Any:
+    """`mark_by_words` in vector registers, C-contiguous arrays; nothing is checked."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        size, vector = ir.IntType(64), ir.VectorType(ir.IntType(64), EIGHT)
+        arrays = [
+            cgutils.create_struct_proxy(kind)(context, builder, value)
+            for kind, value in zip(signature.args, values, strict=True)
+        ]
+        n_planes, zeros = cgutils.unpack_tuple(builder, arrays[0].shape)[0], vector([0] * EIGHT)
+        mark, known, some = (cgutils.alloca_once_value(builder, zeros) for _ in range(3))
+
+        def vector_at(array: Any, place: Any) -> Any:
+            return builder.bitcast(builder.gep(array.data, [place]), vector.as_pointer())
+
+        with cgutils.for_range(builder, size(WORDS // EIGHT)) as words:
+            word = builder.mul(words.index, size(EIGHT))
+            among = builder.load(vector_at(arrays[2], word), align=8)
+            builder.store(among, mark)
+            builder.store(zeros, known)
+            with cgutils.for_range(builder, n_planes) as g:
+                place = builder.add(builder.mul(g.index, size(WORDS)), word)
+                plane, other = (builder.load(vector_at(array, place), align=8) for array in arrays[:2])
+                equal = builder.and_(builder.load(mark), builder.not_(builder.xor(plane, other)))
+                builder.store(builder.or_(builder.and_(plane, builder.not_(other)), equal), mark)
+                builder.store(builder.or_(builder.load(known), plane), known)
+            found = builder.and_(builder.and_(builder.load(mark), builder.load(known)), among)
+            builder.store(found, vector_at(arrays[3], word), align=8)
+            builder.store(builder.or_(builder.load(some), found), some)
+        bits = ir.IntType(64 * EIGHT)
+        return builder.icmp_unsigned("!=", builder.bitcast(builder.load(some), bits), bits(0))
+
+    return types.boolean(planes, best, left, marks), generate
+
+
+@jit
+def _mark_by_vectors(planes: Any, best: Any, left: Any, marks: Any) -> Any:
+    return mark_by_vectors(planes, best, left, marks)
+
+
+@jit
 def _count_by_vectors(maps: Any, k: int, numbers: Any, planes: Any) -> None:
     count_by_vectors(maps, k, numbers, planes)
 
 
 BY_VECTORS = not PLAIN_KERNELS and platform.machine().lower() in ("x86_64", "amd64")
 count_in_planes = _count_by_vectors if BY_VECTORS else count_by_words
+mark_no_worse = _mark_by_vectors if BY_VECTORS else mark_by_words
 """The faster of the two, where that was measured."""
 
 

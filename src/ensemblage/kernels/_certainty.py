@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage._jit import inner_jit, jit
+from ensemblage.kernels._lanes import LANES, add_weighted_rows, two_least
 
 
 @jit
@@ -55,6 +56,86 @@ def associations_of_rows(
                 joined[c] /= pairs[c]
             else:
                 joined[c] = 0.0
+
+
+@inner_jit
+def whole_lines(table: Any) -> Any:
+    """The table, (d, k), flat, with columns of zeros up to a multiple of LANES."""
+    d, k = table.shape
+    width = -(-k // LANES) * LANES
+    lines = np.zeros(d * width)
+    for f in range(d):
+        for c in range(k):
+            lines[f * width + c] = table[f, c]
+    return lines
+
+
+@jit
+def best_associations(
+    codes: Any, clusters: Any, profile: Any, labelled: Any, offsets: Any, weights: Any, lift: Any, itself: float,
+    shares: Any, told: Any,
+) -> None:  # fmt: skip
+    """As `associations_of_rows`, but only the association with the own cluster and with the best other one.
+
+    itself : IN 1.0 if the rows are among those counted, else 0.0
+    shares : OUT (2, m) float64 association with the own cluster (NaN in none, or if no partition labels the row) and
+        with the best other one (0 where there is none)
+    told : OUT ((m,) int32 that one, the first on ties, -1 where there is none; (m,) cohesion)
+    """
+    runner_up, cohesion = told
+    k, p, columns = profile.shape[1], codes.shape[1], whole_lines(profile)
+    width = columns.shape[0] // profile.shape[0]
+    firsts, absent = np.empty(p, np.uint64), np.empty(p, np.int64)
+    for t in range(p):
+        firsts[t], absent[t] = offsets[t] * width, offsets[t + 1] - 1 - offsets[t]
+    starts, u, w, known = np.empty(p, np.uint64), np.empty(p), np.empty(p), -1
+    joined, pairs, own_pairs, plain_pairs = np.empty(width), np.empty(k), np.empty(k), np.empty(k)
+    for i in range(codes.shape[0]):
+        own, n_seen = clusters[i], 0
+        for t in range(p):
+            starts[t] = firsts[t] + np.uint64(codes[i, t]) * np.uint64(width)
+            n_seen += codes[i, t] < absent[t]
+        shares[0, i], shares[1, i], runner_up[i], cohesion[i] = np.nan, 0.0, -1, np.nan
+        if own < 0 or n_seen == 0:
+            continue
+        if n_seen < p or known < p:
+            for t in range(p):
+                is_seen = codes[i, t] < absent[t]
+                u[t], w[t] = lift[t] if is_seen else 0.0, weights[t] if is_seen else 0.0
+            # Of the sums with the own cluster only those that are needed: of one, or until labels are missing of all.
+            first, last = (own, own + 1) if n_seen < p else (0, k)
+            pairs[:] = 0.0
+            own_pairs[first:last] = 0.0
+            plain_pairs[first:last] = 0.0
+            for t in range(p):
+                for c in range(k):
+                    pairs[c] += u[t] * labelled[t, c]
+                for c in range(first, last):
+                    own_pairs[c] += u[t] * (labelled[t, c] - itself)
+                    plain_pairs[c] += w[t] * (labelled[t, c] - itself)
+            known = n_seen
+        own_joined, plain_joined = 0.0, 0.0
+        for t in range(p):
+            with_own = columns[starts[t] + np.uint64(own)] - itself
+            own_joined += u[t] * with_own
+            plain_joined += w[t] * with_own
+        shares[0, i] = own_joined / own_pairs[own] if own_pairs[own] > 0 else 0.0
+        cohesion[i] = plain_joined / plain_pairs[own] if plain_pairs[own] > 0 else 0.0
+        if k == 1:
+            continue
+        add_weighted_rows(columns, starts, u, joined)
+        # Of the negative shares the least is looked for; where there are no pairs, 0 is divided.
+        for c in range(k):
+            joined[c] = -joined[c] / (pairs[c] if pairs[c] > 0 else 1.0)
+        joined[own] = 1.0
+        for c in range(k, width):
+            joined[c] = np.inf
+        best, _ = two_least(joined)
+        shares[1, i] = -best
+        for c in range(k):
+            if joined[c] == best:
+                runner_up[i] = c
+                break
 
 
 @jit

@@ -15,6 +15,7 @@ from ensemblage.kernels._bitmaps import (
     WORDS,
     count_in_planes,
     lowest_bit,
+    mark_no_worse,
     number_at,
     number_maps,
 )
@@ -165,7 +166,8 @@ def grow_tree_of_bitmaps(
     """
     n_blocks, everything, p, n = best.shape[0], maps.shape[0] - 2, codes.shape[1], keys.shape[0]
     width, mask = np.uint64(shift), (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
-    numbers, planes, marks = np.empty(p + -p % EIGHT, np.uint64), np.empty_like(best[0]), np.empty(WORDS, np.uint64)
+    numbers, planes = np.empty(p + -p % EIGHT, np.uint64), np.empty_like(best[0])
+    marks = np.empty(WORDS, np.uint64)
     n_parts = BLOCK_BITS // PART
     least = np.full(n_blocks * n_parts, JOINED, np.uint64)
     for s in range((n + PART - 1) // PART):
@@ -176,11 +178,10 @@ def grow_tree_of_bitmaps(
         number_maps(codes[row], offsets, maps, numbers)
         for k in range(n_blocks):
             count_in_planes(maps, k, numbers, planes)
-            words = mark_no_worse(planes, best[k], maps[everything, k], marks)
-            if words != 0:
+            if mark_no_worse(planes, best[k], maps[everything, k], marks):
                 lowest = least[k * n_parts : (k + 1) * n_parts]
                 block = slice(k * BLOCK_BITS, min((k + 1) * BLOCK_BITS, n))
-                lower_marked_keys(planes, marks, words, p, shift, row, rows[block], keys[block], best[k], lowest)
+                lower_marked_keys(planes, marks, p, shift, row, rows[block], keys[block], best[k], lowest)
         part = np.int64(least.argmin())
         key, place = least[part], part * PART
         while keys[place] != key:
@@ -204,36 +205,11 @@ def lowest_key(keys: Any, start: Any, stop: Any) -> Any:
 
 
 @inner_jit
-def mark_no_worse(planes: Any, best: Any, left: Any, marks: Any) -> Any:
-    """Returns the words in which a row is marked, as bits.
-
-    planes : IN (L, WORDS) partitions that join each row with the one that came into the tree
-    best : IN (L, WORDS) and with that of its best edge
-    left : IN (WORDS,) rows that are left
-    marks : OUT (WORDS,) those of them that are joined by one partition at least, and by as many as the best edge
-    """
-    joined = np.zeros(WORDS, np.uint64)
-    marks[:] = left
-    for g in range(planes.shape[0]):
-        for w in range(WORDS):
-            plane, other = planes[g, w], best[g, w]
-            marks[w] = (plane & ~other) | (marks[w] & ~(plane ^ other))
-            joined[w] |= plane
-    words = np.uint64(0)
-    for w in range(WORDS):
-        mark = marks[w] & joined[w] & left[w]
-        marks[w] = mark
-        words |= np.uint64(mark != 0) << np.uint64(w)
-    return words
-
-
-@inner_jit
 def lower_marked_keys(
-    planes: Any, marks: Any, words: Any, p: int, shift: int, row: int, rows: Any, keys: Any, best: Any, least: Any
+    planes: Any, marks: Any, p: int, shift: int, row: int, rows: Any, keys: Any, best: Any, least: Any
 ) -> None:
     """planes : IN (L, WORDS) partitions that join the row with those of a block
     marks : IN (WORDS,) rows whose best edge may be the one to this row
-    words : IN the words that have some, as bits
     p : IN
     shift : IN
     row : IN
@@ -242,7 +218,9 @@ def lower_marked_keys(
     best : IN/OUT (L, WORDS)
     least : IN/OUT lowest key of each PART rows
     """
-    width = np.uint64(shift)
+    width, words = np.uint64(shift), np.uint64(0)
+    for w in range(WORDS):
+        words |= np.uint64(marks[w] != 0) << np.uint64(w)
     while words != 0:
         w = lowest_bit(words)
         words &= words - np.uint64(1)

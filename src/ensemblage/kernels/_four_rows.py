@@ -57,7 +57,9 @@ def limit_four_rows(
         n, _ = cgutils.unpack_tuple(builder, rows.shape, 2)
         objects = [builder.add(values[1], SIZE(i)) for i in range(OBJECTS)]
         scores = _added_rows(builder, rows, objects, places, cells, vector)
-        total = builder.bitcast(sums, DOUBLES.as_pointer())
+        # Not in memory from one object to the next: there it would be waited for.
+        place = builder.bitcast(sums, DOUBLES.as_pointer())
+        total = cgutils.alloca_once_value(builder, builder.load(place, align=8))
         for i, score in zip(objects, scores, strict=True):
             with builder.if_then(builder.icmp_unsigned("<", i, n)):
                 far = builder.fadd(_everywhere(builder, builder.load(builder.gep(of_base, [i])), vector), score)
@@ -68,7 +70,8 @@ def limit_four_rows(
                 builder.store(near, vectors_at(builder, out, builder.mul(i, SIZE(LANES)), vector), align=4)
                 count = builder.sitofp(builder.load(builder.gep(weights, [i])), ir.DoubleType())
                 more = builder.fmul(builder.fpext(near, DOUBLES), _everywhere(builder, count, DOUBLES))
-                builder.store(builder.fadd(builder.load(total, align=8), more), total, align=8)
+                builder.store(builder.fadd(builder.load(total), more), total)
+        builder.store(builder.load(total), place, align=8)
         return context.get_dummy_value()
 
     return types.void(codes, types.int64, starts, table, base, nearest, counts, distances, totals), generate

@@ -67,34 +67,50 @@ def add_table_rows(typing_context: Any, table: Any, starts: Any, sums: Any) -> A
 
     ``table`` is flat and C-contiguous, of the type of ``sums``; ``starts`` are uint64 places in it. Nothing is checked.
     """
+    return types.void(table, starts, sums), _generate_sums(table.dtype, weighted=False)
+
+
+@by_vectors(_plain.add_weighted_rows)
+@intrinsic
+def add_weighted_rows(typing_context: Any, table: Any, starts: Any, weights: Any, sums: Any) -> Any:
+    """`add_table_rows` of ``weights[t] * table[s + c]`` for the t-th of ``starts``; products are rounded."""
+    return types.void(table, starts, weights, sums), _generate_sums(table.dtype, weighted=True)
+
+
+def _generate_sums(kind: Any, weighted: bool) -> Any:
+    """What writes the code of `add_table_rows` or of `add_weighted_rows`."""
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         arrays = [
             cgutils.create_struct_proxy(kind)(context, builder, value)
             for kind, value in zip(signature.args, values, strict=True)
         ]
-        vector = ir.VectorType(context.get_value_type(table.dtype), LANES)
-        data, places, out = (array.data for array in arrays)
-        n_starts, width = (cgutils.unpack_tuple(builder, array.shape, 1)[0] for array in arrays[1:])
+        vector = ir.VectorType(context.get_value_type(kind), LANES)
+        data, places, out = arrays[0].data, arrays[1].data, arrays[-1].data
+        n_starts, width = (cgutils.unpack_tuple(builder, array.shape, 1)[0] for array in (arrays[1], arrays[-1]))
         column = cgutils.alloca_once_value(builder, SIZE(0))
         # Four vectors at once while there are four, so that each start is read once for 32 columns; then what is left.
         for n_vectors in (4, 3, 2, 1):
             registers = [cgutils.alloca_once(builder, vector) for _ in range(n_vectors)]
-            with _while_there_are(builder, column, SIZE(n_vectors * LANES), width) as first:
+            with while_there_are(builder, column, SIZE(n_vectors * LANES), width) as first:
                 for register in registers:
                     builder.store(vector([0.0] * LANES), register)
                 with cgutils.for_range(builder, n_starts) as loop:
                     start = builder.add(builder.load(builder.gep(places, [loop.index])), first)
+                    if weighted:
+                        weight = all_lanes(builder, builder.load(builder.gep(arrays[2].data, [loop.index])), vector)
                     for v, register in enumerate(registers):
                         place = builder.add(start, SIZE(v * LANES))
                         row = builder.load(vectors_at(builder, data, place, vector), align=4)
+                        if weighted:
+                            row = builder.fmul(weight, row)
                         builder.store(builder.fadd(builder.load(register), row), register)
                 for v, register in enumerate(registers):
                     place = vectors_at(builder, out, builder.add(first, SIZE(v * LANES)), vector)
                     builder.store(builder.load(register), place, align=4)
         return context.get_dummy_value()
 
-    return types.void(table, starts, sums), generate
+    return generate
 
 
 @by_vectors(_plain.add_lines)
@@ -139,7 +155,7 @@ def add_lines(
             line = builder.load(vectors_at(builder, lines, builder.mul(label, SIZE(width)), vector), align=align)
             if kind != types.uint8:
                 weight = context.cast(builder, builder.load(builder.gep(weights, [place])), counts.dtype, kind)
-                line = multiply(_all_lanes(builder, weight, vector), line)
+                line = multiply(all_lanes(builder, weight, vector), line)
             builder.store(add(builder.load(register), line), register)
 
         n_labels = builder.sub(end, begin)
@@ -154,7 +170,7 @@ def add_lines(
             total = add(total, builder.load(register))
         builder.store(total, vectors_at(builder, out, SIZE(0), vector), align=align)
         limit = builder.load(vectors_at(builder, least, SIZE(0), vector), align=align)
-        reached = reaches(">=", total, multiply(limit, _all_lanes(builder, size, vector)))
+        reached = reaches(">=", total, multiply(limit, all_lanes(builder, size, vector)))
         bits = ir.IntType(width)
         return builder.icmp_unsigned("!=", builder.bitcast(reached, bits), bits(0))
 
@@ -197,7 +213,7 @@ def vectors_at(builder: Any, data: Any, place: Any, kind: Any) -> Any:
 
 
 @contextmanager
-def _while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterator[Any]:
+def while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterator[Any]:
     """Loop over the next ``size`` columns while there are as many; yields the first of them."""
     test, body, end = (builder.append_basic_block() for _ in range(3))
     builder.branch(test)
@@ -212,7 +228,7 @@ def _while_there_are(builder: Any, column: Any, size: Any, width: Any) -> Iterat
     builder.position_at_end(end)
 
 
-def _all_lanes(builder: Any, value: Any, kind: Any) -> Any:
+def all_lanes(builder: Any, value: Any, kind: Any) -> Any:
     """A vector with the value in every lane."""
     undefined = ir.Constant(kind, ir.Undefined)
     first = builder.insert_element(undefined, value, ir.IntType(32)(0))

@@ -1,4 +1,5 @@
-"""What `_lanes` and `_four_rows` write as vector instructions, as plain loops: the same bits on any processor.
+"""What `_lanes`, `_short_lanes` and `_four_rows` write as vector instructions, as plain loops: the same bits on any
+processor.
 
 Nothing is checked, as there.
 """
@@ -26,6 +27,23 @@ def add_table_rows(table: Any, starts: Any, sums: Any) -> None:
     for start in starts:
         for c in range(width):
             sums[c] += table[start + c]
+
+
+@inner_jit
+def add_weighted_rows(table: Any, starts: Any, weights: Any, sums: Any) -> None:
+    """`ensemblage.kernels._lanes.add_weighted_rows`.
+
+    table : IN flat
+    starts : IN uint64 places in it
+    weights : IN of them
+    sums : OUT (width,) of the rows that begin there, times their weights, in their order
+    """
+    width = np.uint64(sums.shape[0])
+    for c in range(width):
+        sums[c] = 0
+    for t in range(starts.shape[0]):
+        for c in range(width):
+            sums[c] += weights[t] * table[starts[t] + np.uint64(c)]
 
 
 @inner_jit
@@ -64,6 +82,46 @@ def two_least(values: Any) -> tuple[Any, Any]:
         elif value < next_least:
             next_least = value
     return least, next_least
+
+
+@inner_jit
+def add_short_rows(codes: Any, i: int, starts: Any, table: Any, sums: Any) -> None:
+    """`ensemblage.kernels._short_lanes.add_short_rows`.
+
+    codes : IN (n, p)
+    i : IN row of it
+    starts : IN (p,) uint64 places in the flat table where the rows of each partition's labels begin
+    table : IN flat uint16
+    sums : OUT (width,) uint16
+    """
+    width = np.uint64(sums.shape[0])
+    sums[:] = 0
+    for j in range(codes.shape[1]):
+        start = starts[j] + np.uint64(codes[i, j]) * width
+        for c in range(width):
+            sums[c] += table[start + np.uint64(c)]
+
+
+@inner_jit
+def prefetch_row(codes: Any, i: int) -> None:
+    """`ensemblage.kernels._short_lanes.prefetch_row`: nothing.
+
+    codes : IN (n, p)
+    i : IN row of it
+    """
+
+
+@inner_jit
+def two_least_shorts(sums: Any) -> tuple[Any, Any, Any]:
+    """The least of ``sums``, the least of the others, and the first place of the least."""
+    least, next_least, place = np.int64(2**16), np.int64(2**16), np.int64(0)
+    for c in range(sums.shape[0]):
+        value = np.int64(sums[c])
+        if value < least:
+            least, next_least, place = value, least, np.int64(c)
+        elif value < next_least:
+            next_least = value
+    return least, next_least, place
 
 
 LANES, OBJECTS = 8, 4

@@ -12,7 +12,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage._validation import check_numbers, check_weights
 from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._certainty import associations_of_rows
+from ensemblage.kernels._certainty import associations_of_rows, best_associations
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
 from ensemblage.rows.memberships import MembershipRows, by_partition, is_soft, product
@@ -21,6 +21,8 @@ from ensemblage.rows.protocol import LabelRows
 CORE, BORDER = 0.9, 2 / 3
 """Least confidence of a core object (the own cluster nine times the runner-up) and of a border object (twice)."""
 VERDICTS = ("core", "border", "undecided")
+LEAST_LABELS = 2**20
+"""Labels of objects from which on the faster kernel is worth the time to compile it."""
 _AT_ONCE = 2**17
 """So many associations of rows with clusters are held, 1 MB."""
 
@@ -272,8 +274,16 @@ class Association(NamedTuple):
 
         ``counted`` says whether the rows are among those that were counted.
         """
-        shares, cohesion = self.with_clusters(codes, clusters if counted else np.full(len(codes), -1))
-        return *own_and_other(shares, clusters), cohesion
+        if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
+            association, cohesion = self.with_clusters(codes, clusters if counted else np.full(len(codes), -1))
+            return *own_and_other(association, clusters), cohesion
+        shares, runner_up, cohesion = np.empty((2, len(codes))), np.empty(len(codes), np.int32), np.empty(len(codes))
+        given = (self.profile, self.labelled, self.offsets, self.weights, self.lift, float(counted))
+        best_associations(codes, clusters, *given, shares, (runner_up, cohesion))
+        if counted:
+            single = np.flatnonzero(~np.isnan(cohesion) & (self.sizes[clusters] == 1))
+            shares[0, single] = share_alone(self, codes[single])
+        return shares[0], shares[1], runner_up, cohesion
 
     def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) association of some rows with every cluster as shares that sum to 1; NaN where nothing is known."""

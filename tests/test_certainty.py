@@ -144,6 +144,28 @@ def test_singletons_one_cluster_and_nothing_known():
     assert_array_equal(one.runner_up, -1)
 
 
+def test_alone_in_a_cluster():
+    """By the partitions that label the object, a partition weighs the more the fewer pairs it joins; none: nothing."""
+    labels, clustering = np.array([[0, 0, 0], [0, 0, 0], [1, -1, 0]]), np.array([0, 0, 1])
+    assert_allclose(certainty(labels, clustering).confidence[2], 0.75 / (0.75 + 0.25))
+    labels = np.array([[0, 0, 0], [0, 1, 1], [1, 2, 1]])
+    found = certainty(labels, clustering).confidence
+    assert_allclose(found, naive.certainty(labels, clustering)[0])
+    assert_allclose(found, certainty(labels[:, [0, 2]], clustering).confidence)
+
+
+def test_who_is_joined_with_nobody_belongs_to_all_clusters_alike():
+    rows, clusters, association = coded([[0, 1], [1, 0], [2, 2], [3, 3]], [0, 0, 1, 1])
+    assert_array_equal(association.memberships(rows[:], clusters), np.full((4, 2), 0.5))
+
+
+def test_nothing_is_known_of_what_is_in_no_cluster():
+    own, other, runner_up = own_and_other(np.array([[0.4, 0.1], [0.4, 0.1], [-1, -1]]), np.array([0, -1, 1]))
+    assert_array_equal(own, [0.4, np.nan, np.nan])
+    assert_array_equal(other, [0.1, 0, 0])
+    assert_array_equal(runner_up, [1, -1, -1])
+
+
 def test_no_cluster_and_no_label():
     found = certainty([[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1], [0, 1]], [0, 0, 1, 1, 1, -1])
     assert_array_equal(np.isnan(found.confidence), [0, 0, 0, 0, 1, 1])

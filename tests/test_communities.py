@@ -179,6 +179,7 @@ def test_a_new_node_goes_where_most_of_its_edges_go():
     links[0, [0, 1, 2, 33]] = 1
     links[1, [0, 33]] = 1, 5
     found = generator.transform(csr_array(links))
+    assert found.shape == (3, 3)
     assert_array_equal(found[1], labels[33])
     assert_array_equal(found[2], [-1, -1, -1])
     for j in range(3):
@@ -266,7 +267,28 @@ def test_whole_numbers_of_a_table_are_sorted_as_numbers(tmp_path):
     graph = as_graph(edge_table(tmp_path, "u,v\n10,9\n9,100\n"), "X")
     assert list(graph.names) == [9, 10, 100]
     assert list(as_graph(edge_table(tmp_path, "u,v\n010,9\n9,100\n"), "X").names) == ["010", "100", "9"]
-    assert as_graph(edge_table(tmp_path, "u,v\n1,0\n1,2\n"), "X", range(5)).matrix.shape == (5, 5)
+    for n in (3, 4, 5):  # the last nodes may have no edges
+        assert as_graph(edge_table(tmp_path, "u,v\n1,0\n1,2\n"), "X", range(n)).matrix.shape == (n, n)
+
+
+def test_whole_numbers_with_gaps_and_as_names():
+    triangle = as_graph([[0, 1], [1, 3], [3, 0]], "X")
+    assert list(triangle.names) == [0, 1, 3]
+    assert_array_equal(triangle.matrix.toarray(), 1 - np.eye(3))
+    moved = as_graph([[0, 1], [1, 2]], "X", ["2", "0", "1"])
+    assert_array_equal(moved.matrix.toarray(), [[0, 0, 1], [0, 0, 1], [1, 1, 0]])
+
+
+def test_numbers_beside_text_are_text():
+    graph = as_graph(pd.DataFrame({"u": [10, 9, 9], "v": ["a", "10", "b"]}), "X")
+    assert list(graph.names) == ["10", "9", "a", "b"]
+    assert_array_equal(np.transpose(graph.ends()), [[0, 1], [0, 2], [1, 3]])
+
+
+def test_entries_of_a_matrix_that_stand_twice_are_added_up_and_left_as_they_are():
+    given = csr_array(([3.0, -1.0, 4.0], [1, 1, 2], [0, 2, 3, 3]), shape=(3, 3))
+    assert_array_equal(as_graph(given, "X").matrix.toarray(), [[0, 2, 0], [2, 0, 4], [0, 4, 0]])
+    assert given.nnz == 3
 
 
 def test_directed_loops_and_repeated_edges_are_told():
@@ -295,7 +317,7 @@ def test_more_columns_are_told(tmp_path):
 REFUSED = [
     ("u\na\nb\n", "edges.csv must have the columns node, node and perhaps weight. Got 1 column. Write them so."),
     ("u,v,w\na,b,x\nb,c,y\n", "The third column of edges.csv, w, must be weights. Got 'x'. "),
-    ("u,v,w\na,b,-1\nb,c,1\n", "Weights of X must be finite numbers ≥ 0, the larger, the closer. Got -1. "),
+    ("u,v,w\na,b,0\nb,c,-1\n", "Weights of X must be finite numbers ≥ 0, the larger, the closer. Got -1. "),
     ("u,v,w\na,b,\nb,c,1\n", "Weights of X must be finite numbers ≥ 0, the larger, the closer. Got nan. "),
     ("u,v\na,b\nb,\n", "Nodes of X must have names. Got an empty one. Name both ends of every edge."),
     ("u,v\na,a\nb,b\n", "X must have an edge between two nodes. Got 2 edges, none of them "),
@@ -325,6 +347,15 @@ def test_tables_that_are_refused(text, message, tmp_path):
 def test_graphs_that_are_refused(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         as_graph(given, "X")
+
+
+@pytest.mark.parametrize("kind", ["networkx", "igraph"])
+def test_graphs_without_edges_whose_nodes_have_names(kind):
+    given = nx.empty_graph(["a", "b", "c"]) if kind == "networkx" else Igraph()
+    if kind == "igraph":
+        given.get_edgelist, given.es = list, Igraph.Attributes(weight=[])
+    with pytest.raises(ValueError, match=r"X must have an edge between two nodes\. Got 0 edges"):
+        as_graph(given, "X", ["c", "b", "a"])
 
 
 def test_what_is_no_graphml(tmp_path):

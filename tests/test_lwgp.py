@@ -76,6 +76,12 @@ def test_one_partition_has_weights_of_one():
     assert_array_equal(cluster_weights([[0], [0], [1]])[0], [1, 1])
 
 
+def test_clusters_that_nobody_splits_or_knows_have_weights_of_one():
+    """The logarithms of 48 objects in one cell leave a rounding error, which a small θ would make large."""
+    assert_array_equal(cluster_weights(np.repeat([[0, 0], [1, 1]], 48, axis=0), theta=1e-6), np.ones((2, 2)))
+    assert_array_equal(cluster_weights([[0, -1], [1, -1], [-1, 0]], weights=[0, 1])[0], [1, 1])
+
+
 def test_weights_of_partitions_repeat_them_and_do_not_depend_on_their_unit():
     labels = random_labels(n=40, p=4, k=3, missing=0.2, seed=1)
     weighted = cluster_weights(labels, weights=[1, 2, 1, 3])

@@ -68,6 +68,11 @@ def test_medoids_of_the_example(kind):
         assert_allclose(3 * ranker.scores_, SUMS[kind], atol=2e-6)
 
 
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 10, 1000])
+def test_all_apart_and_all_together_differ_by_the_logarithm_of_their_number(n):
+    assert partition_distance(np.arange(n), np.zeros(n), "vi") == pytest.approx(np.log(n), rel=1e-14)
+
+
 def test_every_kind_has_a_ranker():
     for kind in DISTANCES:
         assert make_ranker(f"distance-{kind}").kind == kind

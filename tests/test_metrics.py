@@ -135,6 +135,12 @@ def test_agreement_is_exact_where_it_is_perfect_or_nil():
     assert ensemble_nmi(np.repeat([[0], [1]], 3, axis=0), [0, 1, 2] * 2) == 0.0
 
 
+@pytest.mark.parametrize("average_method", ["arithmetic", "geometric", "min", "max"])
+def test_one_cluster_tells_nothing_by_any_mean_of_the_entropies(average_method):
+    assert ensemble_nmi([[0], [0], [0]], [0, 1, 1], average_method=average_method) == 0.0
+    assert ensemble_nmi([[0], [0], [0]], [1, 1, 1], average_method=average_method) == 1.0
+
+
 def test_partitions_that_share_no_object_with_the_clustering_are_left_out():
     labels = [[0, -1], [0, -1], [1, -1], [-1, 0]]
     assert ensemble_ari(labels, [0, 0, 1, -1]) == 1.0

@@ -48,6 +48,7 @@ def test_ten_algorithms_one_partition_each():
     assert labels.dtype == np.int32
     assert generator.get_feature_names_out().tolist() == TEN
     assert [e.linkage for e in generator.estimators_[3:6]] == ["ward", "complete", "average"]
+    assert [e.n_init for e in generator.estimators_[:2]] == [1, 1]
     assert labels[:, 2].min() == -1
     assert (np.delete(labels, 2, axis=1) >= 0).all()
 

@@ -1,6 +1,8 @@
 """Which resolution: neighbours and their graph, what is found again in resamples, plateaus, their consensus."""
 
+import sys
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -69,6 +71,29 @@ def test_memberships_are_those_of_the_definition():
     few = memberships(distances, there)
     np.testing.assert_allclose(few[:, :-2], naive_memberships(distances[:, :-2]), atol=1e-4)
     assert not few[:, -2:].any()
+
+
+def test_no_width_is_less_than_a_thousandth_of_the_mean_distance():
+    """Of those that are there and of the row itself, at 0; where two are as near as the nearest, σ would go to 0."""
+    found = memberships(np.array([[1.0, 1.0, 1.001, 7.0]]), np.array([[True, True, True, False]]))
+    np.testing.assert_allclose(found, [[1, 1, np.exp(-0.001 / (0.001 * 3.001 / 4)), 0]])
+
+
+def test_neighbours_by_pynndescent_are_others(monkeypatch):
+    """It counts a row among its own neighbours, not always first, and may miss it."""
+    rows, distances = np.array([[0, 1, 2], [2, 1, 0], [1, 0, 3], [3, 2, 1]]), np.arange(12.0).reshape(4, 3)
+
+    class Search:
+        def __init__(self, X, n_neighbors, random_state, n_jobs):
+            assert n_neighbors == 3
+            self.neighbor_graph = rows.astype(np.int32), distances.astype(np.float32)
+
+    monkeypatch.setitem(sys.modules, "pynndescent", SimpleNamespace(NNDescent=Search))
+    monkeypatch.setattr(_neighbours, "find_spec", lambda name: name == "pynndescent")
+    monkeypatch.setattr(_neighbours, "MOST_EXACT", 3)
+    found = nearest_neighbours(np.zeros((4, 1)), 2)
+    assert found.rows.tolist() == [[1, 2], [2, 0], [1, 0], [2, 1]]
+    assert found.distances.tolist() == [[1, 2], [3, 5], [6, 7], [10, 11]]
 
 
 def test_weights_are_scanpys_connectivities():

@@ -34,6 +34,8 @@ def test_auto_is_20_000_rows_of_100_000():
     assert auto_sample(100_000, 100) == 20_000
     assert auto_sample(100_000, 101) is None
     assert auto_sample(101_000, 101) == 20_200
+    assert RandomKPartitions().sample_size(100_000) == 20_000
+    assert RandomKPartitions(estimator=KMeans(n_init=1)).sample_size(100_000) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,6 +17,7 @@ import ensemblage
 from ensemblage import METHODS, Ensemble, EuclideanMedian, SoftEnsemble, make_consensus
 from ensemblage.counting._contingency import any_tables
 from ensemblage.metrics import certainty, coassociation, density
+from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.rows import blocks, memberships
 
 SOFT = ["acv", "bv", "majority", "soft-euclidean", "hard-euclidean", "gv3", "hbgf"]
@@ -45,6 +46,18 @@ def soft_blocks(n=60, p=5, k=3, missing=0.0, seed=0):
 
 def one_hot(labels):
     return [np.where(z[:, None] >= 0, (z[:, None] == np.arange(z.max() + 1)) * 1.0, np.nan) for z in labels.T]
+
+
+@pytest.mark.parametrize("average_method", ["arithmetic", "geometric", "min", "max"])
+@pytest.mark.parametrize("measure", ["ari", "nmi"])
+def test_agreement_of_zeros_and_ones_is_that_of_labels(measure, average_method):
+    labels = random_labels(n=60, p=5, k=3, missing=0.2, seed=2)
+    labels[:, 3:] = 0
+    labels[30:, 2], labels[:30, 1] = -1, -1
+    hard = agreement_matrix(Ensemble(labels), measure, average_method)
+    assert_allclose(agreement_matrix(SoftEnsemble(one_hot(labels)), measure, average_method), hard, atol=1e-9)
+    assert hard[3, 4] == 1
+    assert hard[0, 1] not in (0, 1)
 
 
 def joined_and_labelled(blocks):
@@ -349,8 +362,10 @@ def test_what_soft_members_exclude():
         SoftEnsemble("abc")
     with pytest.raises(ValueError, match="cluster_weights of coassociation must be None with a SoftEnsemble"):
         coassociation(soft, cluster_weights="eci")
-    with pytest.raises(ValueError, match=r"must fit into max_bytes = 1,000 bytes"):
-        coassociation(soft, max_bytes=1000)
+    needed = 24 * 60**2 + 16 * 60 * int(soft.offsets[-1])
+    assert coassociation(soft, max_bytes=needed).shape == (60, 60)
+    with pytest.raises(ValueError, match=rf"must fit into .* Got {needed:,} bytes for the matrix of 60 objects"):
+        coassociation(soft, max_bytes=needed - 1)
     with pytest.raises(ValueError, match=r"An ensemble must have labels here. Got SoftEnsemble\(60 .* Give soft.to_l"):
         ensemblage.Discotec().fit(soft)
 

@@ -11,9 +11,10 @@ from strategies import planted_labels, random_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
 from ensemblage.kernels._weighted_pairs import add_weighted_pairs
-from ensemblage.metrics import weak_association_threshold
+from ensemblage.metrics import _wat, weak_association_threshold
 from ensemblage.metrics._wat import (
     Histogram,
+    _Sample,
     _with_diagonal,
     association_histogram,
     fit_mixture,
@@ -237,6 +238,25 @@ def test_evidence_accumulation_takes_it(method, labels):
     model = EvidenceAccumulation(3, linkage="single", association_threshold=method).fit(labels)
     assert model.threshold_ == weak_association_threshold(labels, method)
     assert (model.linkage_matrix_[:, 2] < 1 - model.threshold_).any()
+
+
+def test_with_the_diagonal_a_sample_stands_for_all_entries_of_the_matrix():
+    drawn = Histogram(np.array([0.4, 1.0]), np.array([6, 4]))
+    found = _Sample(drawn, 5, True, 10).histogram()
+    assert found.counts.sum() == 25
+    assert_array_equal(found.counts, [12, 8 + 5])
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "expected"),
+    [(200_000, {}, None), (200_001, {}, 1_000_000), (1_500, {"max_pairs": 900_000}, 900_000)],
+)
+def test_more_than_max_pairs_are_a_million_drawn_or_fewer(n, options, expected, monkeypatch):
+    drawn, histogram = [], Histogram(np.array([0.5, 1]), np.array([1, 1]))
+    monkeypatch.setattr(_wat, "association_histogram", lambda *given: histogram)
+    monkeypatch.setattr(_wat, "_drawn_histogram", lambda *given: drawn.append(given[2]) or histogram)
+    assert weak_association_threshold(np.zeros((n, 1), dtype=int), **options) == 0.5
+    assert drawn == ([] if expected is None else [expected])
 
 
 @pytest.mark.parametrize("bad", [{"method": "otsu"}, {"max_pairs": 0}, {"max_pairs": 2.5}])

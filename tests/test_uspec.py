@@ -142,6 +142,30 @@ def test_same_bits_for_any_number_of_threads_and_blocks(monkeypatch):
     assert (USpec(7, n_representatives=60, random_state=1).fit(rows).labels_ != fits[0].labels_).any()
 
 
+def test_of_many_rows_a_start_sees_a_part(monkeypatch):
+    seen, seeding = [], _uspec.kmeans_plusplus
+
+    def seeded(rows, *given, **options):
+        seen.append(len(rows))
+        return seeding(rows, *given, **options)
+
+    monkeypatch.setattr(_uspec, "kmeans_plusplus", seeded)
+    for n in (8_192, 8_200):
+        X = np.random.default_rng(0).normal(size=(n, 2))
+        labels = USpec(2, n_representatives=20, n_init=1, random_state=0).fit(X).labels_
+        assert set(labels) == {0, 1}
+    assert seen == [8_192, 8_192]
+
+
+def test_steps_to_the_representatives_and_their_groups(monkeypatch):
+    steps, k_means = [], _uspec.k_means
+    monkeypatch.setattr(
+        _uspec, "k_means", lambda X, k, n_steps, of: steps.append(n_steps) or k_means(X, k, n_steps, of)
+    )
+    USpec(2, n_representatives=20, random_state=0).fit(MOONS)
+    assert steps == [10, 20]
+
+
 def test_single_precision():
     model = USpec(2, n_representatives=150, random_state=0).fit(MOONS.astype(np.float32))
     assert model.representatives_.dtype == np.float32

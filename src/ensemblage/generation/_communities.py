@@ -106,7 +106,7 @@ def _louvain(
         n_communities = int(moved.max()) + 1
         if n_communities == graph.shape[0]:
             break
-        members = csr_array((np.ones(len(moved)), moved, np.arange(len(moved) + 1)), shape=(len(moved), n_communities))
+        members = csr_array((np.ones(len(moved)), moved, np.arange(len(moved) + 1)))
         graph = csr_array(members.T @ graph @ members)
         graph.sort_indices()
         sizes = np.bincount(moved, sizes).astype(np.float64)

@@ -237,14 +237,12 @@ def _numbered(
         return given.first.astype(np.int64), given.second.astype(np.int64), range(_largest(given) + 1)
     else:
         ends = [_whole_or_text(end, subject) for end in (given.first, given.second)]
-        if ends[0].dtype.kind != ends[1].dtype.kind:
-            ends = [end.astype(np.str_) for end in ends]
-        found, number = np.unique(np.concatenate(ends), return_inverse=True)
+        found, number = np.unique(np.concatenate(ends), return_inverse=True)  # numbers beside text become text
         if found.dtype.kind == "U" and "" in found[:1]:
             raise ValueError(f"Nodes of {subject} must have names. Got an empty one. Name both ends of every edge.")
-        first, second, names = number[: len(ends[0])], number[len(ends[0]) :], found.tolist()
+        (first, second), names = np.split(number, 2), found.tolist()
     if nodes is None or (isinstance(nodes, range) and names == nodes):
-        return np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64), names
+        return first, second, names
     place = _places(names, subject, nodes)
     return place[first], place[second], nodes
 

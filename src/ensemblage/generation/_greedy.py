@@ -310,7 +310,7 @@ MOST = 1e140
 def _deviations(X: NDArray[np.float64]) -> NDArray[np.float64]:
     deviations: NDArray[np.float64] = X.std(axis=0)
     # A constant feature tells nothing, whatever the rounding of its mean.
-    return np.where(X.max(axis=0) > X.min(axis=0), np.where(deviations > 0, deviations, 1.0), 1.0)
+    return np.where((X.max(axis=0) > X.min(axis=0)) & (deviations > 0), deviations, 1.0)
 
 
 def _of_candidates(stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> NDArray[np.int32]:

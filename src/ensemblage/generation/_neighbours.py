@@ -100,7 +100,8 @@ def memberships(distances: NDArray[np.float64], is_there: NDArray[np.bool_]) -> 
         open_ = np.abs(off) >= TOLERANCE
         if not open_.any():
             break
-        high, low = np.where(open_ & (off > 0), sigma, high), np.where(open_ & (off <= 0), sigma, low)
+        too_wide = off > 0
+        high, low = np.where(too_wide, sigma, high), np.where(too_wide, low, sigma)
         wider = np.where(np.isinf(high), sigma * 2, (low + high) / 2)
         sigma = np.where(open_, wider, sigma)
     finite = np.where(is_there, distances, 0.0)

@@ -133,7 +133,7 @@ def _kmeans(X: Any, k: int, run: int, seed: int) -> list[Member]:
 
 
 def _agglomerative(X: Any, linkage: str, metric: str, ks: Iterable[int], name_metric: bool) -> list[Member]:
-    tree = AgglomerativeClustering(2, linkage=linkage, metric=metric, compute_full_tree=True).fit(X)
+    tree = AgglomerativeClustering(linkage=linkage, metric=metric, compute_full_tree=True).fit(X)
     name = f"{linkage}_{metric}" if name_metric else linkage
     return [(f"{name}_k{k}", _cut(tree.children_, k)) for k in ks]
 

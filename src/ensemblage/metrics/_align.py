@@ -95,7 +95,7 @@ def shared_objects(
             f"Two clusterings must share objects. Got ids such as {ids[0]!r} and {reference_ids[0]!r}, and none is in "
             "both. Name the columns of the same ids."
         )
-    here, there = np.array(pairs, dtype=np.intp).T
+    here, there = np.array(pairs).T
     return here, there
 
 

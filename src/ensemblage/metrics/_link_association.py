@@ -45,18 +45,16 @@ class LinkAssociation(NamedTuple):
         offsets: NDArray[np.int64],
         weights: NDArray[np.float64],
     ) -> LinkAssociation:
-        """Of rows in memory; the arguments are those of `Association.of`."""
+        """Of rows in memory, each in a cluster; the arguments are those of `Association.of`."""
         by_partition, labelled = [], np.zeros((len(weights), n_clusters))
         present = np.zeros(int(offsets[-1]), dtype=np.int64)
         for t in range(len(weights)):
             n_labels, column = int(offsets[t + 1] - offsets[t]), codes[:, t].astype(np.int64)
             known = column < n_labels - 1
             present[offsets[t] : offsets[t + 1]] = np.bincount(column[known], counts[known], n_labels)
-            known &= clusters >= 0
             entries = counts[known].astype(np.float64), (column[known], clusters[known])
             by_partition.append(csr_array(entries, shape=(n_labels, n_clusters)))
             labelled[t] = np.bincount(clusters[known], counts[known], n_clusters)
-        inside = clusters >= 0
         return cls(
             csr_array(vstack(by_partition, format="csr")),
             labelled,
@@ -64,7 +62,7 @@ class LinkAssociation(NamedTuple):
             weights,
             lift_of(present, offsets, weights),
             present == 1,
-            np.bincount(clusters[inside], counts[inside], n_clusters).astype(np.int64),
+            np.bincount(clusters, counts, n_clusters).astype(np.int64),
         )
 
     def reordered(self, order: NDArray[np.int64]) -> LinkAssociation:

@@ -79,12 +79,12 @@ OF_PAIRS: dict[str, Callable[[Sums], NDArray[np.float64]]] = {
 
 
 def _vi(first: Any, second: Any, shared: Any) -> Any:
-    return np.maximum(first + second - 2 * shared, 0.0)
+    return first + second - 2 * shared
 
 
 def _ba_e(first: Any, second: Any, shared: Any) -> Any:
     joint = first + second - shared
-    return np.where(joint > 0, np.maximum(1 - shared / np.where(joint > 0, joint, 1), 0), 0.0)
+    return np.where(joint > 0, 1 - shared / np.where(joint > 0, joint, 1), 0.0)
 
 
 OF_ENTROPIES: dict[str, Callable[[Any, Any, Any], Any]] = {"vi": _vi, "ba-e": _ba_e}

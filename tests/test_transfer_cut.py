@@ -159,7 +159,7 @@ def test_starts_on_a_sample(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("n_steps", "taken", "expected"), [(0, 0, [0, 10, 50]), (1, 1, [1.5, 9.5, 50]), (9, 1, [1.5, 9.5, 50])]
+    ("n_steps", "taken", "expected"), [(0, 0, [0, 10, 50]), (1, 1, [-1.5, 9.5, 50]), (9, 1, [-1.5, 9.5, 50])]
 )
 def test_steps_of_lloyd_end_where_no_point_moves(n_steps, taken, expected):
     """The third centre is nearest to no point, and stays."""

@@ -96,6 +96,22 @@ def test_sums_by_sorting_of_the_cells_beside_the_diagonal():
     assert _contingency._sums_by_sorting(a, b, counts, 2, 2, SQUARES) == [2**2 + 7**2, 2**2 + 7**2, 7**2 + 2**2, 9]
 
 
+def test_squared_label_counts_of_rows_on_disk(tmp_path, monkeypatch):
+    """Read once for as many clusters as there is room for."""
+    monkeypatch.setattr(_pairs, "SMALL_TABLE", 0)
+    labels = random_labels(60, 3, 5, 0.2)
+    np.save(tmp_path / "labels.npy", labels)
+    stored, ensemble = Ensemble.open(tmp_path / "labels.npy", scratch=tmp_path), Ensemble(labels)
+    clusters = np.arange(60) % 7
+    given = clusters, np.bincount(clusters), ensemble.offsets
+    for room in (1, 40, 2**23):
+        monkeypatch.setattr(_pairs, "LARGE_TABLE", room)
+        for found, expected in zip(
+            label_count_squares(stored.rows, *given), label_count_squares(ensemble.rows, *given), strict=True
+        ):
+            np.testing.assert_array_equal(found, expected)
+
+
 def test_every_thread_has_tables_of_its_own_while_they_are_small():
     """Without random access: n_jobs sets of them, one set where that would be much."""
     seen, largest = [], _contingency.CELLS

@@ -211,19 +211,6 @@ def test_wide_sums_beyond_64_bits():
         assert_allclose(_discotec.exact_means(many, large, distance), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("count", [10**8, 2 * 10**9])
-def test_wide_sums_of_few_rows(count):
-    """Beyond 2³¹ objects the sums of their pairs have no room in 63 bits."""
-    labels = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 1], [1, 1, 2]])
-    codes = _pair_means.Codes.of(labels, labels.max(axis=0) + 1)
-    nothing = np.empty((0, 0, 0), dtype=np.int64)
-    found = _pair_means.wide_sums_over_pairs(codes, codes, np.full(4, count), np.full(4, 2), nothing)
-    joined = (labels[:, None] == labels).sum(axis=2) >= 2
-    expected = [int((joined & (z[:, None] == z)).sum()) * count**2 for z in labels.T]
-    assert [int(high) * 2**31 + int(low) for high, low in found.joined] == expected
-    assert [int(high) * 2**31 + int(low) for high, low in found.labelled] == [int(joined.sum()) * count**2]
-
-
 def test_pickle_and_a_consensus_beside_the_members():
     labels, truth = planted_labels(200, 8, 4, 0.3)
     ranker = pickle.loads(pickle.dumps(Discotec().fit(labels)))

@@ -140,6 +140,17 @@ def test_unsigned_beside_signed_columns_keep_their_digits():
     assert Ensemble(beside_text).categories[0].tolist() == [3, 2**63 + 1]
 
 
+def test_lists_of_unlike_lengths_are_told():
+    with pytest.raises(ValueError, match=r"must have .* per partition|must be|must have"):
+        Ensemble([[0, 1], [2]])
+
+
+def test_what_means_missing_must_be_a_whole_number():
+    for wrong in ("a", 1.5, True, 2**63):
+        with pytest.raises(ValueError, match=r"missing must be a whole number or None\. Got"):
+            Ensemble([[0], [1]], missing=wrong)
+
+
 def test_floats_are_whole_as_long_as_they_are_exact():
     labels = [[2.0**53 - 1, 2.0**53], [3.0, 3.0]]
     assert [labels.dtype.kind for labels in Ensemble(labels).categories] == ["i", "f"]

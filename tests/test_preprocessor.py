@@ -194,6 +194,8 @@ def test_dates_that_can_be_read_in_two_ways_are_told():
     assert dates(["3/4/2024", "4/5/2024"]).notes == ("dates of 'd' are read as month/day: 3/4/2024",)
     assert dates(["3.4.2024", "4.5.2024"]).notes == ("dates of 'd' are read as day.month: 3.4.2024",)
     assert dates(["13.4.2024", "4.5.2024"]).notes == ()
+    east, west = dates(["2024-05-01T12:00:00+05:30", "2024-05-01T12:00:00-05:30"]).days
+    assert west - east == pytest.approx(11 / 24)
     assert dates(["11.12.2024", "12.12.2024"]).notes == ("dates of 'd' are read as day.month: 11.12.2024",)
     frame = pd.DataFrame({"x": np.arange(4.0) ** 2, "d": ["3/4/2024", "4/5/2024", "5/6/2023", "3/4/2024"]})
     assert any("month/day" in note for note in Preprocessor(dates="days").fit(frame).notes_)
@@ -308,6 +310,20 @@ def test_tables_of_members_alone_have_no_features():
     preprocessor = Preprocessor(categories="member", roles={"same": "category"}).fit(frame)
     assert preprocessor.members_ == ["colour"]
     assert preprocessor.transform(frame).shape == (4, 0)
+
+
+def test_the_encoder_knows_its_columns():
+    assert CategoryEncoder().fit(np.zeros((3, 2))).n_features_in_ == 2
+
+
+def test_names_of_features_are_objects():
+    assert Preprocessor().fit(people()[0]).get_feature_names_out().dtype == object
+
+
+def test_indicators_are_dense():
+    """scikit-learn's table of transformers makes sparse matrices of many zeros unless it is told."""
+    frame = pd.DataFrame({"a": [f"c{i % 20}" for i in range(60)], "b": [f"d{i % 15}" for i in range(60)]})
+    assert isinstance(Preprocessor().fit_transform(frame), np.ndarray)
 
 
 def test_two_categories_stay_beside_a_missing_one():

@@ -331,6 +331,7 @@ def test_wide_tables_get_a_hint_and_nothing_else():
     result = features("a,b,c\n1,2,3\n3,1,9\n")
     assert said(result, "--transpose")
     assert result.X.shape == (2, 3)
+    assert not said(features("a,b,c\n1,2,3\n3,1,9\n4,4,1\n"), "--transpose")
 
 
 # -- features ----------------------------------------------------------------------------------------------------------

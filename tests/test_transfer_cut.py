@@ -16,6 +16,7 @@ from ensemblage.consensus import _ncut, _points, _transfer_cut
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._points import best_kmeans, kmeans_of_points
 from ensemblage.consensus._transfer_cut import cut_by_labels, cut_by_matrix
+from ensemblage.counting._points import lloyd
 
 ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.317312, 0.090911, 0.153355]
 """Of the clusters of E, from the authors' code."""
@@ -155,3 +156,16 @@ def test_starts_on_a_sample(monkeypatch):
     sampled = cut_by_labels(rows, eye_array(32), 4, 0)
     assert_allclose(sampled.inertia, whole.inertia, rtol=1e-3)
     assert adjusted_rand_score(sampled.parts, whole.parts) > 0.99
+
+
+@pytest.mark.parametrize(
+    ("n_steps", "taken", "expected"), [(0, 0, [0, 10, 50]), (1, 1, [-1.5, 9.5, 50]), (9, 1, [-1.5, 9.5, 50])]
+)
+def test_steps_of_lloyd_end_where_no_point_moves(n_steps, taken, expected):
+    """The third centre is nearest to no point, and stays."""
+    points, clusters = np.array([[0.0], [-3], [9], [10]], dtype=np.float32), np.zeros(4, dtype=np.int32)
+    centres = np.array([[0], [10], [50]], dtype=np.float32)
+    found, steps = lloyd(lambda block: points[block], None, clusters, centres, n_steps)
+    assert found.ravel().tolist() == expected
+    assert steps == taken
+    assert clusters.tolist() == [0, 0, 1, 1]

@@ -291,7 +291,11 @@ def test_few_objects():
 
 def test_the_record_shows_itself():
     choice = choose_resolution(blobs(), SOME, **LOUVAIN)
-    assert repr(choice).startswith("ResolutionChoice: 3 clusters at resolution")
+    head, _, *rows = repr(choice).splitlines()
+    assert head.startswith("ResolutionChoice: 3 clusters at resolution")
+    for row, line in zip(choice.table, rows, strict=False):
+        number = [] if row.plateau is None else [str(row.plateau + 1)]  # counted from 1
+        assert line.split()[6:] == [*number, *row.status.split()] or row is choice.table[0]
     frame = choice.to_frame()
     assert list(frame["resolution"]) == SOME
     ax = choice.plot()

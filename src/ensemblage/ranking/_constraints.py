@@ -36,9 +36,6 @@ class Constraints:
             None if known_labels is None else _checked_classes(known_labels, n_objects),
         )
 
-    def __bool__(self) -> bool:
-        return self.known is not None or len(self.must_link) + len(self.cannot_link) > 0
-
     def violations(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """(p,) share of the constraints that each partition violates, of those on pairs of objects that it labels.
 

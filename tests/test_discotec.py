@@ -175,6 +175,8 @@ def test_the_last_block_of_random_pairs_is_what_is_left(monkeypatch):
     labels = planted_labels(100, 4, 3, 0.3)[0]
     monkeypatch.setattr(_pair_means, "SAMPLE_PAIRS", 1_000)
     one, two = (Discotec(max_pairs=0, n_sampled_pairs=n, random_state=0).fit(labels) for n in (1_000, 1_001))
+    for ranker, n in ((one, 1_000), (two, 1_001)):  # so many pairs, neither more nor fewer
+        assert_allclose(n * ranker.scores_, np.rint(n * ranker.scores_), atol=1e-9)
     assert np.abs(one.scores_ - two.scores_).max() <= 1 / 1_001
     assert_allclose(two.standard_errors_, one.standard_errors_, rtol=0.01)
 

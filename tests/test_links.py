@@ -429,6 +429,11 @@ def test_who_is_not_needed_is_not_named():
     assert_array_equal(_linked.impossible_core(np.array(seven + other), 8, 6), [0, 1, 2, 3, 4, 5, 7])
 
 
+def test_of_many_clusters_that_cost_the_same_the_first_one_is_taken():
+    costs = np.random.default_rng(0).integers(0, 2, (30, 40)).astype(float)
+    assert_array_equal(_linked.nearest_allowed(costs, np.empty((0, 2), dtype=np.int64)), costs.argmin(axis=1))
+
+
 def test_too_many_steps_are_no_answer():
     pairs = np.array(list(combinations(range(5), 2)))
     assert _linked.nearest_allowed(np.zeros((5, 4)), pairs) is None

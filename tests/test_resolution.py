@@ -12,6 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from ensemblage import LeidenPartitions, choose_resolution, plotting
 from ensemblage.consensus import _choose_resolution
 from ensemblage.consensus._choose_resolution import NeighbourGraphs, _plateaus, _resamples
+from ensemblage.consensus._resolution_choice import Plateau
 from ensemblage.generation import _neighbours
 from ensemblage.generation._neighbours import memberships, nearest_neighbours, neighbour_graph
 
@@ -143,6 +144,20 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
                 each = [a[:, i] == other for other in range(a[:, i].max() + 1)]
                 best.append(max((own & z).sum() / (own | z).sum() for z in each))
             assert choice.cluster_stability[row.resolution][c] == pytest.approx(np.mean(best))
+
+
+@pytest.mark.parametrize(
+    ("stability", "found_again", "verdict"),
+    [
+        (0.85, 0.9, "stable"),
+        (0.84, 0.9, "doubtful"),
+        (0.85, 0.89, "doubtful"),
+        (0.7, 0.9, "doubtful"),
+        (0.69, 1.0, "unstable"),
+    ],
+)
+def test_what_is_called_stable(stability, found_again, verdict):
+    assert Plateau((1.0,), stability, found_again, 2, 1.0, None, None, None).verdict == verdict
 
 
 def test_clear_clusters_are_a_stable_plateau():

@@ -42,7 +42,7 @@ class Constraints:
         0 where it labels none of the pairs. O(p · constraints) time; constraints by classes O(n p) however many pairs
         they imply.
         """
-        violated, stated = np.zeros((2, ensemble.shape[1]), dtype=np.int64)
+        violated, stated = np.zeros((2, ensemble.shape[1]))
         for pairs, wrong in ((self.must_link, False), (self.cannot_link, True)):
             if len(pairs):
                 left, right = ensemble.codes[pairs[:, 0]], ensemble.codes[pairs[:, 1]]

@@ -25,7 +25,12 @@ from ensemblage.cli import main
 from ensemblage.consensus import _choose_k
 from ensemblage.consensus._choose_k import best_of, peaks_of
 from ensemblage.consensus._k_choice import VOTERS, KChoice
-from ensemblage.consensus._number_agreed import agreement_by_number, most_agreed, numbers_around
+from ensemblage.consensus._number_agreed import (
+    agreement_by_number,
+    most_agreed,
+    numbers_around,
+    numbers_up_to_root,
+)
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
@@ -272,6 +277,8 @@ def test_agreement_by_hand():
         labels = EvidenceAccumulation(k).fit(members[:, np.isin(of, near)]).labels_
         assert found[k] == pytest.approx(np.mean([adjusted_rand_score(labels, m) for m in members[:, of == k].T]))
     assert most_agreed({2: 0.5, 3: 0.9, 7: 0.9, 8: 0.1}) == 7
+    assert numbers_up_to_root(28**2 - 1) == [*range(2, 11), 12, 14, 17, 20, 24]
+    assert numbers_up_to_root(10**6) == [*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56]
     assert numbers_around(14, [10, 12, 14, 17, 20]) == [10, 12, 13, 14, 15, 16, 17, 20]
 
 

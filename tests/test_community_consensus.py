@@ -5,14 +5,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from naive import ecg_weight, k_core, pair_association
+from naive import joined_and_labelled as naive_joined
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from strategies import random_labels
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions, load
-from ensemblage.consensus import _communities
+from ensemblage.consensus import _communities, _edges
 from ensemblage.consensus._edges import Labelled, ecg_weights, lf_graph, weighted
-from ensemblage.generation._communities import quality
+from ensemblage.generation._communities import communities, quality
 from ensemblage.rows import blocks
 
 KARATE = nx.karate_club_graph()
@@ -123,6 +124,28 @@ def test_lf_of_all_pairs(threshold, n_pairs, total):
     model = CommunityConsensus(A, "lf", pairs="all", min_association=threshold, random_state=0).fit(LOUVAIN)
     assert_same_partition(model.labels_, "0000111020100022102020223322322322")
     assert (model.n_rounds_, model.converged_) == (1, True)
+
+
+def test_pairs_that_some_partition_joins_stand_in_order():
+    """So that of equally strong edges the first one is kept."""
+    labels = random_labels(30, 4, 5, 0.2)
+    codes = np.where(labels < 0, 5, labels)
+    pattern = Labelled(codes, np.full(4, 5), np.ones(4)).joined_pairs(10**9)
+    joined = naive_joined(labels)[0] > 0
+    np.fill_diagonal(joined, False)
+    assert_array_equal(pattern.indices, np.nonzero(joined)[1])
+
+
+def test_as_many_runs_as_were_asked_for(monkeypatch):
+    seeds = []
+
+    def watched(graph, resolution, objective, seed, algorithm):
+        seeds.append(seed)
+        return communities(graph, resolution, objective, seed, algorithm)
+
+    monkeypatch.setattr(_edges, "communities", watched)
+    CommunityConsensus(A, "ecg", algorithm="louvain", n_init=3, random_state=0).fit(LOUVAIN)
+    assert len(seeds) == len(set(seeds)) == 3
 
 
 def test_a_node_that_would_lose_all_keeps_its_strongest_edge():

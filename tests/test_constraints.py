@@ -68,6 +68,17 @@ def test_all_known_labels_put_the_truth_first():
     assert ranker.violations_[6] == 0
 
 
+def test_who_is_separated_is_told_in_the_order_with_constraints():
+    """Exact scores differ wherever they are not equal; the best by itself comes last."""
+    labels = planted_labels(60, 4, 3, 0.3)[0]
+    free = Discotec().fit(labels)
+    i, j = np.argwhere(labels[:, free.order_[0]] != labels[0, free.order_[0]])[0, 0], 0
+    bound = Discotec().fit(labels, must_link=[[i, j]])
+    assert bound.order_[0] != free.order_[0]
+    assert_array_equal(bound.separated_, np.diff(bound.scores_[bound.order_]) > 0)
+    assert bound.separated_.any()
+
+
 def test_contradictory_constraints_are_counted():
     labels = random_labels(10, 4, 3)
     ranker = Discotec().fit(labels, must_link=[[0, 1]], cannot_link=[[1, 0]])

@@ -170,6 +170,38 @@ def test_sums_of_several_blocks_of_random_pairs(monkeypatch):
     assert np.abs(ranker.scores_ - Discotec().fit(labels).scores_).max() < 0.02
 
 
+def test_the_last_block_of_random_pairs_is_what_is_left(monkeypatch):
+    """One pair more than a block: a mean of 0s and 1s moves by 1 / 1,001 at most, errors as little."""
+    labels = planted_labels(100, 4, 3, 0.3)[0]
+    monkeypatch.setattr(_pair_means, "SAMPLE_PAIRS", 1_000)
+    one, two = (Discotec(max_pairs=0, n_sampled_pairs=n, random_state=0).fit(labels) for n in (1_000, 1_001))
+    for ranker, n in ((one, 1_000), (two, 1_001)):  # so many pairs, neither more nor fewer
+        assert_allclose(n * ranker.scores_, np.rint(n * ranker.scores_), atol=1e-9)
+    assert np.abs(one.scores_ - two.scores_).max() <= 1 / 1_001
+    assert_allclose(two.standard_errors_, one.standard_errors_, rtol=0.01)
+
+
+def test_an_outsider_by_random_pairs(distance, missing):
+    """A copy of a member is compared on the pairs that the member was compared on."""
+    labels = random_labels(120, 6, 4, missing)
+    ranker = Discotec(distance, max_pairs=0, n_sampled_pairs=5_000, random_state=0).fit(labels)
+    for z, score in zip(labels.T, ranker.scores_, strict=True):
+        assert ranker.score_labels(z) == score
+
+
+def test_what_differs_on_few_pairs_is_told_apart_by_the_same_pairs():
+    """Two members alike but for one object: their distances go up and down together from pair to pair."""
+    labels, truth = planted_labels(300, 6, 3, 0.4)
+    worse = truth.copy()
+    worse[0] = (worse[0] + 1) % 3
+    ranker = Discotec("tv", max_pairs=0, n_sampled_pairs=20_000, random_state=0)
+    labels[0, 0] = -1  # else "tv" is exact
+    ranker.fit(np.column_stack([labels, truth, worse]))
+    assert ranker.order_[:2].tolist() == [6, 7]
+    assert ranker.scores_[7] - ranker.scores_[6] < ranker.standard_errors_.min()
+    assert ranker.separated_[0]
+
+
 def test_random_state_is_the_seed():
     labels = planted_labels(100, 4, 3, 0.3)[0]
     options = {"max_pairs": 0, "n_sampled_pairs": 1000}
@@ -190,8 +222,10 @@ def test_two_members_are_equally_far(distance):
     assert distance == "binary" or scores[0] == pytest.approx(scores[1])
 
 
-def test_kl_of_what_no_member_says_is_infinite():
-    ranker = Discotec("kl").fit(SIX_OBJECTS)
+@pytest.mark.parametrize("max_pairs", [10**10, 0])
+def test_kl_of_what_no_member_says_is_infinite(max_pairs):
+    ranker = Discotec("kl", max_pairs=max_pairs, n_sampled_pairs=1_000, random_state=0).fit(SIX_OBJECTS)
+    assert np.isfinite(ranker.scores_).all()
     assert ranker.score_labels([0, 0, 0, 0, 0, 1]) == np.inf
     assert np.isfinite(Discotec("kl").fit(SIX_OBJECTS[:, :3]).score_labels([0, 0, 0, 1, 1, 1]))
 
@@ -236,5 +270,5 @@ def test_bad_outsiders():
     ranker = Discotec().fit(SIX_OBJECTS)
     with pytest.raises(ValueError, match=r"one entry for each of the 6 objects of the ensemble. Got 5"):
         ranker.score_labels([0, 0, 0, 1, 1])
-    with pytest.raises(ValueError, match="must label at least one object"):
+    with pytest.raises(ValueError, match=r"must label at least one object.*'labels'"):
         ranker.score_labels([-1] * 6)

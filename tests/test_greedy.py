@@ -333,6 +333,11 @@ def test_gkcc_names_itself(blobs, parameters, message):
         GreedyKMeansConsensus(3, **parameters).fit(blobs)
 
 
+def test_one_object_is_too_few():
+    with pytest.raises(ValueError, match="minimum of 2 is required by GreedyKMeansConsensus"):
+        GreedyKMeansConsensus(1).fit(np.zeros((1, 2)))
+
+
 # ---- Subspaces and projections ----
 
 

@@ -294,6 +294,16 @@ def test_empty_clusters_are_filled():
     assert model.objective_ == 0
 
 
+def test_an_empty_cluster_gets_the_row_that_is_farthest_by_all_partitions():
+    """Of two equal centres one is empty. By the second partition, (0, 1) is 2 · (3/4)² from its centre; by the first,
+    (2, 2) is 2 · (5/8)² from its own.
+    """
+    rows, n_objects = np.array([[0, 0], [0, 1], [1, 2], [2, 2]]), [6, 2, 5, 3]
+    start = [0, 0, 0, 1, 1, 1, 0, 1, *[2] * 8]
+    model = KMeansConsensus(3, init=start).fit(np.repeat(rows, n_objects, axis=0))
+    assert_array_equal(model.labels_, np.repeat([1, 2, 0, 0], n_objects))
+
+
 def test_the_least_weight_tells_rows_apart_and_weight_zero_does_not():
     labels = [[0, 0], [0, 1], [0, 2], [1, 0]]
     model = KMeansConsensus(4, weights=[1, 1e-300], random_state=0).fit(labels)

@@ -259,9 +259,12 @@ def test_eac_of_single_objects():
 
 
 def test_memory_of_the_pairs_is_refused_before_it_is_taken():
-    labels = random_labels(200, 8, 4)
-    with pytest.raises(ValueError, match=r"must fit into max_bytes .* label rows with links\. Use KMeansConsensus"):
-        EvidenceAccumulation(3, max_bytes=4_000_000).fit(labels, must_link=[[0, 1]])
+    """Of 200 rows in 199 units: four matrices of the rows and three of the units."""
+    labels, needed = random_labels(200, 8, 4), 2**22 + 8 * (4 * 200**2 + 3 * 199**2)
+    told = rf"must fit into max_bytes .* Got {needed:,} bytes .* label rows with links\. Use KMeansConsensus"
+    with pytest.raises(ValueError, match=told):
+        EvidenceAccumulation(3, max_bytes=needed - 1).fit(labels, must_link=[[0, 1]])
+    assert EvidenceAccumulation(3, max_bytes=needed).fit(labels, must_link=[[0, 1]]).n_clusters_ == 3
 
 
 @pytest.mark.parametrize(
@@ -418,6 +421,30 @@ def test_a_way_is_found_where_there_is_one_by_enumeration():
             assert not coloured(inside, n, k)
             for u in core:
                 assert coloured([e for e in inside if u not in e], n, k)
+
+
+def test_who_is_not_needed_is_not_named():
+    """Seven that are all kept apart, and another that six of them may not join either."""
+    seven, other = list(combinations(range(7), 2)), [(i, 7) for i in range(6)]
+    assert_array_equal(_linked.impossible_core(np.array(seven + other), 8, 6), [0, 1, 2, 3, 4, 5, 7])
+
+
+def test_of_many_clusters_that_cost_the_same_the_first_one_is_taken():
+    costs = np.random.default_rng(0).integers(0, 2, (30, 40)).astype(float)
+    assert_array_equal(_linked.nearest_allowed(costs, np.empty((0, 2), dtype=np.int64)), costs.argmin(axis=1))
+
+
+def test_too_many_steps_are_no_answer():
+    pairs = np.array(list(combinations(range(5), 2)))
+    assert _linked.nearest_allowed(np.zeros((5, 4)), pairs) is None
+    with pytest.raises(_linked.GivenUp):
+        _linked.nearest_allowed(np.zeros((5, 4)), pairs, most_steps=20)
+
+
+def test_a_path_is_easy_from_its_ends_on():
+    """With two clusters only the ends have fewer neighbours than clusters; without them the next ones do."""
+    core, easy = _linked.without_easy(_linked.neighbours_of(np.array([[0, 1], [1, 2], [2, 3], [3, 4]]), 5), 2)
+    assert (core.tolist(), sorted(easy)) == ([], [0, 1, 2, 3, 4])
 
 
 def test_the_surest_unit_goes_first_and_takes_the_nearest():

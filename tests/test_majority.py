@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import Ensemble, MajorityVoting
+from ensemblage.consensus import _aggregation
 
 
 def test_renamed_partitions_agree():
@@ -115,6 +116,16 @@ def test_never_more_clusters_than_asked(labels, k):
     model = MajorityVoting(k).fit(ensemble)
     assert 1 <= model.n_clusters_ <= k
     assert_array_equal(model.labels_ < 0, (labels < 0).all(axis=1))
+
+
+def test_a_table_that_is_too_large_is_refused(monkeypatch):
+    """Labels of all partitions, and one for missing in each, by those of the reference."""
+    labels = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    monkeypatch.setattr(_aggregation, "_MOST_CELLS", 18)
+    assert MajorityVoting(2).fit(labels).n_clusters_ == 2
+    monkeypatch.setattr(_aggregation, "_MOST_CELLS", 17)
+    with pytest.raises(ValueError, match=r"Voting needs tables .* of at most 17 cells\. Got 18\. Leave out"):
+        MajorityVoting(2).fit(labels)
 
 
 def test_refuses():

@@ -290,6 +290,17 @@ def test_gv3_of_the_example():
     assert_array_equal(model.labels_, [0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
 
 
+def test_gv3_stops_where_a_step_gains_less_than_the_tolerance():
+    """By its slope, per object, of which the loss is below 1."""
+    target = Comemberships.of(parts_of(E[:4], 3)[1])
+    M = np.tile([0.8, 0.15, 0.05], (len(target.counts), 1))
+    value, gradient = (part / target.counts.sum() for part in target.value_and_gradient(M))
+    gain = -float(target.counts @ ((onto_simplex(M - gradient) - M) * gradient).sum(axis=1))
+    assert value < 1
+    assert target.descend(M, 1, 1.01 * gain).n_iter == 0
+    assert target.descend(M, 1, 0.99 * gain).n_iter == 1
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_loss_and_gradient_by_their_definitions(missing):
     labels = planted_labels(n=30, p=5, k=3, noise=0.3, missing=missing, seed=1)[0]

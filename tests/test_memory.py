@@ -115,6 +115,41 @@ def test_what_cannot_fit_is_refused_before_it_is_begun(monkeypatch):
         MCLA(2).fit(names)
 
 
+def spectral_bytes(m, k):
+    """Of the normalised cut of at most 400 rows: five square matrices, and eight columns for each cluster."""
+    return 8 * m * (5 * m + 8 * k)
+
+
+def test_negmm_counts_the_similarities_it_is_given():
+    """They, a number for each object and threshold, and a cut: the graph of all pairs, the diagonal, and room."""
+    S, n = np.full((400, 400), 0.5), 400
+    needed = 8 * n * n + 8 * n * (51 + 16) + 12 * (n * n + 2 * n) + spectral_bytes(n, 3)
+    for limit in ("9.5 MB", needed - 1):
+        with pytest.raises(ValueError, match=f"Got {needed:,} bytes for the co-associations of 400 label rows"):
+            NegMM(3, max_bytes=limit).fit_similarity(S)
+
+
+def test_ptgp_counts_walks_or_the_cut():
+    """Similarities of 299 rows to 100 clusters, and the larger of 32 walks of many steps, or the cut for 9 clusters."""
+    labels, of_rows, table = planted_labels(n=300, p=5, k=20, noise=0.6)[0], 86_790, 8 * 299 * 100
+    cut, walks = table + 40 * 100**2 + 20 * 299 * 9, 8 * 32 * 299 * (30 + 4)
+    for n_steps, larger in ((3, cut), (30, walks)):
+        needed = 2**22 + of_rows + table + larger
+        model = PTGP(9, n_neighbors=4, n_steps=n_steps, n_jobs=1, max_bytes=needed - 1)
+        with pytest.raises(ValueError, match=f"Got {needed:,} bytes for 299 label rows and 100 clusters"):
+            model.fit(labels)
+
+
+def test_mcla_counts_the_edges_and_their_cut():
+    labels = planted_labels(n=300, p=5, k=20, noise=0.6)[0]
+    n_edges = sum(len(np.unique(labels[:, [i, j]], axis=0)) for j in range(5) for i in range(j))
+    needed = 2**22 + 299 * (2 * 5 + 32) + 200 * 100 + 72 * n_edges + spectral_bytes(100, 9)
+    model = MCLA(9, partitioner="spectral", random_state=0, max_bytes=needed)
+    assert model.fit(labels).n_clusters_ == 9
+    with pytest.raises(ValueError, match=f"Got {needed:,} bytes for the pairs of 100 clusters"):
+        model.set_params(max_bytes=needed - 1).fit(labels)
+
+
 def test_metrics_too():
     labels = planted_labels(n=400, p=5)[0]
     for given in (8 * 400**2, "1.2 MB"):

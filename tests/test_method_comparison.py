@@ -44,6 +44,12 @@ def test_numbers_are_adjusted_rand_indices(compared):
     assert compared.plot().get_xlabel()
 
 
+def test_about_the_same_is_an_index_of_nine_tenths():
+    noise = np.random.default_rng(0).integers(9, size=(100, 8))
+    assert compare_methods(noise, 9, methods=["km", "eac-single"]).sentence.startswith("Of 2 methods 1 give about")
+    assert compare_methods(LABELS, 3, methods=["km", "kcc"]).sentence.startswith("Of 2 methods 2 give about")
+
+
 def test_who_cannot_says_why():
     """Cumulative voting only merges the clusters of the largest partition."""
     found = compare_methods(LABELS, 12, methods=["km", "acv"])

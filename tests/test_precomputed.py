@@ -69,6 +69,7 @@ def test_certainty_object_by_object():
     alone = EvidenceAccumulation(2).fit_similarity(np.eye(2))
     assert alone.confidence_.tolist() == [1, 1]
     assert alone.cohesion_.tolist() == [0, 0]
+    assert alone.runner_up_.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("name", MODELS)

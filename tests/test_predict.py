@@ -5,7 +5,15 @@ import pytest
 from numpy.testing import assert_array_equal
 from strategies import random_labels
 
-from ensemblage import BisectingKMeansConsensus, Ensemble, KMeansConsensus, SpectralEnsembleClustering, make_consensus
+from ensemblage import (
+    BisectingKMeansConsensus,
+    Ensemble,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    SpectralEnsembleClustering,
+    make_consensus,
+)
+from ensemblage.consensus._base import numbers_by_size
 
 MODELS = {
     "km": lambda k, **given: make_consensus("km", k, **given),
@@ -45,8 +53,21 @@ def test_tie_heavy_ensembles(name):
             given["weights"] = weights[: labels.shape[1]]
         for k in {2, min(4, m), m}:
             model = MODELS[name](k, n_init=2, random_state=seed, **given).fit(labels)
-            assert_array_equal(model.predict(labels), model.labels_)
+            predicted = model.predict(labels)
+            assert predicted.dtype == model.labels_.dtype == np.int32
+            assert_array_equal(predicted, model.labels_)
             assert_array_equal(np.unique(model.labels_[model.labels_ >= 0]), np.arange(model.n_clusters_))
+
+
+def test_new_rows_of_a_single_cluster():
+    found = EvidenceAccumulation(1).fit([[0, 0], [1, 0], [1, 1]]).assign([[0, 1], [None, 0], [None, None]])
+    assert found.labels.tolist() == [0, 0, -1]
+    assert found.runner_up.tolist() == [-1, -1, -1]
+
+
+def test_clusters_of_one_size_are_numbered_by_their_first_rows():
+    """Rows of clusters 2, 0, 1 and 0; all three have two objects."""
+    assert_array_equal(numbers_by_size(np.array([2, 0, 1, 0]), np.array([2, 1, 2, 1])), [1, 2, 0])
 
 
 def test_a_filled_cluster_in_a_tie():

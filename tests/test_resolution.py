@@ -14,6 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 from ensemblage import LeidenPartitions, choose_resolution, plotting
 from ensemblage.consensus import _choose_resolution
 from ensemblage.consensus._choose_resolution import NeighbourGraphs, _plateaus, _resamples
+from ensemblage.consensus._resolution_choice import Plateau
 from ensemblage.generation import _neighbours
 from ensemblage.generation._neighbours import memberships, nearest_neighbours, neighbour_graph
 
@@ -170,6 +171,20 @@ def test_stability_is_the_mean_adjusted_rand_index_of_two_resamples():
             assert choice.cluster_stability[row.resolution][c] == pytest.approx(np.mean(best))
 
 
+@pytest.mark.parametrize(
+    ("stability", "found_again", "verdict"),
+    [
+        (0.85, 0.9, "stable"),
+        (0.84, 0.9, "doubtful"),
+        (0.85, 0.89, "doubtful"),
+        (0.7, 0.9, "doubtful"),
+        (0.69, 1.0, "unstable"),
+    ],
+)
+def test_what_is_called_stable(stability, found_again, verdict):
+    assert Plateau((1.0,), stability, found_again, 2, 1.0, None, None, None).verdict == verdict
+
+
 def test_clear_clusters_are_a_stable_plateau():
     X, truth = make_blobs(200, centers=4, n_features=5, random_state=0)
     choice = choose_resolution(X, **{**LOUVAIN, "n_resamples": 6})
@@ -316,7 +331,11 @@ def test_few_objects():
 
 def test_the_record_shows_itself():
     choice = choose_resolution(blobs(), SOME, **LOUVAIN)
-    assert repr(choice).startswith("ResolutionChoice: 3 clusters at resolution")
+    head, _, *rows = repr(choice).splitlines()
+    assert head.startswith("ResolutionChoice: 3 clusters at resolution")
+    for row, line in zip(choice.table, rows, strict=False):
+        number = [] if row.plateau is None else [str(row.plateau + 1)]  # counted from 1
+        assert line.split()[6:] == [*number, *row.status.split()] or row is choice.table[0]
     frame = choice.to_frame()
     assert list(frame["resolution"]) == SOME
     ax = choice.plot()

@@ -139,7 +139,7 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     distinct = labelled_rows(ensemble, weights)
     order = np.argsort(distinct.inverse, kind="stable")
     order = order[: int(distinct.counts.sum())]
-    inverse = np.full(len(ensemble), len(order), dtype=np.int64)
+    inverse = np.full(len(ensemble), len(order))
     inverse[order] = np.arange(len(order))
     codes, counts = ensemble.rows.take(order), np.ones(len(order), dtype=np.int64)
     return Rows(codes, counts, ensemble.offsets, inverse, weights)

@@ -224,7 +224,7 @@ def linked_rows(rows: Rows, links: Links) -> Rows:
     keys = rows.inverse.astype(np.int64) * (n + 1) + np.where(links.bound, links.group + 1, 0)
     counted = (rows.inverse < m) & (weights > 0)
     kept, first, place = np.unique(keys[counted], return_index=True, return_inverse=True)
-    counts = np.bincount(place, weights=weights[counted], minlength=len(kept)).astype(np.int64)
+    counts = np.bincount(place, weights=weights[counted]).astype(np.int64)
     inverse = np.minimum(np.searchsorted(kept, keys), len(kept) - 1)
     inverse = np.where(kept[inverse] == keys, inverse, len(kept))
     groups = kept % (n + 1) - 1

@@ -36,16 +36,13 @@ class Constraints:
             None if known_labels is None else _checked_classes(known_labels, n_objects),
         )
 
-    def __bool__(self) -> bool:
-        return self.known is not None or len(self.must_link) + len(self.cannot_link) > 0
-
     def violations(self, ensemble: Ensemble) -> NDArray[np.float64]:
         """(p,) share of the constraints that each partition violates, of those on pairs of objects that it labels.
 
         0 where it labels none of the pairs. O(p · constraints) time; constraints by classes O(n p) however many pairs
         they imply.
         """
-        violated, stated = np.zeros((2, ensemble.shape[1]), dtype=np.int64)
+        violated, stated = np.zeros((2, ensemble.shape[1]))
         for pairs, wrong in ((self.must_link, False), (self.cannot_link, True)):
             if len(pairs):
                 left, right = ensemble.codes[pairs[:, 0]], ensemble.codes[pairs[:, 1]]

@@ -149,8 +149,6 @@ def sampled_means(
     rows: Judged, tables: NDArray[np.float64], n_pairs: int, random_state: Any, n_jobs: int | None = None
 ) -> Sampled:
     """Means over random ordered pairs of objects, drawn with replacement, of the distances that `table_1` gives."""
-    if rows.judged is rows.codes:
-        tables = np.where(np.isinf(tables), 0, tables)
     ends = np.cumsum(rows.counts)
     starts = range(0, n_pairs, SAMPLE_PAIRS)
     seeds = task_seeds(random_state, len(starts))

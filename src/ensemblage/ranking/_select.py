@@ -9,7 +9,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
-from scipy.spatial.distance import squareform
 from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -48,9 +47,7 @@ def joint_choice(
 
 def best_of_groups(agreement: NDArray[np.float64], n_members: int) -> list[int]:
     """Of each of so many groups of members alike, by average linkage of 1 - agreement, the one of the best quality."""
-    if len(agreement) == 1:
-        return [0]
-    hierarchy = linkage(squareform(np.maximum(1 - agreement, 0), checks=False), "average")
+    hierarchy = linkage(1 - agreement[np.triu_indices(len(agreement), 1)], "average")
     groups, quality = cut_tree(hierarchy, n_members)[:, 0], agreement.sum(axis=1)
     return [int(max(np.flatnonzero(groups == g), key=lambda j: (quality[j], -j))) for g in np.unique(groups)]
 

@@ -210,7 +210,7 @@ def test_who_has_no_label_or_no_weight_gets_the_cluster_of_the_group(name):
     labels[0], labels[1] = -1, -1
     weights = np.ones(30, dtype=int)
     weights[7] = 0
-    model = method(name, 3).fit(labels, weights, must_link=[[0, 5], [7, 9]], cannot_link=[[7, 5]])
+    model = method(name, 3).fit(labels, sample_weight=weights, must_link=[[0, 5], [7, 9]], cannot_link=[[7, 5]])
     assert model.labels_[0] == model.labels_[5] != model.labels_[9] == model.labels_[7]
     assert model.labels_[1] == -1
     assert np.isnan(model.confidence_[[0, 1]]).all()
@@ -398,6 +398,25 @@ def test_the_shell_calls_objects_by_their_ids(folder, method):
     Path("apart.csv").write_text("w0,w1\nw1,w2\nw0,w2\n")
     command = ("combine", "ids.csv", "--id-column", "id", "-k", "2", "--method", method, "-o", "named")
     assert "w0, w1, w2" in fail(*command, "--cannot-link", "apart.csv")
+
+
+@pytest.mark.parametrize("name", ["km", "eac-average", "acv"])
+def test_pairs_of_objects_without_weight_are_kept_too(name):
+    labels = planted_labels(n=30, p=6, k=3, noise=0.1, seed=4)[0]
+    weights = np.ones(30, dtype=int)
+    weights[[0, 1, 2, 3, 6]] = 0  # by threes, objects are of the same true cluster
+    pairs = {"must_link": [[0, 1]], "cannot_link": [[2, 5], [3, 6], [1, 2]]}
+    free, model = (method(name, 3).fit(labels, sample_weight=weights, **given).labels_ for given in ({}, pairs))
+    assert free[2] == free[5]
+    assert free[3] == free[6]
+    assert model[0] == model[1]
+    assert model[2] == -1
+    assert -1 in model[[3, 6]]
+    if name != "eac-average":  # which puts new rows that are like no other into no cluster
+        assert model[0] == free[0]
+        assert free[3] in model[[3, 6]]
+    others = np.setdiff1d(np.arange(30), [0, 1, 2, 3, 6])
+    assert_array_equal(model[others], free[others])
 
 
 def coloured(edges, n, k):

@@ -388,3 +388,12 @@ def test_theta_is_a_number_above_0():
         cluster_weights(E, theta=0)
     sharp = EvidenceAccumulation(3, cluster_weights=0.1).fit(E).cluster_weights_
     assert_allclose(np.concatenate(sharp), np.array(ECI) ** 4, atol=1e-5)
+
+
+def test_where_every_number_of_clusters_parts_equal_rows():
+    """One object counts so often that no level of the hierarchy of all objects is one of the distinct rows."""
+    labels = [[-1, 0], [0, 0], [-1, -1], [0, -1]]
+    counts = [1_000_009, 3, 14, 8]
+    model = make_consensus("lwea", 2).fit(labels, sample_weight=counts)
+    assert model.lifetimes_ == {}
+    assert model.labels_.max() <= 1

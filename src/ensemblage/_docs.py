@@ -364,7 +364,8 @@ Cannot-link: k-means and voting place the groups that are kept apart one after t
 clusters left, of these the surest, each at the nearest centre or in the best column that is left; where none is, the
 last choices are taken back. `EvidenceAccumulation` forbids a merge that would join two of them; such merges end the
 hierarchy, at height 1. The others refuse it. An object without weight counts nowhere, but gets the cluster of
-its group; so does one that no partition labels, with the confidence NaN.
+its group, or none if cannot-link keeps it out of its nearest; so does one that no partition labels. Their confidence is
+NaN.
 
 Pairs cost 40 bytes per object, a table of the named objects by clusters per iteration of k-means, and in
 `EvidenceAccumulation` two matrices of all pairs of distinct label rows, within ``max_bytes``. They follow Wagstaff et

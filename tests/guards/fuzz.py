@@ -175,6 +175,8 @@ class _Watched:
             self.process.kill()
 
         for text in self.process.stdout:
+            if not text.startswith('{"'):  # what somebody else prints
+                continue
             line = json.loads(text)
             if timer is not None:
                 timer.cancel()

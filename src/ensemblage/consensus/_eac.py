@@ -218,7 +218,7 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
             self.linkage_matrix_ = linkage_matrix(merges, rows, of_twins)
             lives = lifetimes_with_twins(merges.heights, of_twins, rows.counts)
         self.lifetimes_ = {number: life for number, life in lives.items() if life > 0}
-        longest = len(rows) if len(rows) < 3 else longest_lifetime(lives)
+        longest = longest_lifetime(lives) if len(rows) > 2 and lives else len(rows)
         return cut(merges, k or longest)
 
     def _fit_units(self, rows: Rows, units: Units, similar: RowSimilarity, k: int | None) -> NDArray[Any]:

@@ -278,9 +278,17 @@ def with_common_labels(ensemble: Ensemble, links: Links, sample_weight: NDArray[
 
 
 def shared_labels(labels: NDArray[np.int32], fitted: NDArray[np.bool_], links: Links) -> NDArray[Any]:
-    """The labels, where objects that were not fitted have that of their must-link group, if it has one."""
-    of_group = np.full(len(labels), -1, dtype=labels.dtype)
-    known = fitted & (labels >= 0)
-    of_group[links.group[known]] = labels[known]
-    theirs = of_group[links.group]
-    return np.where(~fitted & links.joined & (theirs >= 0), theirs, labels)
+    """The labels, where objects that were not fitted keep the pairs.
+
+    They have the label of their must-link group: that of its fitted objects, else of its first one with a label. A
+    group without fitted objects is in no cluster if that would be one with a group that it is kept apart from.
+    """
+    of_group, settled = np.full(len(labels), -1, dtype=labels.dtype), np.zeros(len(labels), dtype=bool)
+    known = labels >= 0
+    for objects in (np.flatnonzero(known & ~fitted), np.flatnonzero(known & fitted)):
+        of_group[links.group[objects[::-1]]] = labels[objects[::-1]]
+    settled[links.group[known & fitted]] = True
+    for pair in links.apart[settled[links.apart].sum(axis=1) < 2].tolist():
+        if of_group[pair[0]] == of_group[pair[1]]:
+            of_group[pair[0] if settled[pair[1]] else pair[1]] = -1
+    return np.where(~fitted & links.bound, of_group[links.group], labels)

@@ -11,6 +11,7 @@ from ensemblage.metrics import density
 from ensemblage.rows import disk
 from ensemblage.rows.disk import BlockRows
 from ensemblage.rows.distinct import DistinctRows
+from ensemblage.rows.memory import MemoryRows
 
 
 class ChunkedRows(BlockRows):
@@ -53,3 +54,9 @@ def test_metrics_of_rows_in_another_place(two_ensembles):
     assert density(there, clustering) == density(here, clustering)
     for name in ("codes", "counts", "inverse"):
         np.testing.assert_array_equal(getattr(there.distinct, name)[:], getattr(here.distinct, name)[:])
+
+
+def test_rows_in_memory_as_another_type():
+    rows = MemoryRows(np.array([[1, 2]], dtype=np.uint8))
+    assert np.asarray(rows).dtype == np.uint8
+    assert np.asarray(rows, dtype=np.float64).tolist() == [[1.0, 2.0]]

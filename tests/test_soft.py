@@ -94,6 +94,22 @@ def test_tables_of_pairs_of_zeros_and_ones_are_those_of_labels():
     assert run.call_args.args[2] == 1
 
 
+def test_sums_over_blocks_of_memberships(monkeypatch):
+    monkeypatch.setattr(memberships, "SUM_ROWS", 7)
+    rows, counts = SoftEnsemble(one_hot(random_labels(40, 4, 3, 0.2, seed=2))).rows, np.arange(40.0)
+    assert_allclose(rows.products(counts), rows.H.T @ (counts[:, None] * rows.H))
+
+
+def test_memberships_side_by_side():
+    rows = SoftEnsemble(one_hot(random_labels(40, 3, 3, 0.2, seed=2))).rows
+    both = rows.with_columns(rows)
+    assert both.shape == (40, 6)
+    assert_array_equal(both.offsets, [*rows.offsets, *(rows.offsets[-1] + rows.offsets[1:])])
+    assert_array_equal(both.missing(), np.hstack([rows.missing(), rows.missing()]))
+    with pytest.raises(TypeError, match="have no codes"):
+        rows.recode([], np.dtype(np.uint8))
+
+
 def test_metrics_of_zeros_and_ones_are_those_of_labels():
     labels = random_labels(40, 6, 3, 0.2, seed=2)
     labels[:, 0] = np.maximum(labels[:, 0], 0)

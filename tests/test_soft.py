@@ -317,6 +317,17 @@ def test_other_methods_name_those_that_count_by_memberships(name):
         method(name, 3).fit(SoftEnsemble(soft_blocks()))
 
 
+@pytest.mark.parametrize("name", SOFT)
+def test_a_cluster_of_next_to_no_mass_is_none(name):
+    """As ``predict_proba`` gives for a component that lies far off: its mass has no reciprocal."""
+    given = soft_blocks(n=60, p=4, missing=0.0, seed=2)
+    far = [np.column_stack([block, np.full(60, 1.9e-310)]) for block in given]
+    model = method(name, 3).fit(SoftEnsemble(far))
+    expected = method(name, 3).fit(SoftEnsemble(given))
+    assert_array_equal(model.labels_, expected.labels_)
+    assert_allclose(model.confidence_, expected.confidence_)
+
+
 def test_mixtures_with_labels_and_a_consensus_of_consensuses():
     random = np.random.default_rng(0)
     X = random.normal(size=(120, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 40, axis=0)

@@ -363,9 +363,10 @@ first: in every partition that which most of them have, the first on ties; of a 
 Cannot-link: k-means and voting place the groups that are kept apart one after the other, first those with the fewest
 clusters left, of these the surest, each at the nearest centre or in the best column that is left; where none is, the
 last choices are taken back. `EvidenceAccumulation` forbids a merge that would join two of them; such merges end the
-hierarchy, at height 1. The others refuse it. An object without weight counts nowhere, but gets the cluster of
-its group, or none if cannot-link keeps it out of its nearest; so does one that no partition labels. Their confidence is
-NaN.
+hierarchy, at height 1. The others refuse it. An object without weight counts nowhere. It gets the cluster of its group,
+else its nearest of a method that has ``predict``; none where cannot-link keeps it out of that. One that no partition
+labels gets the cluster of its group. The confidence of both is NaN, but where an object of the group that has weight
+has the same labels.
 
 Pairs cost 40 bytes per object, a table of the named objects by clusters per iteration of k-means, and in
 `EvidenceAccumulation` two matrices of all pairs of distinct label rows, within ``max_bytes``. They follow Wagstaff et

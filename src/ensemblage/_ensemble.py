@@ -18,7 +18,14 @@ from ensemblage._index import check_slice, is_integer, partition_index, row_inde
 from ensemblage._once import once
 from ensemblage._validation import shown
 from ensemblage.files._formats import load_labels, save_labels
-from ensemblage.labels._checks import check_each_labelled, check_labelled, check_missing, check_names, names_of_both
+from ensemblage.labels._checks import (
+    check_beside,
+    check_each_labelled,
+    check_labelled,
+    check_missing,
+    check_names,
+    names_of_both,
+)
 from ensemblage.labels._coding import CodedColumns, Coding
 from ensemblage.labels._decoding import decode, one_hot
 from ensemblage.labels._matrices import code_labels, code_partitions
@@ -244,11 +251,7 @@ class Ensemble:
         Ensemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        if not isinstance(other, Ensemble) or len(other) != len(self):
-            raise ValueError(
-                f"Partitions beside others must be an Ensemble of the same {len(self):,} objects. Got {shown(other)}. "
-                "Make one of them."
-            )
+        check_beside(other, Ensemble, len(self))
         codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
         return self._of(CodedColumns(codes, categories, names_of_both(self._names, other._names)), self.missing)
 

@@ -12,12 +12,15 @@ from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._index import check_slice, partition_index, row_index
 from ensemblage._once import once
 from ensemblage._validation import shown
-from ensemblage.labels._checks import check_names, names_of_both
+from ensemblage.labels._checks import check_beside, check_names, names_of_both
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memberships import MembershipRows
 
 TOLERANCE = 1e-6
 """By how much a row may miss the sum 1; it is divided by its sum."""
+
+LEAST = 1e-100
+"""Less is no membership: the mass of a cluster must have a square root and a reciprocal."""
 
 
 class SoftEnsemble:
@@ -31,8 +34,8 @@ class SoftEnsemble:
     ----------
     memberships : sequence of array-like of shape (n_objects, k_j)
         A block for each partition, such as ``predict_proba`` of a Gaussian mixture or ``membership_`` of a consensus:
-        numbers ≥ 0 whose rows sum to 1. A row of zeros or NaN is an object of which the partition says nothing. A
-        vector of labels is a hard partition.
+        numbers ≥ 0 whose rows sum to 1; below 1e-100 they are taken as 0. A row of zeros or NaN is an object of which
+        the partition says nothing. A vector of labels is a hard partition.
     names : sequence of str, optional
         One name per partition. Default: ``partition_0``, ``partition_1``, ...
 
@@ -200,11 +203,7 @@ class SoftEnsemble:
         SoftEnsemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        if not isinstance(other, SoftEnsemble) or len(other) != len(self):
-            raise ValueError(
-                f"Partitions beside others must be a SoftEnsemble of the same {len(self):,} objects. Got "
-                f"{shown(other)}. Make one of them."
-            )
+        check_beside(other, SoftEnsemble, len(self))
         return self._of(self.rows.with_columns(other.rows), names_of_both(self._names, other._names))
 
     def to_labels(self) -> Ensemble:
@@ -287,6 +286,7 @@ def _checked(block: Any, j: int) -> NDArray[np.float64]:
             f"{rule}. Got {shown(given[i].tolist())} for object {i}, with sum {sums[i]:g}. Divide each row by its sum."
         )
     known /= np.where(absent, 1, sums)[:, None]
+    known[known < LEAST] = 0
     if absent.all():
         raise ValueError(
             f"Every partition must say something of at least one object. Got nothing in memberships[{j}]. Leave that "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -220,17 +221,8 @@ def case_of_labels(draw: Random, folder: Path) -> str:
     if chosen.get("similarity") == "ecpcs" and Ensemble(labels).n_clusters.sum() > MOST_WALKED:
         chosen["similarity"] = "cts"
     told = f"{name} k={k} {chosen} {guise} {labels.shape} weights={sample_weight is not None} {links or ''}"
-    try:
-        model = model.set_params(**chosen)
-        model.fit(given, sample_weight=sample_weight, **links)
-    except (ValueError, TypeError, ImportError) as error:
-        try:
-            return sentence_of(error)
-        except Failure as failure:
-            raise Failure(f"{told}: {failure}") from error
-    except Exception as error:
-        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
-    try:
+
+    def check(model: Any) -> None:
         sound(model, n, k)
         kept(model.labels_, links)
         moved = getattr(model, "refine", None) is not None  # single rows leave the nearest centre
@@ -239,9 +231,8 @@ def case_of_labels(draw: Random, folder: Path) -> str:
             assert np.array_equal(model.predict(given), model.labels_), "predict"
         if draw.random() < 0.05:
             model.evidence(given)
-    except Exception as error:
-        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
-    return "result"
+
+    return outcome(told, lambda: model.set_params(**chosen).fit(given, sample_weight=sample_weight, **links), check)
 
 
 def features(draw: Random) -> tuple[str, Any]:
@@ -291,22 +282,17 @@ def case_of_features(draw: Random) -> str:
                    "n_jobs": draw.choice([None, 1, 2, -1]),
                    "preprocessor": draw.choice([preprocessor, preprocessor, None])}  # fmt: skip
     told = f"{preprocessor} {guise} {n} {'' if alone else f'k={k} {options}'}"
-    try:
-        try:
-            if not alone:
-                sound(ConsensusClustering(k, **options).fit(X), n, k)
-            else:
-                found = preprocessor.fit_transform(X)
-                assert found.shape == (n, len(preprocessor.get_feature_names_out())), "shape"
-                values = found.data if issparse(found) else found
-                assert np.isfinite(values).all(), "finite"
-                again = preprocessor.transform(X)
-                assert np.allclose(values, again.data if issparse(again) else again, rtol=1e-9, atol=1e-9), "transform"
-        except (ValueError, TypeError, ImportError) as error:
-            return sentence_of(error)
-    except Exception as error:
-        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
-    return "result"
+    if not alone:
+        return outcome(told, lambda: ConsensusClustering(k, **options).fit(X), lambda model: sound(model, n, k))
+
+    def check(found: Any) -> None:
+        assert found.shape == (n, len(preprocessor.get_feature_names_out())), "shape"
+        values = found.data if issparse(found) else found
+        assert np.isfinite(values).all(), "finite"
+        again = preprocessor.transform(X)
+        assert np.allclose(values, again.data if issparse(again) else again, rtol=1e-9, atol=1e-9), "transform"
+
+    return outcome(told, lambda: preprocessor.fit_transform(X), check)
 
 
 def case_of_memberships(draw: Random) -> str:
@@ -325,24 +311,15 @@ def case_of_memberships(draw: Random) -> str:
     k = draw.choice([1, 2, 2, 3, 7, int(labels.max()) + 1, *([None] if METHODS[name].finds_k else [])])
     links = pairs(draw, n) if draw.random() < 0.1 else {}
     told = f"soft {name} k={k} {labels.shape} {links or ''}"
-    try:
-        ensemble = SoftEnsemble(members)
-        model = make_consensus(name, k).fit(ensemble, **links)
-    except (ValueError, TypeError, ImportError) as error:
-        try:
-            return sentence_of(error)
-        except Failure as failure:
-            raise Failure(f"{told}: {failure}") from error
-    except Exception as error:
-        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
-    try:
+
+    def check(model: Any) -> None:
         sound(model, n, k)
         kept(model.labels_, links)
+        ensemble = SoftEnsemble(members)
         density(ensemble, model.labels_)
         assert len(ensemble.to_labels()) == n, "to_labels"
-    except Exception as error:
-        raise Failure(f"{told}: {type(error).__name__}: {error}") from error
-    return "result"
+
+    return outcome(told, lambda: make_consensus(name, k).fit(SoftEnsemble(members), **links), check)
 
 
 def case_of_a_graph(draw: Random) -> str:
@@ -367,21 +344,30 @@ def case_of_a_graph(draw: Random) -> str:
         if draw.random() < 0.3:
             options[name] = draw.choice(values)
     told = f"graph {n} {share} {type(edges).__name__} {given} {options}"
-    try:
-        generator = LeidenPartitions(
-            3, affinity="precomputed", resolutions=draw.choice([(1.0,), (0.25, 1.0, 2.0), (1e-3, 1e3)]), **given
-        )
-        ensemble = generator.fit_transform(edges)
-        model = CommunityConsensus(edges, **given, **options).fit(ensemble)
-        assert len(model.labels_) == len(ensemble), "shape"
+    resolutions = draw.choice([(1.0,), (0.25, 1.0, 2.0), (1e-3, 1e3)])
+
+    def communities() -> CommunityConsensus:
+        generator = LeidenPartitions(3, affinity="precomputed", resolutions=resolutions, **given)
+        return CommunityConsensus(edges, **given, **options).fit(generator.fit_transform(edges))
+
+    def check(model: CommunityConsensus) -> None:
+        nodes = edges.shape[0] if issparse(edges) else int(edges[:, :2].max()) + 1
+        assert model.labels_.shape == model.confidence_.shape == (nodes,), "shape"
         assert model.labels_.min() >= 0, "labels"
         known = model.confidence_[~np.isnan(model.confidence_)]
         assert ((known >= 0) & (known <= 1)).all(), "confidence"
-    except (ValueError, TypeError, ImportError) as error:
+
+    return outcome(told, communities, check)
+
+
+def outcome(told: str, work: Callable[[], Any], check: Callable[[Any], None]) -> str:
+    """ "result" of work whose answer is as it should be, or what the refusal is; a failure names the case."""
+    try:
         try:
+            answer = work()
+        except (ValueError, TypeError, ImportError) as error:
             return sentence_of(error)
-        except Failure as failure:
-            raise Failure(f"{told}: {failure}") from error
+        check(answer)
     except Exception as error:
         raise Failure(f"{told}: {type(error).__name__}: {error}") from error
     return "result"

@@ -1,6 +1,6 @@
 """What a label matrix, its names and its number for missing must be."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,15 @@ def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | No
     """Names of partitions side by side; None, for numbers, where one stands twice."""
     names = [*first, *second]
     return names if len(set(names)) == len(names) else None
+
+
+def check_beside(other: object, kind: type[Sized], n: int) -> None:
+    """Refuse what is no ensemble, of this kind, of the same n objects."""
+    if not isinstance(other, kind) or len(other) != n:
+        raise ValueError(
+            f"Partitions beside others must be of the same {n:,} objects, of class {kind.__name__}. Got "
+            f"{shown(other)}. Make one of them."
+        )
 
 
 def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:

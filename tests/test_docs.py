@@ -42,7 +42,7 @@ def test_links_on_a_package_index_are_whole():
     links = re.findall(r"\]\(([^)]+)\)", text)
     before = re.findall(r"\]\(([^)]+)\)", README)
     assert all(link.startswith("https://") for link in links)
-    assert [link.endswith(page) for link, page in zip(links, before, strict=True)].count(False) == 0
+    assert all(link.endswith(page) for link, page in zip(links, before, strict=True))
     assert all((ROOT / page).exists() for page in before if not page.startswith("https://"))
     pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
     assert pictures

@@ -71,7 +71,8 @@ def test_worked_matrix():
 def test_of_labels_is_of_the_matrix(labels, k, seed):
     rows = rows_of(labels)
     k, random = min(k, len(rows)), np.random.default_rng(seed)
-    S = block_diag([random.random((q, q)) * (random.random((q, q)) < 0.7) + np.eye(q) for q in rows.n_clusters])
+    blocks = [random.random((q, q)) * (random.random((q, q)) < 0.7) + np.eye(q) for q in rows.n_clusters]
+    S = block_diag([csr_array(block) for block in blocks])
     B = rows.binary_matrix() @ csr_array(S)
     ours, whole = cut_by_labels(rows, S, k, seed), cut_by_matrix(B, rows.counts, k, seed)
     values, U = naive.transfer_cut(np.repeat(B.toarray(), rows.counts, axis=0), k)

@@ -132,7 +132,7 @@ def columns_of(
     values = (
         clusters(model.labels_),
         confidence,
-        pd.Categorical(words, categories=np.array(VERDICTS, dtype=object)),  # "" is none of them: missing
+        pd.Categorical(np.where(words == "", None, words), categories=np.array(VERDICTS, dtype=object)),
         clusters(model.runner_up_),
     )
     return {f"{key}{ending}": column for ending, column in zip(ENDINGS, values, strict=True)}

@@ -128,11 +128,11 @@ def columns_of(
         return pd.Categorical.from_codes(of_all(labels, -1), categories=categories)
 
     confidence = of_all(model.confidence_, np.nan)
-    words = verdicts(confidence)
+    places = [VERDICTS.index(word) if word else -1 for word in verdicts(confidence)]
     values = (
         clusters(model.labels_),
         confidence,
-        pd.Categorical(np.where(words == "", None, words), categories=np.array(VERDICTS, dtype=object)),
+        pd.Categorical.from_codes(places, np.array(VERDICTS, dtype=object)),
         clusters(model.runner_up_),
     )
     return {f"{key}{ending}": column for ending, column in zip(ENDINGS, values, strict=True)}

@@ -1,5 +1,7 @@
 """Normalised cut: the authors' offset, isolated objects, distinct rows against single objects."""
 
+import contextlib
+
 import naive
 import numpy as np
 import pytest
@@ -131,6 +133,23 @@ def test_no_convergence_is_said(monkeypatch):
     monkeypatch.setattr(_ncut, "MOST_DENSE_ROWS", 1)
     with pytest.raises(ValueError, match="needs 2 eigenvectors of a graph of 10 vertices"):
         normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+
+
+@pytest.mark.parametrize(("most_dense", "restarts"), [(10, 300), (9, 3_000)])
+def test_iteration_has_an_end(monkeypatch, most_dense, restarts):
+    """An eigenvalue that repeats may be found once only, however long one waits."""
+    asked = []
+
+    def eigsh(*_, maxiter, **__):
+        asked.append(maxiter)
+        return no_convergence()
+
+    monkeypatch.setattr(_ncut, "eigsh", eigsh)
+    monkeypatch.setattr(_ncut, "DENSE_ROWS", 1)
+    monkeypatch.setattr(_ncut, "MOST_DENSE_ROWS", most_dense)
+    with contextlib.suppress(ValueError):
+        normalized_cut(cliques((5, 0.9), (5, 0.8)), np.ones(10, dtype=int), 2, random_state())
+    assert asked == [restarts]
 
 
 def test_where_iteration_does_not_converge_all_eigenvectors_are_found(monkeypatch):

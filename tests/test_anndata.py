@@ -69,6 +69,26 @@ def refused(*args):
 # Labels
 
 
+def test_a_part_that_anndata_cannot_read_is_told(stored, tmp_path, monkeypatch):
+    import h5py
+
+    path = tmp_path / "newer.h5ad"
+    shutil.copy(stored, path)
+    with h5py.File(path, "a") as file:
+        file["obs"].attrs["encoding-type"] = "of tomorrow"
+    told = r"newer.h5ad must be a .h5ad file whose parts AnnData can read. It is not: .*of tomorrow.* Write it again"
+    with pytest.raises(ValueError, match=told):
+        Ensemble.from_anndata(path)
+    assert "newer.h5ad must be a .h5ad file" in refused("combine", path, "-k", 2, "-o", tmp_path / "out.h5ad")
+
+    def full(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("anndata.io.read_elem", full)
+    with pytest.raises(MemoryError):  # nothing is wrong with the file
+        Ensemble.from_anndata(stored)
+
+
 def test_columns_are_partitions_in_memory_and_from_a_file(stored):
     adata = cells()
     names = [name for name in adata.obs if name.startswith("leiden_")]

@@ -49,6 +49,22 @@ def test_bibtex_is_balanced(paper):
     assert "  " not in paper.text
 
 
+@pytest.mark.parametrize("paper", REFERENCES.values(), ids=lambda paper: paper.key)
+def test_a_doi_stands_at_the_end(paper):
+    if paper.doi:
+        assert re.match(r"^10\.\d{4,9}/\S+$", paper.doi)
+        assert paper.text.endswith(f". https://doi.org/{paper.doi}")
+        assert paper.bibtex.endswith(f"\n  doi = {{{paper.doi}}},\n}}")
+    else:
+        assert "://" not in paper.text
+        assert "doi" not in paper.bibtex
+
+
+def test_no_doi_stands_twice():
+    dois = [paper.doi.lower() for paper in REFERENCES.values() if paper.doi]
+    assert len(dois) == len(set(dois)) > len(REFERENCES) / 2
+
+
 def test_a_model_is_its_parts():
     X = load_iris().data
     keys = {reference.key for reference in cite(ConsensusClustering(3, random_state=0).fit(X)).references}

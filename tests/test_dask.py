@@ -164,6 +164,34 @@ def test_empty_clusters_take_rows(client, on_workers):
     np.testing.assert_array_equal(found.labels_, KMeansConsensus(4, init=init).fit(labels).labels_)
 
 
+def test_a_number_per_row_stays_on_the_workers(client):
+    rows = spread(random_labels(50, 3, 4), client).codes
+    state, expected = rows.state(np.int64, 7), np.full(50, 7)
+    state[33] = expected[33] = 1
+    assert len(state) == 50
+    np.testing.assert_array_equal(np.asarray(state), expected)
+
+
+def test_work_that_is_lost_is_tried_three_times(client, monkeypatch):
+    labels, truth = planted_labels(60, 4, 3, 0.3)
+    ensemble, tries, real = spread(labels, client), [], RemoteRows._submit
+
+    def lost(self, *work):
+        tries.append(work)
+        if len(tries) < n_lost:
+            raise LostWorkersError
+        return real(self, *work)
+
+    monkeypatch.setattr(RemoteRows, "_submit", lost)
+    n_lost = 3
+    assert density(ensemble, truth) == density(labels, truth)
+    tries.clear()
+    n_lost = 4
+    with pytest.raises(LostWorkersError):
+        density(ensemble, truth)
+    assert len(tries) == 3
+
+
 def test_delayed_parts_and_dask_arrays(client, on_workers):
     dask = pytest.importorskip("dask")
     labels = random_labels(60, 3, 4, 0.1)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,22 @@ def test_the_table_of_methods_is_the_registry():
 
 def test_readme_names_every_command_and_no_other():
     assert set(re.findall(r"`ensemblage ([a-z]+)", README)) == set(main.commands)
+
+
+def test_links_on_a_package_index_are_whole():
+    """It has the text of README and no file beside it; every page that is named there is in the repository."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    text = README
+    for one in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(one["pattern"], one["replacement"], text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    before = re.findall(r"\]\(([^)]+)\)", README)
+    assert all(link.startswith("https://") for link in links)
+    assert all(link.endswith(page) for link, page in zip(links, before, strict=True))
+    assert all((ROOT / page).exists() for page in before if not page.startswith("https://"))
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    assert pictures
+    assert all(link.startswith("https://raw.githubusercontent.com/") for link in pictures)
 
 
 def test_python_lines_of_the_readme_run_one_after_another(tmp_path, monkeypatch):

@@ -136,6 +136,30 @@ def test_an_error_stops_the_slices_of_the_other_threads(n_inner):
     assert parallel_map(lambda i: i + next(calls) * 0, range(5), 2) == list(range(5))
 
 
+def test_an_error_waits_for_the_tasks_that_run():
+    """Who catches it may free or change what they work on."""
+    both, ended = threading.Barrier(2), []
+
+    def task(i):
+        both.wait(60)
+        if threading.current_thread() is threading.main_thread():
+            raise KeyError(i)
+        time.sleep(0.3)
+        ended.append(i)
+
+    with pytest.raises(KeyError):
+        parallel_map(task, range(2), 2)
+    assert len(ended) == 1
+
+
+def test_progress_is_told_while_threads_work():
+    told, both = [], threading.Barrier(2)
+    parallel_map(lambda _: both.wait(60), range(6), 2, lambda done, total: told.append((done, total)))
+    assert told == sorted(told)
+    assert told[-1] == (6, 6)
+    assert len(told) > 1
+
+
 def test_a_search_for_eigenvectors_that_nobody_waits_for_ends_at_the_next_product():
     products = []
 

@@ -508,6 +508,19 @@ def test_too_little_memory(tmp_path):
         stored(random_labels(), tmp_path, memory="100MB")
 
 
+@pytest.mark.parametrize(("n", "p"), [(10**6, 20), (10**7, 500)])
+def test_rows_of_a_run_fit_the_memory(n, p):
+    """Libraries, 24 bytes of each object, and of each row of the run itself twice and what finding it takes."""
+    memory, dtype = 10**9, np.dtype(np.int16)
+    n_rows = disk.run_rows(memory, (n, p), dtype)
+
+    def n_bytes(rows):
+        return disk.LIBRARIES + 24 * n + rows * (disk.BYTES_PER_ROW + 2 * p * dtype.itemsize)
+
+    assert n_bytes(n_rows) <= memory < n_bytes(n_rows + 1)
+    assert disk.run_rows(1, (n, p), dtype) == 2**16
+
+
 def test_scratch_goes_with_the_last_user(tmp_path):
     (tmp_path / "s").mkdir()
     E = stored(random_labels(), tmp_path, scratch=tmp_path / "s")

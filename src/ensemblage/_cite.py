@@ -29,6 +29,8 @@ class Reference:
     """Volume, and issue in brackets."""
     kind: str
     """Of BibTeX: article, inproceedings, or misc of a manuscript."""
+    doi: str
+    """Without the resolver; empty where none is known."""
 
     @property
     def text(self) -> str:
@@ -36,7 +38,8 @@ class Reference:
         people = [_turned(name) for name in self.authors.split(" and ")]
         who = ", ".join(people[:-1]) + " and " * (len(people) > 1) + people[-1]
         place = f" {self.where}{f' {self.number}' * bool(self.number)}." if self.where else ""
-        return f"{who}{f' ({self.year})' if self.year else ''}. {self.title}.{place}"
+        link = f" https://doi.org/{self.doi}" if self.doi else ""
+        return f"{who}{f' ({self.year})' if self.year else ''}. {self.title}.{place}{link}"
 
     @property
     def bibtex(self) -> str:
@@ -49,6 +52,7 @@ class Reference:
             "volume": volume,
             "number": issue.rstrip(")"),
             "year": "" if self.year is None else str(self.year),
+            "doi": self.doi,
         }
         lines = [f"  {name} = {{{_tex(value)}}}," for name, value in fields.items() if value]
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
@@ -186,7 +190,7 @@ def cite(of: Any) -> Citation:
     >>> import ensemblage
     >>> print(ensemblage.cite("eac-average"))
     A. L. N. Fred and A. K. Jain (2005). Combining multiple clusterings using evidence accumulation. IEEE
-    Transactions on Pattern Analysis and Machine Intelligence 27(6).
+    Transactions on Pattern Analysis and Machine Intelligence 27(6). https://doi.org/10.1109/TPAMI.2005.113
     <BLANKLINE>
     @article{fred2005,
       author = {Fred, A. L. N. and Jain, A. K.},
@@ -195,6 +199,7 @@ def cite(of: Any) -> Citation:
       volume = {27},
       number = {6},
       year = {2005},
+      doi = {10.1109/TPAMI.2005.113},
     }
     """
     keys = _keys_of_name(of) if isinstance(of, str) else tuple(_keys_of(of))

@@ -5,6 +5,7 @@ arguments   one illegal argument of a public function or estimator
 files       files that were damaged, through `read_table`, `Ensemble.load` and the command line
 kills       ``ensemblage run`` stopped by KILL, TERM or INT at random moments, then begun again
 folders     two ``ensemblage run`` in one folder at the same time
+cells       clusterings in AnnData, in memory and in files that may be cut off
 
 A case is made by its kind, the session's seed and its number alone: ``--kind calls --seed 3 --only 141`` repeats one.
 Every outcome must be a result that is sound, or one sentence of a ValueError or TypeError. Cases run in processes of
@@ -31,7 +32,7 @@ from typing import Any
 import records
 
 HERE = Path(__file__).parent
-KINDS = {"calls": 0.4, "arguments": 0.15, "files": 0.25, "kills": 0.15, "folders": 0.05}
+KINDS = {"calls": 0.4, "arguments": 0.15, "files": 0.2, "kills": 0.15, "folders": 0.05, "cells": 0.05}
 """Kind → its share of the time."""
 MOST_SECONDS = 180
 """Of one case, beyond which it hangs; a kernel may be compiled in it, with checks, on a busy machine."""
@@ -107,8 +108,8 @@ def _say(line: dict[str, Any]) -> None:
 
 
 def environment(kind: str) -> dict[str, str]:
-    """Of the processes that run cases: calls and arguments check every index of the kernels."""
-    if kind not in ("calls", "arguments"):
+    """Of the processes that run cases: those that call functions check every index of the kernels."""
+    if kind not in ("calls", "arguments", "cells"):
         return {"PYTHONHASHSEED": "0"}
     # Compiled code does not say whether it checks, and does not notice an edit of what it calls.
     kernels = sorted((HERE.parents[1] / "src" / "ensemblage" / "kernels").glob("*.py"))

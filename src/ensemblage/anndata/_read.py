@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -54,7 +55,7 @@ def open_file(path: Path) -> Any:
         with h5py.File(path, "r") as file:
             is_old = isinstance(file.get("obs"), h5py.Dataset)
             is_whole = is_old or "obs" in file
-    except OSError:
+    except (OSError, RuntimeError, KeyError):  # of h5py, where the table of its parts is broken
         is_whole = False
     if not is_whole:
         raise ValueError(
@@ -62,9 +63,24 @@ def open_file(path: Path) -> Any:
         )
     if not is_old:
         return File(path)
-    with warnings.catch_warnings():
+    with damage_told(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return anndata.read_h5ad(path)
+
+
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """Say in one sentence that a part cannot be read; the libraries have an error of their own for each cause."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        why = str(error).strip().partition("\n")[0].rstrip(".")[:300]
+        raise ValueError(
+            f"{path.name} must be a .h5ad file whose parts AnnData can read. It is not: {why}. Write it again, with "
+            "the anndata that is installed here."
+        ) from error
 
 
 class File:
@@ -132,7 +148,7 @@ class File:
     def _with(self, use: Callable[[Any], Any]) -> Any:
         import h5py
 
-        with h5py.File(self.path, "r") as file:
+        with damage_told(self.path), h5py.File(self.path, "r") as file:
             return use(file)
 
 

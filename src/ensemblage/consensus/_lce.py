@@ -130,4 +130,4 @@ class LCE(GraphConsensus):
         """(d, d) weights of the graph's edges for an object with each label, a block for each partition."""
         similarity = link_similarity(rows, MEASURES[self.similarity], float(self.decay))
         weighted = zip(similarity.blocks(rows.n_clusters), rows.weights, strict=True)
-        return csr_array(block_diag([weight * block for block, weight in weighted]))
+        return csr_array(block_diag([csr_array(weight * block) for block, weight in weighted]))

@@ -244,9 +244,11 @@ def test_a_copy_leaves_the_object_as_it_is():
 def test_nothing_is_overwritten_unasked_but_what_an_earlier_call_wrote():
     adata = cells()
     model = KMeansConsensus(3, random_state=0).fit(Ensemble.from_anndata(adata))
-    with pytest.raises(ValueError, match=r"overwritten unasked\. \.obs has 'cell_type' of other origin"):
+    with pytest.raises(
+        ValueError, match=r"must stay as it is\. Got 'cell_type' in \.obs\. Choose another key, or overwrite=True"
+    ):
         to_anndata(model, adata, "cell_type")
-    with pytest.raises(ValueError, match=r"\.uns has 'neighbors'"):
+    with pytest.raises(ValueError, match=r"Got 'neighbors' in \.uns"):
         to_anndata(model, adata, "neighbors")
     to_anndata(model, adata)
     to_anndata(KMeansConsensus(2, random_state=0).fit(Ensemble.from_anndata(adata)), adata)

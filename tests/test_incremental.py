@@ -169,5 +169,5 @@ def test_partitions_side_by_side_keep_their_names():
     assert one.append_partitions(one).names == ["partition_0", "partition_1"]
     assert np.array_equal(one.append_partitions(other).memberships[1], other.memberships[0])
     for wrong in (first, SoftEnsemble([[[1.0, 0]]]), 3):
-        with pytest.raises(ValueError, match="must be a SoftEnsemble of the same 2 objects"):
+        with pytest.raises(ValueError, match="must be of the same 2 objects, of class SoftEnsemble"):
             one.append_partitions(wrong)

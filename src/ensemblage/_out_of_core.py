@@ -56,14 +56,14 @@ def open_ensemble(
     n, p = source.shape
     names = source.names if names is None else check_names(names, p)
     rows_at_once = max(1, min(BATCH_ROWS, check_memory(n_bytes, n) // (40 * p)))
-    folder = Scratch(scratch, n_bytes)
-    titles = [f"{name!r} of {str(source.path)!r}" for name in source.names or range(p)]
-    categories = union_of_parts(map(categories_of_part, _batches(source, rows_at_once)), titles, missing)
-    dtype = code_dtype(categories)
-    folder.check_room(n * p * dtype.itemsize)
-    with folder.writing("codes") as file:
-        for batch in _batches(source, rows_at_once):
-            write_array(file, codes_of_part(batch, categories))
+    with Scratch(scratch, n_bytes).or_removed() as folder:
+        titles = [f"{name!r} of {str(source.path)!r}" for name in source.names or range(p)]
+        categories = union_of_parts(map(categories_of_part, _batches(source, rows_at_once)), titles, missing)
+        dtype = code_dtype(categories)
+        folder.check_room(n * p * dtype.itemsize)
+        with folder.writing("codes") as file:
+            for batch in _batches(source, rows_at_once):
+                write_array(file, codes_of_part(batch, categories))
     rows = StoredRows(folder.path / "codes", (n, p), dtype, scratch=folder)
     return StoredEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
 

@@ -196,6 +196,7 @@ def case_of_labels(draw: Random, folder: Path) -> str:
     labels = matrix(draw)
     n, p = labels.shape
     try:
+        Ensemble(labels)
         guise, given = in_a_guise(labels, draw, folder)
     except ValueError as error:  # a partition that labels nothing
         return sentence_of(error)

@@ -132,7 +132,7 @@ def columns_of(
     values = (
         clusters(model.labels_),
         confidence,
-        pd.Categorical(words, categories=np.array(VERDICTS, dtype=object)),  # "" is none of them: missing
+        pd.Categorical(np.where(words == "", None, words), categories=np.array(VERDICTS, dtype=object)),
         clusters(model.runner_up_),
     )
     return {f"{key}{ending}": column for ending, column in zip(ENDINGS, values, strict=True)}
@@ -178,11 +178,9 @@ def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool, n
     known = uns.get(key) if key in uns else None
     is_ours = isinstance(known, Mapping) and WRITTEN_BY in known
     if (taken or key in uns) and not is_ours and not overwrite:
-        got = f".obs has {taken[0]!r}" if taken else f".uns has {key!r}"
+        got = f"{taken[0]!r} in .obs" if taken else f"{key!r} in .uns"
         ask = "overwrite=True" if name == "key" else "--overwrite"
-        raise ValueError(
-            f"Nothing that exists is overwritten unasked. {got} of other origin. Choose another {name}, or {ask}."
-        )
+        raise ValueError(f"What something else wrote must stay as it is. Got {got}. Choose another {name}, or {ask}.")
 
 
 def has_columns(path: Path, columns: Mapping[str, Any]) -> bool:

@@ -89,10 +89,13 @@ def _plain(value: Any) -> Any:
 
 def _typed(value: Any, type_: Any) -> Any:
     """What JSON holds of a field, as the field's type says."""
-    if typing.get_origin(type_) is np.ndarray:
-        (dtype,) = typing.get_args(typing.get_args(type_)[1])
+    origin, arguments = typing.get_origin(type_), typing.get_args(type_)
+    if origin is NDArray:  # an alias with a name of its own, as NumPy 2.5 has it on Python 3.12
+        return np.array(value, dtype=arguments[0])
+    if origin is np.ndarray:
+        (dtype,) = typing.get_args(arguments[1])
         return np.array(value, dtype=dtype)
-    if typing.get_origin(type_) is dict and typing.get_args(type_)[0] is int:
+    if origin is dict and arguments[0] is int:
         return {int(key): entry for key, entry in value.items()}
     return value
 

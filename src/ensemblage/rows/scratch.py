@@ -116,11 +116,16 @@ class Scratch:
     @contextmanager
     def folder(self) -> Iterator[Scratch]:
         """A folder in this one, for work that another thread or a forked process may do at the same time."""
-        inner = Scratch(self.path, self.memory, self)
-        try:
+        with Scratch(self.path, self.memory, self).or_removed() as inner:
             yield inner
+
+    @contextmanager
+    def or_removed(self) -> Iterator[Scratch]:
+        """This folder, which an error removes at once: who shows the error may hold on to what was there."""
+        try:
+            yield self
         except BaseException:
-            inner._remove()
+            self._remove()
             raise
 
 

@@ -103,7 +103,7 @@ def _zone_seconds(zone: str | None) -> int:
 
 def date_parts(dates: Dates, with_hour: bool) -> dict[str, NDArray[np.float64]]:
     """Year, month, day of the week from Monday, and hour, each (n,) with NaN where a cell is missing."""
-    moments = np.full(len(dates.days), np.datetime64("NaT"), dtype="datetime64[s]")
+    moments = np.full(len(dates.days), np.datetime64("NaT", "s"))
     known = ~np.isnan(dates.days)
     moments[known] = np.round(dates.days[known] * 86_400).astype("timedelta64[s]") + np.datetime64(0, "s")
     years, months = moments.astype("datetime64[Y]"), moments.astype("datetime64[M]")

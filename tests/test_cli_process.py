@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import numba
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import ensemblage.__main__
 from ensemblage import Ensemble, _lock
 from ensemblage.cli import _analysis, main
 from ensemblage.cli._generation import Generation
@@ -75,6 +77,17 @@ def test_compiling_is_told_once(tmp_path, ensemble, monkeypatch):
 
 
 # -- A folder has one user ---------------------------------------------------------------------------------------------
+
+
+def test_ctrl_c_while_the_command_is_imported(monkeypatch):
+    class Interrupted(types.ModuleType):
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "ensemblage.cli", Interrupted("ensemblage.cli"))
+    with pytest.raises(SystemExit) as ended:
+        ensemblage.__main__.main()
+    assert ended.value.code == 130
 
 
 def test_a_folder_in_use(tmp_path, ensemble):

@@ -18,7 +18,7 @@ from random import Random
 
 from fuzz import Failure
 
-WRITTEN = ["ensemble.npz", "labels.csv", "report.html", "summary.json"]
+WRITTEN = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json"]
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 CODES = {signal.SIGKILL: {-9, 0}, signal.SIGTERM: {143, -15, 0}, signal.SIGINT: {2, -2, 130, 0}}
 

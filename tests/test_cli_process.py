@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 import types
 from pathlib import Path
@@ -87,7 +88,40 @@ def test_ctrl_c_while_the_command_is_imported(monkeypatch):
     monkeypatch.setitem(sys.modules, "ensemblage.cli", Interrupted("ensemblage.cli"))
     with pytest.raises(SystemExit) as ended:
         ensemblage.__main__.main()
-    assert ended.value.code == 130
+    assert ended.value.code == 2
+
+
+@posix
+@pytest.mark.parametrize("lost", ["in a finalizer", "as another error"])
+def test_an_interrupt_that_python_or_a_library_loses(lost):
+    """The first is raised where Python drops what is raised: it comes again."""
+    code = f"""
+    import os, signal, time, click
+    from ensemblage.cli import _errors, main
+    _errors.SECONDS_UNTIL_AGAIN = 0.2
+    class Gone:
+        def __del__(self):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(0.05)
+    @main.command("wait")
+    def wait():
+        if {lost == "in a finalizer"}:
+            gone = Gone()
+            del gone
+        else:
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(5)
+            except KeyboardInterrupt:
+                raise ValueError("X must be what it was before. Got an interrupt. Go on.") from None
+        time.sleep(20)
+    main(["wait"], prog_name="ensemblage")
+    """
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM
+    assert done.stderr == "Interrupted. Nothing was written.\n"
+    assert time.monotonic() - start < 15
 
 
 def test_a_folder_in_use(tmp_path, ensemble):

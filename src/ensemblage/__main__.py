@@ -6,7 +6,7 @@ def main() -> None:
     try:
         from ensemblage.cli import main as command
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        raise SystemExit(2) from None
     command(prog_name="ensemblage")
 
 

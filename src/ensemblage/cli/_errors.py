@@ -78,25 +78,30 @@ class OneSentenceGroup(click.Group):
             _leave(str(error), _code_of(received))
         except (click.Abort, KeyboardInterrupt):
             _leave(INTERRUPTED, _code_of(received))
-        except MemoryError as error:
-            _fail(f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.")
-        except OSError as error:
-            _fail(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
-        except ValueError as error:
-            _fail(str(error))
         except Exception as error:
             if received or isinstance(error.__cause__, KeyboardInterrupt):
-                # Python 3.11 hides what is raised while a class is made (a module is being imported).
+                # What a library makes of an interrupt. Python 3.11 hides one while a class is made (in an import).
                 _leave(INTERRUPTED, _code_of(received))
-            if os.environ.get(TRACEBACK):
-                raise
-            _fail(
-                f"This is a defect of ensemblage, not of what you gave ({type(error).__name__}: {error}). Please "
-                f"report it, with what the same command says after: export {TRACEBACK}=1",
-                DEFECT,
-            )
+            _fail_for(error)
         _flush()
         sys.exit(result if isinstance(result, int) else 0)
+
+
+def _fail_for(error: Exception) -> NoReturn:
+    """One sentence for an error of a command."""
+    if isinstance(error, MemoryError):
+        _fail(f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.")
+    if isinstance(error, OSError):
+        _fail(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
+    if isinstance(error, ValueError):
+        _fail(str(error))
+    if os.environ.get(TRACEBACK):
+        raise error
+    _fail(
+        f"This is a defect of ensemblage, not of what you gave ({type(error).__name__}: {error}). Please report it, "
+        f"with what the same command says after: export {TRACEBACK}=1",
+        DEFECT,
+    )
 
 
 def _fail(message: str, code: int = FAILED) -> NoReturn:
@@ -143,7 +148,10 @@ def colored() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
+AGAIN: int | None = getattr(signal, "SIGALRM", None)
+SECONDS_UNTIL_AGAIN = 3.0
+"""An interrupt is lost where Python drops what is raised (when an object goes, say): it is raised again after these."""
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK", "SIGALRM") if hasattr(signal, name))
 """What ends a process unless it is told otherwise; Ctrl-C is Python's own affair."""
 
 
@@ -156,19 +164,29 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
         return
 
     def interrupt(number: int, _: Any) -> None:
-        received.append(number)
+        if number != AGAIN:
+            received.append(number)
+        if AGAIN in taken:
+            signal.setitimer(signal.ITIMER_REAL, SECONDS_UNTIL_AGAIN)
         raise KeyboardInterrupt
 
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    def quiet(unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            shown(unraisable)
+
+    before, shown = {number: signal.getsignal(number) for number in SIGNALS}, sys.unraisablehook
+    taken = [number for number, handler in before.items() if handler is signal.SIG_DFL]
     try:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, interrupt)
+        for number in taken:
+            signal.signal(number, interrupt)
+        sys.unraisablehook = quiet
         yield received
     finally:
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, handler)
+        if AGAIN in taken:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = shown
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _ignore_signals() -> None:

@@ -169,6 +169,10 @@ MOST_WALKED = 1_000
 """Clusters up to which random walks among them take less than a second: their time grows with the third power."""
 
 
+MOST_STEPS = 1_000
+"""Where no tolerance ends them."""
+
+
 def number_of_clusters(name: str, labels: np.ndarray, draw: Random) -> int | None:
     """Mostly one that the method can find in these labels."""
     if draw.random() < 0.1:
@@ -216,6 +220,8 @@ def case_of_labels(draw: Random, folder: Path) -> str:
         if parameter in METHODS[name].parameters or parameter == "n_clusters" or draw.random() < 0.6:
             continue
         chosen[parameter] = legal(draw.choice(list(kinds)), draw, parameter, n, p)
+    if chosen.get("tol") == 0 and chosen.get("max_iter", 0) > MOST_STEPS:  # as long as anything falls: for hours
+        chosen["max_iter"] = MOST_STEPS
     links = pairs(draw, n) if draw.random() < 0.15 else {}
     if isinstance(chosen.get("cluster_weights"), list) and draw.random() < 0.8:
         chosen["cluster_weights"] = cluster_weights(labels)

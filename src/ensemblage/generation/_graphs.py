@@ -192,7 +192,7 @@ def _of_matrix(matrix: Any, subject: str) -> EdgeList:
         rows = rows.copy()  # what was given stays as it is
         rows.sum_duplicates()
     entries = coo_array(rows)
-    first, second = entries.coords
+    first, second = entries.row, entries.col
     return EdgeList(first, second, entries.data.astype(np.float64), range(matrix.shape[0]), directed=True)
 
 

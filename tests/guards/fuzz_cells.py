@@ -19,12 +19,12 @@ from ensemblage import METHODS, Ensemble, make_consensus, to_anndata
 
 COLUMNS = ["leiden_*", "leiden_?", "*", "leiden_0", ["leiden_0", "leiden_1"], "louvain", [], "leiden_[01]"]
 KEYS = ["consensus", "x", "leiden_0", "a/b", "", "größe"]
-TOLD = ("categories", "text", "whole", "fractions", "missing", "far", "truth", "object", "ordered", "nullable")
+COLUMN_KINDS = ("categories", "text", "whole", "fractions", "missing", "far", "truth", "object", "ordered", "nullable")
 
 
 def column(labels: np.ndarray, draw: Random) -> Any:
     """Labels as a column of ``.obs`` may have them, -1 = missing."""
-    kind, known = draw.choice(TOLD), labels >= 0
+    kind, known = draw.choice(COLUMN_KINDS), labels >= 0
     if kind in ("categories", "ordered"):
         return pd.Categorical(np.where(known, labels.astype(str), None), ordered=kind == "ordered")
     if kind == "text":

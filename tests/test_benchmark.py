@@ -352,28 +352,31 @@ def n_results(path):
 
 def test_what_was_not_finished_on_smaller_sets_is_not_tried(tmp_path):
     sets = [find_sets_of(tmp_path, f"a/s{n}", n) for n in (10, 12, 14, 16, 18)]
+    narrow = find_sets_of(tmp_path, "a/narrow", 20, 1)
     entry = Entry("km", "consensus", True)
     units = [Unit(one, "random-k", 0, False, (entry,)) for one in sets]
     failed = Result(None, "not finished: more than 1 s", 1.0)
     found = {unit.key(entry): failed for unit in units[:GIVEN_UP]}
 
     def given_up(request, unit, entry=entry):
-        left = [(one, [entry]) for one in units]
-        return _Run(request, None, left, found, print)._given_up(unit, entry)
+        # What was done before counts, though nothing of those sets is left.
+        left, shapes = [(one, [entry]) for one in units[GIVEN_UP:]], {one.name: one.X.shape for one in sets}
+        return _Run(request, None, left, found, shapes, print)._given_up(unit, entry)
 
     request = Request(tmp_path, given_up=GIVEN_UP)
     assert given_up(request, units[3]) == "not finished: not tried, as it was not on a/s10, a/s12, a/s14"
     assert given_up(request, Unit(sets[0], "random-k", 1, False, (entry,))).endswith("or more objects here")
     assert given_up(request, Unit(sets[3], "diverse", 0, False, (entry,))) is None
     assert given_up(request, units[3], Entry("acv", "consensus", True)) is None
+    assert given_up(request, Unit(narrow, "random-k", 0, False, (entry,))) is None
     assert given_up(Request(tmp_path), units[3]) is None
     found.pop(units[0].key(entry))
     assert given_up(request, units[3]) is None
 
 
-def find_sets_of(folder, name, n):
+def find_sets_of(folder, name, n, m=2):
     random = np.random.default_rng(n)
-    write_set(folder, name, random.normal(size=(n, 2)), np.arange(n) % 2 + 1)
+    write_set(folder, name, random.normal(size=(n, m)), np.arange(n) % 2 + 1)
     return next(one for one in find_sets(folder, None) if one.name == name)
 
 

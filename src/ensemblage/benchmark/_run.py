@@ -35,7 +35,7 @@ PROTOCOL = "4"
 SMALL, LARGE = 1_000, 5_000
 """Objects of the sets of a quick run, at most; of those that get all that is asked for, in a full run."""
 GIVEN_UP = 3
-"""In a full run, what was not finished on so many sets is not tried on larger ones."""
+"""In a full run, what was not finished on so many sets is not tried on those with no fewer objects and features."""
 FOR_POOLS = 5
 """A pool is made once and used by many: it may take so many times as long as a cell."""
 LEFT_OUT = 0.1
@@ -69,7 +69,8 @@ class Request:
     large : int, optional
         Objects of a set above which there is one seed, nothing is left out, and no pool "both".
     given_up : int, optional
-        What was not finished on so many sets is not tried on larger ones, nor with other seeds; None: always tried.
+        What was not finished on so many sets is not tried on those with no fewer objects and features, nor with other
+        seeds; None: always tried.
     limits : Limits
         Of one cell; a pool may take five times as long.
     minutes : float, optional
@@ -112,8 +113,8 @@ class Request:
         time, memory = f"{self.limits.seconds:.0f} seconds of the processor", f"{self.limits.gigabytes:.0f} GB"
         few = f"Sets of more than {self.large or 0:,} objects get one seed, no run on a part, no pool of both kinds."
         not_tried = (
-            f"What was not finished on {self.given_up} sets is not tried on larger ones, nor with other seeds on the "
-            "same: it counts as not finished."
+            f"What was not finished on {self.given_up} sets is not tried on those with no fewer objects and features, "
+            "nor with other seeds on the same: it counts as not finished."
         )
         return [
             f"{seeds}, and a run without a tenth of the objects; {once}. Sets that stand twice are taken once.",
@@ -186,7 +187,8 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
         if left and request.minutes != 0:
             again = {unit.key(entry) for unit, todo in left for entry in todo}
             found = {key: result for key, result in _found(units, store).items() if key not in again}
-            _Run(request, store, left, found, tell).finish()
+            shapes = {unit.set.name: unit.set.X.shape for unit in units}
+            _Run(request, store, left, found, shapes, tell).finish()
         n_left = sum(len(todo) for _, todo in _left(units, store, False))
         if n_left:
             tell(f"{n_left:,} cells are left: the same command goes on")
@@ -281,6 +283,7 @@ class _Run:
         store: Store,
         left: list[tuple[Unit, list[Entry]]],
         found: dict[Key, Result],
+        shapes: dict[str, tuple[int, ...]],
         tell: Callable[[str], None],
     ) -> None:
         self.request, self.store, self.tell = request, store, tell
@@ -288,12 +291,10 @@ class _Run:
         self.left, self.lock, self.stopped = iter(left), Lock(), Event()
         self.end = math.inf if request.minutes is None else time.monotonic() + 60 * request.minutes
         self.workers = [Worker(request.limits) for _ in range(request.n_jobs)]
-        self.unfinished: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        """By pool and method, the sets where it was not finished, with their numbers of objects."""
-        sizes = {unit.set.name: len(unit.set.X) for unit, _ in left}
+        self.unfinished: dict[tuple[str, str], dict[str, tuple[int, ...]]] = defaultdict(dict)
+        """By pool and method, the sets where it was not finished, with their numbers of objects and of features."""
         for key, result in found.items():
-            if key.dataset in sizes:
-                self._note(key, result, sizes[key.dataset])
+            self._note(key, result, shapes[key.dataset])
 
     def finish(self) -> None:
         """Do it all."""
@@ -348,7 +349,7 @@ class _Run:
     def _keep(self, unit: Unit, entry: Entry, result: Result) -> None:
         self.store.put(unit.key(entry), unit.origin, result)
         with self.lock:
-            self._note(unit.key(entry), result, len(unit.set.X))
+            self._note(unit.key(entry), result, unit.set.X.shape)
             self._count(f"{unit.set.name}, {unit.experiment}, {entry.name}")
 
     def _members(
@@ -375,17 +376,19 @@ class _Run:
         """Why an entry is not tried, if it is not."""
         if self.request.given_up is None:
             return None
-        key, n = unit.key(entry), len(unit.set.X)
+        key, shape = unit.key(entry), unit.set.X.shape
         with self.lock:
-            sets = [name for name, size in self.unfinished[unit.pool, key.method].items() if size <= n]
+            of = self.unfinished[unit.pool, key.method]
+            # A wide set is no smaller than one of more objects and few features.
+            sets = [name for name, other in of.items() if all(np.less_equal(other, shape))]
         if unit.set.name not in sets and len(sets) < self.request.given_up:
             return None
         where = "with another seed or more objects here" if unit.set.name in sets else f"on {', '.join(sets)}"
         return f"{NOT_FINISHED}: not tried, as it was not {where}"
 
-    def _note(self, key: Key, result: Result, n_objects: int) -> None:
+    def _note(self, key: Key, result: Result, shape: tuple[int, ...]) -> None:
         if result.error is not None and result.error.startswith(NOT_FINISHED) and "not tried" not in result.error:
-            self.unfinished[key.experiment.removesuffix(" of a part"), key.method][key.dataset] = n_objects
+            self.unfinished[key.experiment.removesuffix(" of a part"), key.method][key.dataset] = shape
 
     def _count(self, cell: str) -> None:
         self.n_done += 1

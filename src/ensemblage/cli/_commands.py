@@ -757,7 +757,8 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     "--full",
     is_flag=True,
     help="All pools, in two hours at most on two cores: a minute per cell; above 5,000 objects one seed, no pool "
-    "'both', nothing left out; what was not finished on three sets is not tried on larger ones.",
+    "'both', nothing left out; what was not finished on three sets is not tried where there are no fewer objects and "
+    "features.",
 )
 @click.option("--retry", is_flag=True, help="Do again what has no number.")
 @click.option("--status", "show_status", is_flag=True, help="Show what is done, and do nothing.")

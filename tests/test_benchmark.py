@@ -241,6 +241,16 @@ def test_a_cell_ends_at_its_limits():
         worker.close()
 
 
+@pytest.mark.slow
+def test_a_process_whose_run_was_killed_ends_quietly():
+    worker = Worker(Limits())
+    worker.do(slow, 0)
+    worker._pipe.send((slow, (), [0.2, 0]))
+    worker._pipe.close()
+    worker._process.join(20)
+    assert worker._process.exitcode == 0
+
+
 # -- whole runs --------------------------------------------------------------------------------------------------------
 
 

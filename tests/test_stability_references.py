@@ -8,11 +8,12 @@ from scipy.stats import skew
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
+from ensemblage._random import task_seeds
 from ensemblage.kernels._small_means import best_of_starts, iterate, spread_seeds
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, padded, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
-from ensemblage.stability._structure import largest_deviations, structure_p_value
+from ensemblage.stability._structure import N_STARTS, largest_deviations, shown_by, structure_p_value
 
 IRIS = load_iris().data
 
@@ -111,6 +112,15 @@ def test_a_reference_has_the_seed_and_shape_of_the_data():
     assert_allclose(moved, reference.draw(5) + 100)
     constant = np.column_stack([X[:, :2], np.ones(9)])
     assert_allclose(UnimodalComponents(constant).draw(0)[:, 2], 1)
+
+
+@pytest.mark.parametrize("d", [3, 12, 13, 200])
+def test_what_wide_data_show_is_what_all_their_coordinates_show(d):
+    X = rng(d).normal(size=(12, d)) + 3 * (np.arange(12) % 3)[:, None]
+    found = shown_by(X, 4, 7)
+    log_w = log_within_by_k(X, range(1, 5), N_STARTS, int(task_seeds(7, 1)[0]))
+    assert_allclose(found.log_within, log_w - log_w[0], rtol=1e-9)
+    assert_allclose(found.persistences, padded(persistences(X), 3), rtol=1e-9)
 
 
 # ---- Persistence ----

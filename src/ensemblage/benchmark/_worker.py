@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -156,7 +156,7 @@ class Worker:
 
 
 def _serve(pipe: Any) -> None:
-    """Do what comes through the pipe until it is closed."""
+    """Do what comes through the pipe until it is closed: its other end may be killed."""
     import signal
     import warnings
 
@@ -167,12 +167,9 @@ def _serve(pipe: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asked ends this one
     warnings.simplefilter("ignore")
     pipe.send("ready")
-    with threadpool_limits(1):
+    with threadpool_limits(1), suppress(EOFError, OSError):
         while True:
-            try:
-                function, common, items = pipe.recv()
-            except (EOFError, OSError):
-                return
+            function, common, items = pipe.recv()
             for item in items:
                 start = time.process_time()
                 try:

@@ -164,7 +164,7 @@ def choose_k(
     ks = _checked_range(k_range, len(data), n_distinct_rows(data, len(data)))
     steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions, len(NUMBERS))
     cloud = UnimodalComponents(data)
-    scores = np.ascontiguousarray(cloud.axes.scores)
+    scores = np.ascontiguousarray(cloud.of_data)
     halves = _strength(scores, ks, n_splits, n_jobs, next(seeds), steps)
     lifetime = _lifetime(data, n_partitions, n_jobs, next(seeds), steps)
     labels = _kmeans_labels(scores, ks, next(seeds))

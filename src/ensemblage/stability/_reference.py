@@ -32,19 +32,22 @@ class UnimodalComponents:
 
     def __init__(self, X: NDArray[np.float64], rotated: bool = True) -> None:
         """X : (n, d) finite, n ≥ 2; on its principal axes, or on the features, whose covariance is lost then."""
-        d = X.shape[1]
-        self.axes = Axes.of(X) if rotated else Axes(X.mean(axis=0), np.eye(d), X - X.mean(axis=0))
-        self.components = [unimodal(scores) for scores in self.axes.scores.T]
+        self.centre = X.mean(axis=0)
+        self.axes = Axes.of(X) if rotated else None
+        self.of_data = X - self.centre if self.axes is None else self.axes.scores
+        """(n, r) the data on those axes, r = min(n, d), or on the features, r = d; distances are those of X."""
+        self.components = [unimodal(scores) for scores in self.of_data.T]
 
     def scores(self, seed: int) -> NDArray[np.float64]:
-        """(n, min(n, d)) the draw of a seed on the principal axes, where all distances are the same."""
-        shares = check_random_state(seed).random_sample(self.axes.scores.shape)
+        """(n, r) the draw of a seed, as ``of_data``."""
+        shares = check_random_state(seed).random_sample(self.of_data.shape)
         drawn = [np.interp(u, *component) for u, component in zip(shares.T, self.components, strict=True)]
         return np.column_stack(drawn)
 
     def draw(self, seed: int) -> NDArray[np.float64]:
         """(n, d) data of a seed."""
-        return np.asarray(self.scores(seed) @ self.axes.directions + self.axes.centre)
+        scores = self.scores(seed)
+        return np.asarray(self.centre + (scores if self.axes is None else scores @ self.axes.directions))
 
 
 def unimodal(values: NDArray[np.float64]) -> Quantiles:

@@ -68,6 +68,9 @@ class Shown(NamedTuple):
 
 def shown_by(X: NDArray[np.float64], most: int, seed: int) -> Shown:
     """ln W_k / W_1 for k from 1 to ``most``, -30 at least, and as many persistences less one; X : (n, d)."""
+    if X.shape[1] > len(X):
+        # n points have the same distances in n coordinates.
+        X = np.ascontiguousarray(np.asarray(np.linalg.qr(X.T, mode="r")).T)
     log_w = log_within_by_k(X, range(1, most + 1), N_STARTS, int(task_seeds(seed, 1)[0]))
     return Shown(np.maximum(log_w - log_w[0], LEAST), padded(persistences(X), most - 1))
 
@@ -95,7 +98,7 @@ def compared(
     first, *others = seeds
 
     def against(cloud: UnimodalComponents) -> tuple[Structure, Shown, list[Shown]]:
-        data = shown_by(np.ascontiguousarray(cloud.axes.scores), most, first)
+        data = shown_by(np.ascontiguousarray(cloud.of_data), most, first)
         references = run(lambda seed: shown_by(cloud.scores(seed), most, seed), others)
         rows = np.array([reference.row for reference in references])
         return Structure(structure_p_value(data.row, rows), len(others)), data, references

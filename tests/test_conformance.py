@@ -40,7 +40,7 @@ def expected_failures(estimator):
     if isinstance(estimator, ConsensusClustering):
         return {}
     more = MORE_PARTITIONS if hasattr(estimator, "partial_fit") else {}
-    by_content = isinstance(estimator, BipartiteVoting | CumulativeVoting | EuclideanMedian)
+    by_content = isinstance(estimator, BipartiteVoting | CumulativeVoting)
     return ON_COORDINATES | more | (SHUFFLED if by_content else {})
 
 
@@ -56,7 +56,13 @@ def label_consensus():
 )
 @pytest.mark.filterwarnings("ignore:.* not seen in fit count")  # its objects of weight 0 have labels of their own
 def test_scikit_learn(estimator, check):
-    check(estimator)
+    try:
+        check(estimator)
+    except AssertionError:
+        name = getattr(check, "func", check).__name__
+        if not isinstance(estimator, EuclideanMedian) or name not in SHUFFLED:
+            raise
+        pytest.xfail(f"{SHUFFLED[name]}, some versions of SciPy's matching one way, some the other")
 
 
 @pytest.fixture(scope="module")

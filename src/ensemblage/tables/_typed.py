@@ -71,10 +71,13 @@ def _row_names(frame: Any) -> Any:
 
 def _arrow(series: Any) -> Any:
     """An Arrow array: of the type of the series, of text where it has none that Arrow knows."""
+    import narwhals.stable.v1 as nw
     import pyarrow as pa
 
     try:
         values = series.to_arrow()
+        if isinstance(series.dtype, nw.Enum) and pa.types.is_dictionary(values.type):  # ordered, which polars said late
+            return pa.DictionaryArray.from_arrays(values.indices, values.dictionary, ordered=True)
         if not isinstance(values.type, pa.BaseExtensionType | pa.FixedSizeBinaryType):  # periods, objects of polars
             return values
     except (ValueError, TypeError, NotImplementedError, OverflowError):

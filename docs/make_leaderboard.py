@@ -38,7 +38,7 @@ one input, the same for all, as `ensemblage run` prepares it (scales that are al
 deviation 1); scored by the adjusted Rand index (ARI). Written by `python docs/make_leaderboard.py` from the tables of
 one run, in [docs/leaderboard](leaderboard), of
 
-    ensemblage benchmark --suite SUITE --data DATA --full --seconds 30 -o OUT
+    ensemblage benchmark --suite SUITE --data DATA --full -o OUT
 
 """
 POOLS = """*random-k*: 50 k-means with k drawn from 2 to √n, the default above 20,000 objects. *diverse*: k-means,
@@ -52,8 +52,7 @@ covariances up to 50 features, else diagonal); Ward's and average linkage; spect
 HDBSCAN with clusters of n / 50 objects at least, from 5 to 50; mixture by BIC and k-means by silhouette among up to 20
 clusters; k-means by `choose_k` among up to 10, with 20 partitions and 5 references. *default* is
 `ConsensusClustering()`; [DEFAULT.md](DEFAULT.md) says how it was chosen, on most of these sets: its place here is no
-test of it. Cells had 30 seconds of the processor; those of *default* that did not end in them were given 120, the
-others not.
+test of it.
 
 """
 NOT_SHOWN = """## What is not shown

@@ -191,12 +191,12 @@ def test_within_by_k():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_iterations_as_of_scikit_learn(seed):
-    X = rng(seed).normal(size=(80, 3))
+    X = rng(seed).normal(size=(80, 3 + seed))
     k = 2 + seed
     centres = X[rng(seed).choice(80, k, replace=False)].copy()
     model = KMeans(k, init=centres.copy(), n_init=1, tol=0).fit(X)
     labels = np.empty(80, dtype=np.int32)
-    within = iterate(X, centres, labels, np.empty(80), np.empty(k, dtype=np.int64), 300)
+    within = iterate(X, np.ascontiguousarray(X.T), centres, labels, np.empty(80), np.empty(k, dtype=np.int64), 300)
     assert within == pytest.approx(model.inertia_)
     assert_array_equal(labels, model.labels_)
     assert_allclose(centres, model.cluster_centers_)
@@ -205,7 +205,7 @@ def test_iterations_as_of_scikit_learn(seed):
 def test_a_cluster_without_objects_begins_again():
     X = np.array([[0.0], [1.0], [10.0]])
     centres, labels = np.array([[0.0], [500.0], [600.0]]), np.empty(3, dtype=np.int32)
-    assert iterate(X, centres, labels, np.empty(3), np.empty(3, dtype=np.int64), 300) == 0
+    assert iterate(X, np.ascontiguousarray(X.T), centres, labels, np.empty(3), np.empty(3, dtype=np.int64), 300) == 0
     assert len(set(labels.tolist())) == 3
     equal = np.ones((4, 1))
     assert best_of_starts(equal, np.full((2, 3), 0.5), 300, np.empty(4, dtype=np.int32)) == 0
@@ -215,13 +215,13 @@ def test_seeds_are_far_apart():
     X = np.array([[0.0], [0.0], [0.0], [5.0], [9.0]])
     for seed in range(20):
         centres = np.empty((3, 1))
-        spread_seeds(X, rng(seed).random(3), np.empty(5), centres)
+        spread_seeds(X.T.copy(), rng(seed).random(3), np.empty(5), centres)
         assert sorted(centres.ravel()) == [0, 5, 9]
     first = np.empty((1, 1))
-    spread_seeds(X, np.array([0.99]), np.empty(5), first)
+    spread_seeds(X.T.copy(), np.array([0.99]), np.empty(5), first)
     assert first[0, 0] == 9
     second = np.empty((2, 1))
-    spread_seeds(X, np.array([0.0, 25.1 / 106]), np.empty(5), second)  # squared distances 0, 0, 0, 25, 81
+    spread_seeds(X.T.copy(), np.array([0.0, 25.1 / 106]), np.empty(5), second)  # squared distances 0, 0, 0, 25, 81
     assert second[1, 0] == 9
 
 

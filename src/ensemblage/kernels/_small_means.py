@@ -6,37 +6,48 @@ import numpy as np
 
 from ensemblage._jit import inner_jit, jit
 
-BLOCK = 512
+BLOCK = 256
 """Objects whose distances are counted at once: feature by feature, so that the compiler makes vectors of them."""
 
 
 @inner_jit
-def squared_distances(columns: Any, first: int, centre: Any, squares: Any) -> None:
-    """Of some objects in a row to a centre, summed in the order of the features.
+def squared_distances(columns: Any, first: int, centres: Any, squares: Any) -> None:
+    """Of some objects in a row to centres, summed in the order of the features; each feature is read once.
 
     columns : IN (d, n)
     first : IN the first of the objects
-    centre : IN (d,)
-    squares : OUT (m,) of objects first to first + m - 1
+    centres : IN (k, d)
+    squares : OUT (k, m) of objects first to first + m - 1
     """
+    d, (k, m) = columns.shape[0], squares.shape
     squares[:] = 0.0
-    for f in range(columns.shape[0]):
-        part, at = columns[f, first : first + squares.shape[0]], centre[f]
-        for i in range(squares.shape[0]):
-            squares[i] += (part[i] - at) ** 2
+    # Four features at a time, added in their order: a sum is loaded and stored once for them.
+    for f in range(0, d - 3, 4):
+        p, q = columns[f, first : first + m], columns[f + 1, first : first + m]
+        r, s = columns[f + 2, first : first + m], columns[f + 3, first : first + m]
+        for c in range(k):
+            row, w, x, y, z = squares[c], centres[c, f], centres[c, f + 1], centres[c, f + 2], centres[c, f + 3]
+            for i in range(m):
+                row[i] = row[i] + (p[i] - w) ** 2 + (q[i] - x) ** 2 + (r[i] - y) ** 2 + (s[i] - z) ** 2
+    for f in range(d - d % 4, d):
+        part = columns[f, first : first + m]
+        for c in range(k):
+            row, at = squares[c], centres[c, f]
+            for i in range(m):
+                row[i] += (part[i] - at) ** 2
 
 
 @jit
-def spread_seeds(X: Any, uniforms: Any, least: Any, centres: Any) -> None:
+def spread_seeds(columns: Any, uniforms: Any, least: Any, centres: Any) -> None:
     """k-means++: each further centre is an object, with a chance that grows with its squared distance to the others.
 
-    X : IN (n, d)
+    columns : IN (d, n)
     uniforms : IN (k,) in [0, 1)
     least : WORK (n,)
     centres : OUT (k, d)
     """
-    n = X.shape[0]
-    columns, squares = np.ascontiguousarray(X.T), np.empty(n)
+    n = columns.shape[1]
+    squares = np.empty((1, n))
     least[:] = 1.0
     for c in range(centres.shape[0]):
         total = 0.0
@@ -48,27 +59,28 @@ def spread_seeds(X: Any, uniforms: Any, least: Any, centres: Any) -> None:
             if passed < 0:
                 chosen = i
                 break
-        centres[c] = X[chosen]
-        squared_distances(columns, 0, centres[c], squares)
+        centres[c] = columns[:, chosen]
+        squared_distances(columns, 0, centres[c : c + 1], squares)
         for i in range(n):
-            if c == 0 or squares[i] < least[i]:
-                least[i] = squares[i]
+            if c == 0 or squares[0, i] < least[i]:
+                least[i] = squares[0, i]
 
 
 @jit
-def iterate(X: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter: int) -> float:
+def iterate(X: Any, columns: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter: int) -> float:
     """Lloyd's iterations until no label changes; returns the sum of squared distances to the means.
 
     A cluster that loses all its objects begins again at the object that is farthest from its mean.
 
     X : IN (n, d)
+    columns : IN (d, n) the same
     centres : IN/OUT (k, d)
     labels : OUT (n,)
     least : WORK (n,)
     sizes : WORK (k,) int64
     """
     n, k = X.shape[0], centres.shape[0]
-    columns, squares, nearest = np.ascontiguousarray(X.T), np.empty(BLOCK), np.empty(BLOCK, dtype=np.int32)
+    room, nearest = np.empty(k * min(BLOCK, n)), np.empty(BLOCK, dtype=np.int32)
     labels[:] = -1
     total = 0.0
     for _ in range(max_iter):
@@ -78,11 +90,12 @@ def iterate(X: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter:
             best = least[first : first + size]
             best[:] = np.inf
             nearest[:] = 0
+            squares = room[: k * size].reshape(k, size)
+            squared_distances(columns, first, centres, squares)
             for c in range(k):
-                squared_distances(columns, first, centres[c], squares[:size])
                 for i in range(size):
-                    if squares[i] < best[i]:
-                        best[i], nearest[i] = squares[i], c
+                    if squares[c, i] < best[i]:
+                        best[i], nearest[i] = squares[c, i], c
             for i in range(size):
                 changed = changed or labels[first + i] != nearest[i]
                 labels[first + i] = nearest[i]
@@ -100,8 +113,9 @@ def iterate(X: Any, centres: Any, labels: Any, least: Any, sizes: Any, max_iter:
                     labels[farthest], least[farthest], sizes[c] = c, 0.0, 1
         centres[:] = 0.0
         for i in range(n):
-            for f in range(X.shape[1]):
-                centres[labels[i], f] += X[i, f]
+            row, centre = X[i], centres[labels[i]]
+            for f in range(row.shape[0]):
+                centre[f] += row[f]
         for c in range(k):
             for f in range(X.shape[1]):
                 centres[c, f] /= max(sizes[c], 1)
@@ -118,10 +132,10 @@ def best_of_starts(X: Any, uniforms: Any, max_iter: int, labels: Any) -> float:
     """
     n, (n_init, k) = X.shape[0], uniforms.shape
     centres, least, sizes = np.empty((k, X.shape[1])), np.empty(n), np.empty(k, dtype=np.int64)
-    found, best = np.empty_like(labels), np.inf
+    columns, found, best = np.ascontiguousarray(X.T), np.empty_like(labels), np.inf
     for start in range(n_init):
-        spread_seeds(X, uniforms[start], least, centres)
-        total = iterate(X, centres, found, least, sizes, max_iter)
+        spread_seeds(columns, uniforms[start], least, centres)
+        total = iterate(X, columns, centres, found, least, sizes, max_iter)
         if total < best:
             best = total
             labels[:] = found

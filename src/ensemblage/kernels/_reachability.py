@@ -6,6 +6,7 @@ import numpy as np
 
 from ensemblage._jit import jit
 from ensemblage.kernels._dendrogram import root_of
+from ensemblage.kernels._small_means import squared_distances
 
 
 @jit
@@ -19,22 +20,18 @@ def reachability_tree(X: Any, core: Any, nearest: Any, keys: Any, pairs: Any, he
     pairs : OUT (n - 1, 2) int64 objects of each edge, in the order in which they were joined
     heights : OUT (n - 1,) max(core of both, distance)
     """
-    n, d = X.shape
-    columns, squares = np.ascontiguousarray(X.T), np.empty(n)  # feature by feature: vectors
+    n = X.shape[0]
+    columns, squares = np.ascontiguousarray(X.T), np.empty((1, n))
     keys[:] = np.inf
     current = 0
     keys[0] = -1.0  # in the tree
     for edge in range(n - 1):
-        squares[:] = 0.0
-        for f in range(d):
-            at = X[current, f]
-            for i in range(n):
-                squares[i] += (columns[f, i] - at) ** 2
+        squared_distances(columns, 0, X[current : current + 1], squares)
         best, next_one = np.inf, -1
         for i in range(n):
             if keys[i] < 0:
                 continue
-            reach = max(max(core[i], core[current]), np.sqrt(squares[i]))
+            reach = max(max(core[i], core[current]), np.sqrt(squares[0, i]))
             if reach < keys[i]:
                 keys[i], nearest[i] = reach, current
             if keys[i] < best:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ MOST_K = 20
 """Numbers of clusters that rules without one look at: 2 to this."""
 DIVERSE_K = (2, 3, 4, 6, 9, 13, 19, 28)
 """Numbers of clusters of the pool of several algorithms, those up to √n."""
+NUMBERS_OF_CLUSTERS = ("n_clusters", "n_components")
+"""What constructors of users' classes call it."""
 MOST_FULL = 50
 """Features above which the covariances of mixtures are diagonal."""
 
@@ -64,7 +67,7 @@ def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, .
     if pool == FEATURES:
         known = [Entry(name, "baseline", True) for name in BASELINES]
         found = [Entry(name, "baseline", False) for name in RULES]
-        outside = [Entry(name, "clusterer", "n_clusters" in _parameters(name)) for name in own]
+        outside = [Entry(name, "clusterer", bool(_parameters(name) & set(NUMBERS_OF_CLUSTERS))) for name in own]
         return [*known, *found, *outside]
     known = [Entry(name, "consensus", True) for name in METHODS]
     found = [Entry(name, "consensus", False) for name, method in METHODS.items() if method.finds_k]
@@ -73,9 +76,19 @@ def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, .
     return [*known, *found, *chosen, *trimmed, *(Entry(name, "combiner", True) for name in own_consensus)]
 
 
-def _parameters(name: str) -> Any:
-    found = import_method(name)
-    return found().get_params() if hasattr(found, "get_params") else {}
+def _parameters(name: str) -> set[str]:
+    """What the constructor of the user's class takes."""
+    try:
+        return set(inspect.signature(import_method(name)).parameters)
+    except (TypeError, ValueError):  # a class without a signature
+        return set()
+
+
+def _own(name: str, k: int, seed: int) -> Any:
+    """An instance of the user's class, told what its constructor takes."""
+    settings: dict[str, Any] = dict.fromkeys(NUMBERS_OF_CLUSTERS, k) | {"random_state": seed, "n_jobs": 1}
+    known = _parameters(name)
+    return import_method(name)(**{key: value for key, value in settings.items() if key in known})
 
 
 def make_pool(kind: str, X: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
@@ -98,8 +111,9 @@ def solve(
     if entry.kind == "baseline":
         return np.asarray((BASELINES if entry.knows_k else RULES)[entry.name](X, k, seed), dtype=np.int64)
     if entry.kind == "clusterer":
-        estimator = _with(import_method(entry.name)(), n_clusters=k, random_state=seed)
-        return np.asarray(estimator.fit_predict(X), dtype=np.int64)
+        estimator = _own(entry.name, k, seed)
+        labels = estimator.fit_predict(X) if hasattr(estimator, "fit_predict") else estimator.fit(X).labels_
+        return np.asarray(labels, dtype=np.int64)
     if members is None:
         raise ValueError(f"{entry.name} must get a pool. Got none. Name one.")
     if entry.kind == "selector":
@@ -107,7 +121,7 @@ def solve(
         ranker = _with(make_ranker(entry.name), random_state=0).fit(members, features=X)
         return np.asarray(members[:, ranker.order_[0]])
     if entry.kind == "combiner":
-        return np.asarray(import_method(entry.name)(n_clusters=k).fit(members).labels_, dtype=np.int64)
+        return np.asarray(_own(entry.name, k, seed).fit(members).labels_, dtype=np.int64)
     name = entry.name
     if entry.kind == "pipeline":
         name, ranker = PIPELINES[name]

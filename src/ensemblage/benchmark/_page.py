@@ -43,18 +43,27 @@ SHOWN_LOSSES = 3
 
 
 def write_board(
-    board: Board, sets: Mapping[str, BenchmarkSet], folder: Path, seconds: float, notes: Sequence[str] = ()
+    board: Board,
+    sets: Mapping[str, BenchmarkSet],
+    folder: Path,
+    seconds: float,
+    notes: Sequence[str],
+    left_out: Mapping[str, str],
 ) -> Path:
-    """Write the tables as CSV and markdown, the labels, and the page; ``notes`` say what was run."""
+    """Write the tables as CSV and markdown, the labels, and the page.
+
+    ``notes`` say what was run, ``left_out`` which sets were not scored on, and why.
+    """
     scopes = board.scopes()
     notes = [*notes, _machine(board)]
     write_text(folder / "run.json", json.dumps({"notes": notes}, indent=1) + "\n")
     _write_tables(board, scopes, folder)
     write_text(folder / "leaderboard.md", "\n".join(_markdown(board, scopes, notes)) + "\n")
     _write_cells(board, folder / "cells.csv")
+    write_csv(folder / "left_out.csv", ["set", "reason"], left_out.items())
     _write_labels(board, folder / "labels")
     with figure_style():
-        page = _render(board, scopes, sets, seconds, notes)
+        page = _render(board, scopes, sets, seconds, notes, left_out)
     write_text(folder / "index.html", page)
     return folder / "index.html"
 
@@ -191,9 +200,18 @@ def _write_labels(board: Board, folder: Path) -> None:
 
 
 def _render(
-    board: Board, scopes: Sequence[Scope], sets: Mapping[str, BenchmarkSet], seconds: float, notes: Sequence[str]
+    board: Board,
+    scopes: Sequence[Scope],
+    sets: Mapping[str, BenchmarkSet],
+    seconds: float,
+    notes: Sequence[str],
+    left_out: Mapping[str, str],
 ) -> str:
-    sections = [Section("What was run", [NOTE, *notes], tables=[_pools(board), *_sets(board)])]
+    rows = [list(row) for row in left_out.items()]
+    others = (
+        [Table("Sets that were left out", ["set", "reason"], rows, shown=10, text=(0, 1), wide=True)] if rows else []
+    )
+    sections = [Section("What was run", [NOTE, *notes], tables=[_pools(board), *_sets(board), *others])]
     sections += [section for scope in scopes for section in _scope(board, scope, sets)]
     failures = [list(map(str, row)) for row in board.failures()]
     if failures:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
@@ -25,14 +26,14 @@ from ensemblage.benchmark._kinds import Traits, traits_of
 from ensemblage.benchmark._page import write_board
 from ensemblage.benchmark._scores import aris
 from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
-from ensemblage.benchmark._worker import NOT_FINISHED, Done, Limits, Worker
+from ensemblage.benchmark._worker import NOT_FINISHED, Done, Limits, OutOfTimeError, Worker
 from ensemblage.files._atomic import make_folder
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
 
 RESULTS = "benchmark.sqlite"
 PROTOCOL = "4"
 """Grows when what is run changes; results of other protocols stay in the file and are not used."""
-SMALL, LARGE = 1_000, 5_000
+SMALL, LARGE = 1_000, 2_000
 """Objects of the sets of a quick run, at most; of those that get all that is asked for, in a full run."""
 GIVEN_UP = 3
 """In a full run, what was not finished on so many sets is not tried on those with no fewer objects and features."""
@@ -41,6 +42,7 @@ FOR_POOLS = 5
 LEFT_OUT = 0.1
 """Share of the objects that is left out to see whether the answer stays."""
 SECONDS_BETWEEN_LINES = 10.0
+NO_POOL, NOT_TRIED = "no pool", "not tried"
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,17 @@ class Request:
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
             raise ValueError(f"--pools must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these.")
+        known = {entry.name for pool in (FEATURES, *self.pools) for entry in self.entries(pool)}
+        unknown = [name for name in self.only if name not in known]
+        if unknown:
+            raise ValueError(
+                f"--only must name entries of the pools that are asked for, as {', '.join(sorted(known)[:6])}. "
+                f"Got {unknown[0]!r}. The column entry of cells.csv has all names."
+            )
+
+    def entries(self, pool: str) -> list[Entry]:
+        """All that get this pool, or the features."""
+        return entries_of(pool, self.methods, self.consensus)
 
     def notes(self) -> list[str]:
         """What was run, in sentences."""
@@ -177,31 +190,32 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     ValueError
         If there are no sets, a name is unknown, or the folder is in use.
     """
+    start = time.monotonic()
     request.check()
-    units = list(_units(request, tell))
+    chosen = _chosen(request)
+    for name, reason in chosen.left_out.items():
+        tell(f"{name}: left out, {reason}")
+    units = chosen.units(request)
     make_folder(request.output)
-    start = time.perf_counter()
     with only_user(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
-        left = _left(units, store, request.retry)
+        left = _left(units, store, request)
         tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
         if left and request.minutes != 0:
             again = {unit.key(entry) for unit, todo in left for entry in todo}
             found = {key: result for key, result in _found(units, store).items() if key not in again}
-            shapes = {unit.set.name: unit.set.X.shape for unit in units}
-            _Run(request, store, left, found, shapes, tell).finish()
-        n_left = sum(len(todo) for _, todo in _left(units, store, False))
+            _Run(request, store, left, found, chosen.shapes, tell, start).finish()
+        n_left = sum(len(todo) for _, todo in _left(units, store, replace(request, retry=False)))
         if n_left:
-            tell(f"{n_left:,} cells are left: the same command goes on")
-        sets = {unit.set.name: unit.set for unit in units}
-        board = _board(units, store, _traits(sets, store))
+            tell(f"{n_left:,} cells are left: the same command{' without --retry' * request.retry} goes on")
+        board = _board(units, store, _traits(chosen.sets, store))
         notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
-        return write_board(board, sets, request.output, time.perf_counter() - start, notes)
+        return write_board(board, chosen.sets, request.output, time.monotonic() - start, notes, chosen.left_out)
 
 
 def status(request: Request) -> list[tuple[str, str, str, str]]:
     """What is done: (pool, results, of so many, failed or not finished)."""
     request.check()
-    units = list(_units(request, lambda text: None))
+    units = _chosen(request).units(request)
     with closing(Store(request.output / RESULTS, __version__, must_exist=True)) as store:
         found = _found(units, store)
     rows = []
@@ -213,30 +227,55 @@ def status(request: Request) -> list[tuple[str, str, str, str]]:
     return rows
 
 
-def _units(request: Request, tell: Callable[[str], None]) -> Iterator[Unit]:
-    """Everything that is asked for, small sets first; sets that cannot be read or stand twice are told and left out."""
-    sets = []
-    for one in find_sets(request.suite, request.data):
-        if request.sets and one.name not in request.sets and one.battery not in request.sets:
-            continue
+@dataclass(frozen=True)
+class _Chosen:
+    """The sets that are asked for."""
+
+    sets: dict[str, BenchmarkSet]
+    """Small ones first."""
+    left_out: dict[str, str]
+    """Why others are not scored on: they cannot be read, or stand twice."""
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Objects and features."""
+        return {name: one.X.shape for name, one in self.sets.items()}
+
+    def units(self, request: Request) -> list[Unit]:
+        """Everything that is done, what comes first first."""
+        return sorted((unit for one in self.sets.values() for unit in _units_of(one, request)), key=_turn)
+
+
+def _chosen(request: Request) -> _Chosen:
+    sets, left_out = find_sets(request.suite, request.data), {}
+    names = {name for one in sets for name in (one.name, one.battery)}
+    unknown = [name for name in request.sets if name not in names]
+    if unknown:
+        some = ", ".join([*sorted({one.battery for one in sets}), sets[0].name])
+        raise ValueError(f"--sets must name sets or batteries, as {some}. Got {unknown[0]!r}. Look into the folder.")
+    if request.sets:
+        sets = [one for one in sets if one.name in request.sets or one.battery in request.sets]
+    read = []
+    for one in sets:
         try:
-            if request.largest is None or len(one.X) <= request.largest:
-                sets += [one] if len(one.whole) else []
-        except (ValueError, OSError) as error:
-            tell(f"{one.name}: left out, {error}")
-    for name, other in (twice := copies(sets)).items():
-        tell(f"{name}: left out, it is {other} again")
-    kept = sorted((one for one in sets if one.name not in twice), key=lambda one: len(one.X))
-    yield from sorted((unit for one in kept for unit in _units_of(one, request)), key=_turn)
+            n = len(one.X)
+            if request.largest is None or n <= request.largest:
+                _ = one.whole, one.published
+                read.append(one)
+        except Exception as error:  # a set that cannot be read must not end a run of hours
+            said = str(error).partition("\n")[0]
+            left_out[one.name] = said if isinstance(error, ValueError) else f"{type(error).__name__}: {said}"
+    twice = copies(read)
+    left_out |= {name: f"it is {other} again" for name, other in twice.items()}
+    kept = sorted((one for one in read if one.name not in twice), key=lambda one: len(one.X))
+    return _Chosen({one.name: one for one in kept}, left_out)
 
 
-def _turn(unit: Unit) -> tuple[int, int]:
-    """What comes first if the time is short: small sets; every set once, then with other seeds; what is slow, last."""
-    size = sum(len(unit.set.X) > most for most in (SMALL, LARGE))
+def _turn(unit: Unit) -> int:
+    """What comes first if the time is short: every set once, then with other seeds; what is slow, last."""
     if any(entry.is_slow for entry in unit.entries):
-        return 3, size
-    turns = {"published": 1, "both": 3}
-    return size, turns.get(unit.pool, 2 if unit.is_part or unit.seed else 0)
+        return 4
+    return {"published": 1, "both": 3}.get(unit.pool, 2 if unit.is_part or unit.seed else 0)
 
 
 def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:
@@ -244,8 +283,7 @@ def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:
     for pool in (FEATURES, *request.pools):
         if (pool == "published" and len(one.published) < 3) or (pool == "both" and is_large):
             continue
-        entries = entries_of(pool, request.methods, request.consensus)
-        chosen = tuple(e for e in entries if not request.only or e.name in request.only)
+        chosen = tuple(e for e in request.entries(pool) if not request.only or e.name in request.only)
         again = tuple(e for e in chosen if not e.is_once)
         for part in ([e for e in chosen if not e.is_slow], [e for e in chosen if e.is_slow]):
             if part:
@@ -267,11 +305,27 @@ def _found(units: list[Unit], store: Store) -> dict[Key, Result]:
     }
 
 
-def _left(units: list[Unit], store: Store, retry: bool) -> list[tuple[Unit, list[Entry]]]:
-    found = _found(units, store)
-    done = {key for key, result in found.items() if result.error is None or not retry}
+def _left(units: list[Unit], store: Store, request: Request) -> list[tuple[Unit, list[Entry]]]:
+    """What has no result that stays."""
+    done = {key for key, result in _found(units, store).items() if _stays(result, request)}
     left = [(unit, [entry for entry in unit.entries if unit.key(entry) not in done]) for unit in units]
     return [(unit, todo) for unit, todo in left if todo]
+
+
+def _stays(result: Result, request: Request) -> bool:
+    """Whether a result is not done again: what was not finished is, if there is more time or memory now."""
+    if result.error is None:
+        return True
+    if NOT_FINISHED not in result.error:
+        return not request.retry
+    limits = request.limits if not result.error.startswith(NO_POOL) else _of_pools(request.limits)
+    had = {unit: float(number) for number, unit in re.findall(r"([\d.]+) (s|GB)\b", result.error)}
+    enough = had.get("s", limits.seconds) >= limits.seconds and had.get("GB", limits.gigabytes) >= limits.gigabytes
+    return bool(had) and enough and not request.retry
+
+
+def _of_pools(limits: Limits) -> Limits:
+    return limits._replace(seconds=FOR_POOLS * limits.seconds)
 
 
 class _Run:
@@ -285,12 +339,13 @@ class _Run:
         found: dict[Key, Result],
         shapes: dict[str, tuple[int, ...]],
         tell: Callable[[str], None],
+        start: float,
     ) -> None:
         self.request, self.store, self.tell = request, store, tell
         self.total, self.n_done, self.told = sum(len(todo) for _, todo in left), 0, time.monotonic()
         self.left, self.lock, self.stopped = iter(left), Lock(), Event()
-        self.end = math.inf if request.minutes is None else time.monotonic() + 60 * request.minutes
-        self.workers = [Worker(request.limits) for _ in range(request.n_jobs)]
+        self.end = math.inf if request.minutes is None else start + 60 * request.minutes
+        self.workers = [Worker(request.limits, self.end) for _ in range(request.n_jobs)]
         self.unfinished: dict[tuple[str, str], dict[str, tuple[int, ...]]] = defaultdict(dict)
         """By pool and method, the sets where it was not finished, with their numbers of objects and of features."""
         for key, result in found.items():
@@ -314,18 +369,26 @@ class _Run:
                 unit, todo = next(self.left, (None, []))
             if unit is None:
                 return
-            self._do(unit, todo, worker)
+            with suppress(OutOfTimeError):
+                self._do(unit, todo, worker)
 
     def _do(self, unit: Unit, todo: list[Entry], worker: Worker) -> None:
-        """The entries of a unit that are left."""
-        X = unit.set.features(unit.rows) if unit.is_part else unit.set.whole
+        """The entries of a unit that are left. Nothing is kept of what ended because the run did."""
+        try:
+            X = unit.set.features(unit.rows) if unit.is_part else unit.set.whole
+        except ValueError as error:  # of a part; the whole was read before
+            for entry in todo:
+                self._keep(unit, entry, Result(None, f"ValueError: {error}", 0.0))
+            return
         references = [reference[unit.rows] for reference in unit.set.references]
         members, failed = self._members(unit, X, worker)
+        if self.stopped.is_set():
+            return
         if failed is not None:
             for entry in todo:
                 self._keep(unit, entry, Result(None, failed.error, failed.seconds))
             return
-        of_members = None if members is None else worker.do(aris, references, members).value
+        of_members = None if members is None else aris(references, members)
         tried = []
         for entry in todo:
             given_up = self._given_up(unit, entry)
@@ -342,9 +405,6 @@ class _Run:
             if self.stopped.is_set():
                 return
             self._keep(unit, entry, result)
-            if time.monotonic() >= self.end:
-                worker.close()
-                return
 
     def _keep(self, unit: Unit, entry: Entry, result: Result) -> None:
         self.store.put(unit.key(entry), unit.origin, result)
@@ -363,11 +423,11 @@ class _Run:
         stored = self.store.ensemble(unit.pool_key, unit.origin)
         if stored is not None:
             return np.asarray(stored.labels), None
-        worker.limits = self.request.limits._replace(seconds=FOR_POOLS * self.request.limits.seconds)
+        worker.limits = _of_pools(self.request.limits)
         done = worker.do(make_pool, unit.pool, X, unit.seed)
         worker.limits = self.request.limits
         if done.value is None:
-            return None, done._replace(error=f"no pool: {done.error}")
+            return None, done._replace(error=f"{NO_POOL}: {done.error}")
         made = Made(done.value.astype(np.int32), {"seconds": done.seconds})
         self.store.put_ensemble(unit.pool_key, unit.origin, made, done.seconds)
         return done.value, None
@@ -384,10 +444,11 @@ class _Run:
         if unit.set.name not in sets and len(sets) < self.request.given_up:
             return None
         where = "with another seed or more objects here" if unit.set.name in sets else f"on {', '.join(sets)}"
-        return f"{NOT_FINISHED}: not tried, as it was not {where}"
+        limits = f"{self.request.limits.seconds:.0f} s and {self.request.limits.gigabytes:.0f} GB"
+        return f"{NOT_FINISHED}: {NOT_TRIED} with {limits}, as it was not {where}"
 
     def _note(self, key: Key, result: Result, shape: tuple[int, ...]) -> None:
-        if result.error is not None and result.error.startswith(NOT_FINISHED) and "not tried" not in result.error:
+        if result.error is not None and result.error.startswith(NOT_FINISHED) and NOT_TRIED not in result.error:
             self.unfinished[key.experiment.removesuffix(" of a part"), key.method][key.dataset] = shape
 
     def _count(self, cell: str) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from ensemblage.tables import Preprocessor, Table, features_of, read_table
 
 CLASSES = "label"
 """The column of classes in a .csv.gz file."""
-SAME, NEAR = 0.95, 0.02
-"""Two sets are the same if their classes are of the same sizes and so many of the objects, in the order of their
-distance from the mean, are so near to equally far from it."""
+SAME = 0.95
+"""Two sets are the same if their classes are of the same sizes and so many of the objects of one lie less than half as
+far from one of the other as that lies from its next: of draws of one distribution few do."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def find_sets(suite: Path | None, data: Path | None) -> list[BenchmarkSet]:
     sets = []
     if suite is not None:
         root = suite / "data" if (suite / "data").is_dir() else suite
-        results = suite / "results" if (suite / "results").is_dir() else None
+        near = [folder / "results" for folder in (suite, root.parent) if (folder / "results").is_dir()]
+        results = near[0] if near else None
         for path in sorted(root.glob("*/*.data.gz")):
             sets.append(BenchmarkSet(f"{path.parent.name}/{path.name.removesuffix('.data.gz')}", path, results))
     if data is not None:
@@ -114,24 +116,28 @@ def find_sets(suite: Path | None, data: Path | None) -> list[BenchmarkSet]:
 def _of_suite(path: Path) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
     X = np.loadtxt(path, dtype=np.float64, ndmin=2)
     stem = path.name.removesuffix(".data.gz")
-    references = [np.loadtxt(file, dtype=np.int64) for file in sorted(path.parent.glob(f"{stem}.labels*.gz"))]
+    files = sorted(path.parent.glob(f"{stem}.labels*.gz"))
+    references = [np.maximum(np.loadtxt(file, dtype=np.int64, ndmin=1), 0) for file in files]
     return X, _checked(path, X, references)
 
 
 def copies(sets: Sequence[BenchmarkSet]) -> dict[str, str]:
     """Sets that stand twice, however scaled and whatever the order of rows and columns: the name of the one before."""
-    seen: dict[tuple[int, ...], list[tuple[str, NDArray[np.float64]]]] = {}
+    seen: dict[tuple[int, ...], list[tuple[str, cKDTree, NDArray[np.float64]]]] = {}
     found = {}
     for one in sets:
         X = one.whole
-        distances = np.sort(np.linalg.norm(X, axis=1))
-        alike = seen.setdefault((X.shape[1], *np.sort(np.bincount(one.references[0])[1:])), [])
-        for name, others in alike:
-            if len(others) == len(X) and np.mean(np.isclose(distances, others, rtol=NEAR, atol=NEAR)) >= SAME:
+        # Sorted within each row, the order of the columns is no matter.
+        values = np.sort((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), np.finfo(float).tiny), axis=1)
+        alike = seen.setdefault((*X.shape, *np.sort(np.bincount(one.references[0])[1:])), [])
+        for name, others, spaces in alike:
+            distance, nearest = others.query(values)
+            if np.mean(distance < spaces[nearest] / 2) >= SAME:
                 found[one.name] = name
                 break
         else:
-            alike.append((one.name, distances))
+            tree = cKDTree(np.unique(values, axis=0))
+            alike.append((one.name, tree, tree.query(tree.data, k=2)[0][:, 1]))
     return found
 
 
@@ -147,11 +153,11 @@ def _of_table(path: Path, table: Table) -> tuple[NDArray[np.float64], list[NDArr
 
 
 def _checked(path: Path, X: NDArray[np.float64], references: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
-    if not references or any(len(reference) != len(X) for reference in references):
+    if not references or any(reference.shape != (len(X),) for reference in references):
         raise ValueError(
             f"{path.name} must have one class per object. It has none, or of another number. Leave it out."
         )
-    if max(reference.max() for reference in references) < 2:
+    if min(len(np.unique(reference[reference > 0])) for reference in references) < 2:
         raise ValueError(f"{path.name} must have two classes at least. It has one. Leave it out.")
     return references
 

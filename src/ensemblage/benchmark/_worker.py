@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 import multiprocessing
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 TICK = 0.2
@@ -16,6 +19,7 @@ TICK = 0.2
 WAITING = 3.0
 """Seconds of the clock to a second of the processor, at most: others may use the machine too."""
 NOT_FINISHED = "not finished"
+DIED = "the process died"
 
 
 _ENVIRONMENT = Lock()
@@ -56,11 +60,24 @@ class Done(NamedTuple):
     """Largest memory beyond what the process had before, where the system tells it."""
 
 
-class Worker:
-    """A process that does one piece of work after another; a new one takes its place if it must be ended."""
+class OutOfTimeError(Exception):
+    """The work was given up, as there is no more time for any."""
 
-    def __init__(self, limits: Limits) -> None:
+
+class Worker:
+    """A process that does one piece of work after another; a new one takes its place if it must be ended.
+
+    Parameters
+    ----------
+    limits : Limits
+        Of one piece of work.
+    end : float, optional
+        ``time.monotonic()`` after which work is given up.
+    """
+
+    def __init__(self, limits: Limits, end: float = math.inf) -> None:
         self.limits = limits
+        self.end = end
         self._process: Any = None
         self._pipe: Any = None
 
@@ -71,57 +88,37 @@ class Worker:
     def each(self, function: Callable[..., Any], common: Sequence[Any], items: Sequence[Any]) -> Iterator[Done]:
         """The results of ``function(*common, item)``, one after the other; what is common is sent once.
 
-        The process does not wait until a result is taken. One that is ended takes only its own item with it.
+        An item that ends the process takes none of the others with it.
+
+        Raises
+        ------
+        OutOfTimeError
+            If the end has come.
         """
-        left = list(items)
-        while left:
-            for done, goes_on in self._each_until_end(function, common, left):
-                left = left[1:]
-                yield done
-                if not goes_on:
-                    break
-
-    def _each_until_end(
-        self, function: Callable[..., Any], common: Sequence[Any], items: Sequence[Any]
-    ) -> Iterator[tuple[Done, bool]]:
-        """Results, and whether the process lives on: up to the last item or the one at which it ended."""
-        if self._process is None or not self._process.is_alive():
-            self._start()
-        self._pipe.send((function, common, items))
-        for _ in items:
-            done = self._wait()
-            yield done, self._process is not None
-
-    def _wait(self) -> Done:
-        """The next result."""
-        before, start, used = self._memory(), time.monotonic(), self._seconds()
-        most = before
-        while not self._pipe.poll(TICK):
-            most = max(most, self._memory())
-            passed = self._passed(start, used)
-            if passed > self.limits.seconds or most - before > self.limits.gigabytes * 1000:
+        has_common = False
+        for item in items:
+            try:
+                has_common &= self._lives()
+                if not self._lives():
+                    self._start()
+                self._pipe.send((None if has_common else (function, common), item))
+                has_common = True
+            except (EOFError, OSError):
                 self.close()
-                limit = (
-                    f"{self.limits.seconds:.0f} s" if passed > self.limits.seconds else f"{self.limits.gigabytes} GB"
-                )
-                return Done(None, f"{NOT_FINISHED}: more than {limit}", passed, most - before)
-            if not self._process.is_alive() and not self._pipe.poll():
-                self.close()
-                return Done(None, "the process died", passed, most - before)
-        try:
-            value, error, seconds = self._pipe.recv()
-        except (EOFError, OSError):
-            self.close()
-            return Done(None, "the process died", time.monotonic() - start, most - before)
-        return Done(value, error, seconds, max(most, self._memory()) - before)
+                yield Done(None, DIED, 0.0, 0.0)
+            else:
+                yield self._wait()
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.join()
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join()
             self._pipe.close()
-            self._process = None
+
+    def _lives(self) -> bool:
+        return self._process is not None and self._process.is_alive()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -130,8 +127,30 @@ class Worker:
         with _ENVIRONMENT, _one_thread():
             self._process.start()
         theirs.close()
-        self._pipe.poll(None)  # what it imports is no part of the work
-        self._pipe.recv()
+        self._pipe.recv()  # what it imports is no part of the work
+
+    def _wait(self) -> Done:
+        """What the item gives that was sent last."""
+        before, start, used = self._memory(), time.monotonic(), self._seconds()
+        try:
+            while not self._pipe.poll(TICK):
+                passed, more = self._passed(start, used), self._memory() - before
+                if passed > self.limits.seconds or more > self.limits.gigabytes * 1000:
+                    self.close()
+                    limit = (
+                        f"{self.limits.seconds:.0f} s"
+                        if passed > self.limits.seconds
+                        else f"{self.limits.gigabytes} GB"
+                    )
+                    return Done(None, f"{NOT_FINISHED}: more than {limit}", passed, more)
+                if time.monotonic() > self.end:
+                    self.close()
+                    raise OutOfTimeError
+            return Done(*self._pipe.recv())
+        except (EOFError, OSError):
+            passed = self._passed(start, used)
+            self.close()
+            return Done(None, DIED, passed, 0.0)
 
     def _passed(self, start: float, used: float) -> float:
         """Seconds of the processor; a part of the clock's where those are many more, or nothing else is known."""
@@ -143,15 +162,16 @@ class Worker:
         try:
             ticks = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
             return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
-        except (OSError, IndexError, ValueError):
+        except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
 
     def _memory(self) -> float:
         """Megabytes that the process has now; 0 where the system does not tell."""
-        status = Path(f"/proc/{self._process.pid}/statm")
         try:
-            return int(status.read_text().split()[1]) * 4096 / 1e6
-        except (OSError, IndexError, ValueError):
+            return (
+                int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+            )
+        except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
 
 
@@ -165,16 +185,49 @@ def _serve(pipe: Any) -> None:
     from ensemblage.benchmark import _entries  # noqa: F401
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asked ends this one
+    Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")
-    pipe.send("ready")
     with threadpool_limits(1), suppress(EOFError, OSError):
+        pipe.send("ready")
         while True:
-            function, common, items = pipe.recv()
-            for item in items:
-                start = time.process_time()
-                try:
-                    value, error = function(*common, item), None
-                except Exception as reason:  # shown in the table of failures
-                    said = str(reason).splitlines()[:1]
-                    value, error = None, f"{type(reason).__name__}: {''.join(said)}"
-                pipe.send((value, error, time.process_time() - start))
+            given, item = pipe.recv()
+            if given is not None:
+                function, common = given
+            pipe.send(_measured(function, common, item))
+
+
+def _end_with_parent() -> None:
+    """Nobody guards time and memory when the process that asked was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _measured(function: Callable[..., Any], common: Sequence[Any], item: Any) -> Done:
+    """The result of ``function(*common, item)``, or the first line of what it raised."""
+    value, error = None, None
+    before, start = _new_peak(), time.process_time()
+    try:
+        value = function(*common, item)
+    except Exception as reason:  # shown in the table of failures
+        error = f"{type(reason).__name__}: {''.join(str(reason).splitlines()[:1])}"
+    return Done(value, error, time.process_time() - start, max(0.0, _peak() - before))
+
+
+def _new_peak() -> float:
+    """Give what is free back to the system, so that it is seen when it is taken again; megabytes that are left."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> float:
+    """Most megabytes that this process had since the last `_new_peak`; 0 where the system does not tell."""
+    try:
+        found = re.search(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), flags=re.MULTILINE)
+    except OSError:
+        return 0.0
+    return int(found[1]) * 1024 / 1e6 if found else 0.0

@@ -756,7 +756,7 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
 @click.option(
     "--full",
     is_flag=True,
-    help="All pools, in two hours at most on two cores: a minute per cell; above 5,000 objects one seed, no pool "
+    help="All pools, in two hours at most on two cores: a minute per cell; above 2,000 objects one seed, no pool "
     "'both', nothing left out; what was not finished on three sets is not tried where there are no fewer objects and "
     "features.",
 )

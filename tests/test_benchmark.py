@@ -5,6 +5,7 @@ import gzip
 import importlib.util
 import itertools
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -25,13 +26,13 @@ from ensemblage.benchmark import Board, Request, _entries, benchmark, status
 from ensemblage.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
 from ensemblage.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
 from ensemblage.benchmark._kinds import traits_of
-from ensemblage.benchmark._run import GIVEN_UP, RESULTS, Unit, _Run
+from ensemblage.benchmark._run import GIVEN_UP, RESULTS, Unit, _chosen, _Run, _stays
 from ensemblage.benchmark._scores import clustering_accuracy, numbers_of, packed, score, unpacked
 from ensemblage.benchmark._sets import copies, find_sets
-from ensemblage.benchmark._worker import Limits, Worker
+from ensemblage.benchmark._worker import Done, Limits, OutOfTimeError, Worker
 from ensemblage.cli import main
 from ensemblage.consensus import METHODS
-from ensemblage.reproduce._store import Result
+from ensemblage.reproduce._store import Result, Store
 
 
 def write_set(folder, name, X, *references):
@@ -114,6 +115,53 @@ def test_a_set_that_stands_twice_is_found(tmp_path):
     write_set(tmp_path, "b/other", random.normal(size=(60, 3)), y)
     write_set(tmp_path, "b/classes", X, np.repeat([1, 2], [20, 40]))
     assert copies(find_sets(tmp_path, None)) == {"b/again": "a/one"}
+
+
+@pytest.mark.parametrize(("n", "m"), [(60, 2), (900, 2), (3_000, 1), (300, 100)])
+def test_draws_of_one_distribution_are_no_copies(n, m):
+    random, y = np.random.default_rng(0), np.repeat([1, 2, 3], n // 3)
+    draws = [random.normal(size=(n, m)) + 3 * y[:, None] for _ in range(3)]
+    written = draws[0].astype(np.float32).astype(np.float64)
+    sets = [SimpleNamespace(name=i, whole=X, references=[y]) for i, X in enumerate([*draws, written])]
+    assert copies(sets) == {3: 0}
+
+
+def gz(path, data):
+    path.write_bytes(gzip.compress(data))
+
+
+def broken_sets(folder):
+    """Sets that cannot be scored on, each in its own way."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    y = np.arange(12) % 2 + 1
+    for name in ("one_line", "two_columns", "short", "words", "torn", "no_gzip", "one_class", "gone"):
+        write_set(folder, f"b/{name}", X, y)
+    gz(folder / "b" / "one_line.labels0.gz", b"1\n")
+    gz(folder / "b" / "two_columns.labels0.gz", b"1 2\n" * 12)
+    gz(folder / "b" / "short.labels0.gz", b"1\n2\n1\n")
+    gz(folder / "b" / "words.data.gz", b"a b\n" * 12)
+    torn = folder / "b" / "torn.data.gz"
+    torn.write_bytes(torn.read_bytes()[:-20])
+    (folder / "b" / "no_gzip.data.gz").write_bytes(b"1 2\n" * 12)
+    write_set(folder, "b/one_class", X, y, 2 * np.ones(12))
+    (folder / "b" / "gone.labels0.gz").unlink()
+    write_set(folder, "a/fine", X, np.where(y == 2, -1, y), y)
+    write_set(folder, "a/good", X + 1, np.r_[-1, y[1:]])
+    return {f"b/{name}" for name in ("one_line", "two_columns", "short", "words", "torn", "no_gzip", "gone")}
+
+
+def test_a_set_that_cannot_be_read_is_left_out_with_a_reason(tmp_path):
+    broken = broken_sets(tmp_path / "suite")
+    chosen = _chosen(Request(tmp_path / "out", tmp_path / "suite"))
+    assert set(chosen.left_out) == broken | {"b/one_class", "a/fine"}
+    assert all(chosen.left_out.values())
+    assert list(chosen.sets) == ["a/good"]
+    assert chosen.sets["a/good"].references[0].tolist()[:3] == [0, 2, 1]  # a class below 1 is noise
+
+
+def test_results_of_a_suite_are_found_from_its_data_too(suite):
+    found = {one.name: one for one in find_sets(suite / "data", None)}
+    assert sorted(found["b/three"].published) == ["one", "other", "third"]
 
 
 def test_kinds_of_sets():
@@ -199,6 +247,31 @@ def test_entries_on_pools_and_from_outside():
     assert adjusted_rand_score(truth, solve(combiner, X, members, 2, 0)) > 0.9
 
 
+class Plain:
+    """A user's class that is no estimator of scikit-learn; it labels with what it was told."""
+
+    def __init__(self, n_clusters=2, random_state=None):
+        self.told = n_clusters, random_state
+
+    def fit(self, X):
+        self.labels_ = np.resize([*range(self.told[0]), self.told[1]], len(X))
+        return self
+
+
+def test_classes_that_are_no_estimators_join_too():
+    entry = next(e for e in entries_of(FEATURES, ("test_benchmark:Plain",)) if e.kind == "clusterer")
+    assert entry.column == "k known"
+    X = np.zeros((6, 2))
+    assert solve(entry, X, None, 3, 9).tolist() == [0, 1, 2, 9, 0, 1]
+    combiner = next(e for e in entries_of("both", (), ("test_benchmark:Plain",)) if e.kind == "combiner")
+    assert solve(combiner, X, np.zeros((6, 3), dtype=int), 2, 9).tolist() == [0, 1, 9, 0, 1, 9]
+    mixture = Entry("sklearn.mixture:GaussianMixture", "clusterer", True)
+    points = np.random.default_rng(0).normal(size=(60, 2)) + 9 * (np.arange(60) % 3)[:, None]
+    assert len(set(solve(mixture, points, None, 3, 0).tolist())) == 3
+    (found,) = (e for e in entries_of(FEATURES, ("sklearn.cluster:HDBSCAN",)) if e.kind == "clusterer")
+    assert found.column == "k found"
+
+
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
@@ -211,6 +284,16 @@ def large(megabytes):
     block = np.ones(int(megabytes * 125_000))
     time.sleep(0.5)
     return block[0]
+
+
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def briefly_large(megabytes):
+    np.ones(int(megabytes * 125_000))
 
 
 def dies_at(last, item):
@@ -239,6 +322,47 @@ def test_a_cell_ends_at_its_limits():
         assert done[1].error == "the process died"
     finally:
         worker.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of the memory is read from /proc")
+def test_the_peak_of_memory_is_that_of_each_cell_however_short():
+    worker = Worker(Limits())
+    try:
+        found = [done.megabytes for done in worker.each(briefly_large, (), [1, 200, 1, 100, 1])]
+        np.testing.assert_allclose(found, [1, 200, 1, 100, 1], atol=3)
+        assert worker.do(spin, 0.3).seconds == pytest.approx(0.3, abs=0.1)
+        worker.limits = Limits(seconds=0.5)
+        assert worker.do(spin, 20).error == "not finished: more than 0 s"
+    finally:
+        worker.close()
+
+
+@pytest.mark.slow
+def test_at_the_end_work_is_given_up():
+    worker = Worker(Limits(), time.monotonic() + 4)
+    try:
+        assert worker.do(slow, 0).value == "done"
+        with pytest.raises(OutOfTimeError):
+            worker.do(slow, 60)
+        assert not worker._lives()
+    finally:
+        worker.close()
+
+
+def test_what_was_not_finished_is_done_again_with_higher_limits(tmp_path):
+    def stays(error, **asked):
+        limits = Limits(asked.pop("seconds", 60.0), asked.pop("gigabytes", 4.0))
+        return _stays(Result(None, error, 0.0), Request(tmp_path, limits=limits, **asked))
+
+    for error in ("not finished: more than 60 s", "not finished: not tried with 60 s and 4 GB, as it was not on a/b"):
+        assert [stays(error, seconds=s) for s in (30.0, 60.0, 61.0)] == [True, True, False]
+    assert [stays("not finished: more than 4.0 GB", gigabytes=g) for g in (2.0, 4.0, 5.0)] == [True, True, False]
+    assert [stays("no pool: not finished: more than 300 s", seconds=s) for s in (60.0, 61.0)] == [True, False]
+    assert stays("ValueError: 60 s")
+    assert not stays("ValueError: x", retry=True)
+    assert not stays("not finished: more than 60 s", retry=True)
+    assert _stays(Result({"ari": 1}, None, 0.0), Request(tmp_path, retry=True))
 
 
 @pytest.mark.slow
@@ -386,6 +510,21 @@ def test_what_was_not_finished_on_smaller_sets_is_not_tried(tmp_path):
     assert given_up(request, units[3]) is None
 
 
+def test_an_interruption_leaves_no_failures(tmp_path):
+    one = find_sets_of(tmp_path, "a/s", 12)
+    unit = Unit(one, "random-k", 0, False, (Entry("km", "consensus", True),))
+    with closing(Store(tmp_path / RESULTS, "0")) as store:
+        run = _Run(Request(tmp_path), store, [(unit, list(unit.entries))], {}, {}, print, 0.0)
+
+        def ended(*_):
+            run.stopped.set()
+            return None, Done(None, "no pool: the process died", 0.0, 0.0)
+
+        run._members = ended
+        run.finish()
+        assert store.results("random-k") == {}
+
+
 def find_sets_of(folder, name, n, m=2):
     random = np.random.default_rng(n)
     write_set(folder, name, random.normal(size=(n, m)), np.arange(n) % 2 + 1)
@@ -408,9 +547,23 @@ class Fails:
         raise RuntimeError("never")
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"pools": ("x",)}, "--pools must be among"),
+        ({"only": ("nonsense",)}, "--only must name entries"),
+        ({"sets": ("nonsense",)}, "--sets must name sets or batteries, as a, b, a/two. Got 'nonsense'"),
+        ({"methods": ("nonsense",)}, "--method must be package.module:Class"),
+        ({"consensus": ("nonsense",)}, "--consensus must be package.module:Class"),
+    ],
+)
+def test_names_that_are_refused(asked, said, suite, tmp_path):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        benchmark(Request(tmp_path / "out", suite, **asked), print)
+    assert not (tmp_path / "out").exists()
+
+
 def test_requests_that_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="--pools must be among"):
-        benchmark(Request(tmp_path, pools=("x",)), print)
     done = CliRunner().invoke(main, ["benchmark", "-o", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert "must be sets to score on" in done.stderr
@@ -453,19 +606,39 @@ def test_what_has_no_number_counts_as_zero():
     (line,) = board.table(KNOWN)
     assert line.over_all == pytest.approx(0.4)
     assert line.over_common == pytest.approx(0.6)
-    assert (line.n_sets, line.n_finished) == (3, 2)
+    assert (line.n_sets, line.n_finished, line.n_common) == (3, 2, 2)
     assert line.regret == pytest.approx(0.9 - 0.6)
     assert line.gain == pytest.approx(0.6 - 0.4)
+    assert (line.ami, line.nca) == pytest.approx((1 / 3, 1 / 3))
+    assert (line.k_right, line.k_few, line.k_many) == pytest.approx((2 / 3, 0, 0))
     assert board.failures() == [("a/2", "p", "m", "x")]
     assert board.by_part(KNOWN)["m", "p"] == pytest.approx({"battery: a": 0.4, "battery: b": 0.4})
+    # The members of the pool are known from another entry.
+    others = [row(name, "other", 0.1) for name in board.sets]
+    first, _ = Board([*board.rows, *others]).table(KNOWN)
+    assert (first.entry, first.regret, first.gain) == ("m", pytest.approx(0.9 - 0.4), pytest.approx(0))
     (line,) = Board([row("a/1", "m", 0.8), row("a/1", "m", None, seed=1)]).table(KNOWN)
-    assert line.over_all == 0
+    assert (line.over_all, line.ami, line.k_right) == (0, 0, 0)
+
+
+def test_members_are_means_over_the_seeds():
+    rows = [row("a/1", "m", 0.8, seed=seed) for seed in (0, 1)]
+    rows[1].result.numbers.update(best_member=0.5, mean_member=0.2)
+    assert Board(rows).pools() == [("p", 1, pytest.approx(0.3), pytest.approx(0.7))]
+
+
+def test_time_and_memory_are_of_the_first_seed():
+    rows = [row("a/1", "m", 0.8), row("a/1", "m", 0.9, seed=1)]
+    rows[1].result.numbers["megabytes"] = 50.0
+    (line,) = Board([rows[0], rows[1]._replace(result=rows[1].result._replace(seconds=9.0))]).table(KNOWN)
+    assert (line.seconds, line.most_seconds, line.megabytes, line.most_megabytes) == (2, 2, 1, 1)
+    assert line.moved == pytest.approx(0.1)
 
 
 def test_numbers_of_clusters_and_losses():
     rows = [row("a/1", "m", 0.8, k=2), row("a/2", "m", 0.5, k=5), row("a/3", "m", 0.4, k=1), row("a/4", "m", 0.2, k=2)]
     (line,) = Board(rows).table(KNOWN)
-    assert (line.k_right, line.k_few, line.k_error, line.k_far) == (0.5, 0.25, 0.5, 1.0)
+    assert (line.k_right, line.k_few, line.k_many, line.k_error, line.k_far) == (0.5, 0.25, 0.25, 0.5, 1.0)
     rows += [row(f"a/{i + 1}", "ward", v, pool=FEATURES) for i, v in enumerate((0.75, 0.45, 0.9, 0.6))]
     rows += [row(f"a/{i + 1}", "k-means", v, pool=FEATURES) for i, v in enumerate((0.1, 0.1, 0.1, 0.1))]
     scope = Scope("k known", (FEATURES, "p"))
@@ -482,7 +655,8 @@ def test_only_sets_that_all_were_tried_on_are_compared():
     lines = board.table(KNOWN)
     means = [(line.entry, line.n_sets, line.over_all) for line in lines]
     assert means == [("m", 4, pytest.approx(0.15)), ("other", 4, 0.0)]
-    assert np.isnan(lines[0].over_common)
+    # One that has a number on less than half of the sets does not say which are common.
+    assert (lines[0].over_common, lines[0].n_common) == (pytest.approx(0.15), 4)
     assert board.left_out(KNOWN) == {"few on p": 1}
 
 

@@ -29,8 +29,9 @@ NEARLY_ALL = 0.8
 SETTINGS = ("k known", "k found")
 MAIN = (FEATURES, "random-k", "diverse")
 """Features and the pools that every set has."""
-PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name != "default")
-"""The baselines that are not ours."""
+OURS = ("default", "k-means by choose_k")
+PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name not in OURS)
+"""The baselines that are others' methods."""
 BATTERY = "battery"
 
 
@@ -82,28 +83,34 @@ class Line(NamedTuple):
     """95 % interval of that mean, sets drawn with replacement."""
     high: float
     over_common: float
-    """Over the sets where every entry of the scope has a number."""
+    """Over the sets where every entry of the scope has a number that has one on half of them."""
+    n_common: int
+    """How many these are."""
     ami: float
-    """Over the sets with a number."""
+    """Mean over all sets, 0 where there is none, as ``nca``."""
     nca: float
     regret: float
-    """To the best member, mean; NaN without a pool."""
+    """To the best member, mean over all sets; NaN without a pool."""
     gain: float
     """Over the mean member."""
     k_error: float
-    """Mean of found k − true k."""
+    """Mean of found k − true k over the sets with a number."""
     k_far: float
-    """Mean of its absolute value."""
+    """Mean of its absolute value over them."""
     k_right: float
-    """Share of sets where k is right."""
+    """Share of all sets where k is right."""
     k_few: float
     """Share where it is too small."""
+    k_many: float
+    """Share where it is too large; the rest has no number."""
     seeds: float
     """Mean ARI between the labels of two seeds."""
+    moved: float
+    """Mean score with seed 1 less that with seed 0, over the sets with both."""
     part: float
     """Mean ARI with the labels of a run without a tenth of the objects, on the others."""
     seconds: float
-    """Of the processor, median."""
+    """Of the processor, median of the runs with seed 0, as all below."""
     most_seconds: float
     megabytes: float
     """Largest memory, median."""
@@ -221,11 +228,12 @@ class Board:
         sets, values = self.values(scope)
         if not sets:
             return []
-        common = ~np.any([np.isnan(scores) for scores in values.values()], axis=0)
+        missing = [np.isnan(scores) for scores in values.values()]
+        common = ~np.any([of for of in missing if of.mean() <= 0.5] or [np.ones(len(sets), dtype=bool)], axis=0)
         lines = []
         for (name, pool), scores in values.items():
             rows = [row for row in self._groups[pool, name, scope.setting] if row.set in sets]
-            lines.append(self._line(rows, scores, common))
+            lines.append(self._line(rows, sets, scores, common))
         return sorted(lines, key=lambda line: -line.over_all)
 
     def parts(self, scope: Scope) -> dict[str, list[str]]:
@@ -298,61 +306,88 @@ class Board:
 
     def pools(self) -> list[tuple[str, int, float, float]]:
         """Of each pool: its sets, and the means over them of the mean member and of the best."""
-        found: dict[str, dict[str, tuple[float, float]]] = defaultdict(dict)
+        found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        for (pool, _), members in self._members.items():
+            found[pool].append(members)
+        return [(pool, len(of), *np.mean(of, axis=0).tolist()) for pool, of in found.items()]
+
+    @cached_property
+    def _members(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """By pool and set: the scores of the mean member and of the best, mean over the seeds."""
+        found: dict[tuple[str, str], dict[int, tuple[float, float]]] = defaultdict(dict)
         for row in self.rows:
             numbers = row.result.numbers
             if numbers is not None and "best_member" in numbers and not row.is_part:
-                found[row.pool][row.set] = (numbers["mean_member"], numbers["best_member"])
-        means = {pool: np.mean(list(of.values()), axis=0).tolist() for pool, of in found.items()}
-        return [(pool, len(found[pool]), mean, best) for pool, (mean, best) in means.items()]
+                found[row.pool, row.set][row.seed] = (numbers["mean_member"], numbers["best_member"])
+        return {key: tuple(np.mean(list(of.values()), axis=0).tolist()) for key, of in found.items()}
 
     def failures(self) -> list[tuple[str, str, str, str]]:
         """Set, pool, entry and reason of every cell without a number."""
         return [(r.set, r.pool, r.entry.name, r.result.error) for r in self.rows if r.result.error is not None]
 
-    def _line(self, rows: list[Row], scores: NDArray[np.float64], common: NDArray[np.bool_]) -> Line:
+    def _line(self, rows: list[Row], sets: list[str], scores: NDArray[np.float64], common: NDArray[np.bool_]) -> Line:
         filled = np.nan_to_num(scores)
         low, high = bootstrap(filled)
+        entry, pool = rows[0].entry, rows[0].pool
         whole = [row for row in rows if not row.is_part]
-        finished = [row.result.numbers for row in whole if row.result.numbers is not None]
+        first = [row for row in whole if row.seed == 0]
 
-        def mean(value: Callable[[Mapping[str, Any]], float | None]) -> float:
+        def by_set(value: Callable[[Mapping[str, Any]], float]) -> NDArray[np.float64]:
+            """Mean over the seeds of each set with a number for all of them."""
             of_set: dict[str, list[float]] = defaultdict(list)
             for row in whole:
-                if row.result.numbers is not None and (x := value(row.result.numbers)) is not None:
-                    of_set[row.set].append(x)
-            return float(np.mean([np.mean(found) for found in of_set.values()])) if of_set else math.nan
+                of_set[row.set].append(math.nan if row.result.numbers is None else value(row.result.numbers))
+            found = [np.mean(of_set[name]) for name in sets]
+            return np.array([value for value in found if not np.isnan(value)])
 
-        def above(name: str) -> float:
-            return mean(lambda x: x[self.score] - x[name] if name in x else None)
+        def share(value: Callable[[Mapping[str, Any]], float]) -> float:
+            return float(by_set(value).sum() / len(sets))
 
-        seconds = [row.result.seconds for row in whole]
-        megabytes = [x["megabytes"] for x in finished] or [math.nan]
+        errors = by_set(lambda x: x["k"] - x["true_k"])
+        members = [
+            (*self._members[pool, name], own)
+            for name, own in zip(sets, filled, strict=True)
+            if (pool, name) in self._members
+        ]
+        mean_member, best_member, own = np.mean(members, axis=0).tolist() if members else (math.nan,) * 3
+        seconds = [row.result.seconds for row in first]
+        megabytes = [row.result.numbers["megabytes"] for row in first if row.result.numbers is not None] or [math.nan]
         return Line(
-            rows[0].entry.name,
-            rows[0].pool,
-            rows[0].entry.kind,
-            len(scores),
-            int((~np.isnan(scores)).sum()),
-            float(filled.mean()),
-            low,
-            high,
-            float(scores[common].mean()) if common.any() else math.nan,
-            mean(lambda x: x["ami"]),
-            mean(lambda x: x["nca"]),
-            -above("best_member"),
-            above("mean_member"),
-            mean(lambda x: x["k"] - x["true_k"]),
-            mean(lambda x: abs(x["k"] - x["true_k"])),
-            mean(lambda x: x["k"] == x["true_k"]),
-            mean(lambda x: x["k"] < x["true_k"]),
-            _between(rows, False),
-            _between(rows, True),
-            float(np.median(seconds)),
-            max(seconds),
-            float(np.median(megabytes)),
-            max(megabytes),
+            entry=entry.name,
+            pool=pool,
+            kind=entry.kind,
+            n_sets=len(sets),
+            n_finished=int((~np.isnan(scores)).sum()),
+            over_all=float(filled.mean()),
+            low=low,
+            high=high,
+            over_common=float(scores[common].mean()) if common.any() else math.nan,
+            n_common=int(common.sum()),
+            ami=share(lambda x: x["ami"]),
+            nca=share(lambda x: x["nca"]),
+            regret=best_member - own,
+            gain=own - mean_member,
+            k_error=float(errors.mean()) if len(errors) else math.nan,
+            k_far=float(by_set(lambda x: abs(x["k"] - x["true_k"])).mean()) if len(errors) else math.nan,
+            k_right=share(lambda x: x["k"] == x["true_k"]),
+            k_few=share(lambda x: x["k"] < x["true_k"]),
+            k_many=share(lambda x: x["k"] > x["true_k"]),
+            seeds=_between(rows, False),
+            moved=self._moved(whole),
+            part=_between(rows, True),
+            seconds=float(np.median(seconds)),
+            most_seconds=max(seconds),
+            megabytes=float(np.median(megabytes)),
+            most_megabytes=max(megabytes),
         )
+
+    def _moved(self, rows: Sequence[Row]) -> float:
+        scores: dict[int, dict[str, float]] = {0: {}, 1: {}}
+        for row in rows:
+            if row.result.numbers is not None and row.seed in scores:
+                scores[row.seed][row.set] = float(row.result.numbers[self.score])
+        both = scores[0].keys() & scores[1].keys()
+        return float(np.mean([scores[1][name] - scores[0][name] for name in sorted(both)])) if both else math.nan
 
 
 def name_of(entry: str, pool: str) -> str:

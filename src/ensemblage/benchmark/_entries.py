@@ -78,8 +78,9 @@ def entries_of(pool: str, own: tuple[str, ...] = (), own_consensus: tuple[str, .
 
 def _parameters(name: str) -> set[str]:
     """What the constructor of the user's class takes."""
+    found = import_method(name)
     try:
-        return set(inspect.signature(import_method(name)).parameters)
+        return set(inspect.signature(found).parameters)
     except (TypeError, ValueError):  # a class without a signature
         return set()
 

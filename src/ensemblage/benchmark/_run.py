@@ -28,6 +28,7 @@ from ensemblage.benchmark._scores import aris
 from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
 from ensemblage.benchmark._worker import NOT_FINISHED, Done, Limits, OutOfTimeError, Worker
 from ensemblage.files._atomic import make_folder
+from ensemblage.reproduce._methods import import_method
 from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
 
 RESULTS = "benchmark.sqlite"
@@ -107,6 +108,9 @@ class Request:
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
             raise ValueError(f"--pools must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these.")
+        for option, names in (("--method", self.methods), ("--consensus", self.consensus)):
+            for name in names:
+                import_method(name, option)
         known = {entry.name for pool in (FEATURES, *self.pools) for entry in self.entries(pool)}
         unknown = [name for name in self.only if name not in known]
         if unknown:

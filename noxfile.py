@@ -48,8 +48,9 @@ KERNEL_TESTS = [
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The core of the tests, in under three minutes; `nox -s tests -- -m ''` runs all of them."""
-    session.install("-e", ".[test]")
+    """The core of the tests; `nox -s tests -- -m ''` runs all of them."""
+    # With mypy, by which a user's script is checked.
+    session.install("-e", ".[test,lint]")
     session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs)
 
 
@@ -83,15 +84,19 @@ def build(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def wheel(session: nox.Session) -> None:
-    """The core of the tests against the wheel that is built from the source archive, without `src` on the path."""
+    """The core of the tests against a wheel, without `src` on the path: `nox -s wheel -- dist/*.whl`, or one made now."""
+    given = [word for word in session.posargs if word.endswith(".whl")]
     session.install("build", *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "test"))
     made = Path(session.create_tmp()).resolve() / "dist"
-    session.run("python", "-m", "build", "--outdir", str(made))
-    newest = max(made.glob("ensemblage-*.whl"), key=lambda path: path.stat().st_mtime)
+    if not given:
+        session.run("python", "-m", "build", "--outdir", str(made))
+    wheels = [Path(word) for word in given] or list(made.glob("ensemblage-*.whl"))
+    newest = max(wheels, key=lambda path: path.stat().st_mtime)
     session.install("--force-reinstall", "--no-deps", str(newest))
     session.install(str(newest))
     session.run("python", "tests/guards/installed.py")
-    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *session.posargs)
+    options = [word for word in session.posargs if word not in given]
+    session.run("pytest", "-q", "-n", "auto", "-m", "not slow", *options)
 
 
 @nox.session(default=False)

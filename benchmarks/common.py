@@ -65,14 +65,14 @@ def paired(ours: Callable[[], object], theirs: Callable[[], object], rounds: int
 
 def extra_mb(function: Callable[[], object]) -> float:
     """Peak memory of a call above what the process held before it (Linux)."""
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forget the peak so far
     before = _status_mb("VmRSS")
     function()
     return _status_mb("VmHWM") - before
 
 
 def _status_mb(field: str) -> float:
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith(field))) / 1024
 
 
@@ -92,7 +92,7 @@ def versions() -> str:
 def processor() -> str:
     """Its name, and whether it has AVX2 and AVX-512."""
     path = Path("/proc/cpuinfo")
-    text = path.read_text() if path.exists() else ""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
     name = next((line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")), "")
     lanes = [shown for flag, shown in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if f" {flag}" in text]
     return f"{name or platform.machine()} ({', '.join(lanes) or 'no AVX2'})"

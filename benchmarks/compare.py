@@ -76,9 +76,12 @@ def main() -> None:
 
 def write_record(path: Path, rows: list[dict[str, Any]], ref: str) -> None:
     """Rows of the same work and size are replaced."""
-    kept = json.loads(path.read_text())["rows"] if path.exists() else []
+    kept = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
     new = {(row["work"], row["n"]): row for row in kept + rows}
-    path.write_text(json.dumps({"machine": versions(), "against": ref, "rows": list(new.values())}, indent=1) + "\n")
+    path.write_text(
+        json.dumps({"machine": versions(), "against": ref, "rows": list(new.values())}, indent=1) + "\n",
+        encoding="utf-8",
+    )
 
 
 if __name__ == "__main__":

@@ -58,4 +58,6 @@ def exponent(points: list[tuple[float, float]]) -> float:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps({"machine": versions(), "rows": measured()}, indent=0) + "\n")
+    Path(sys.argv[1]).write_text(
+        json.dumps({"machine": versions(), "rows": measured()}, indent=0) + "\n", encoding="utf-8"
+    )

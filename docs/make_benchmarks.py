@@ -32,7 +32,7 @@ AXES = {"n": "objects", "p": "partitions", "k": "clusters"}
 def comparison() -> str:
     if not (RECORDS / "compare.json").exists():
         return ""
-    record = json.loads((RECORDS / "compare.json").read_text())
+    record = json.loads((RECORDS / "compare.json").read_text(encoding="utf-8"))
     rows = "\n".join(comparison_row(row) for row in record["rows"])
     rounds = sorted({row["rounds"] for row in record["rows"] if "rounds" in row})
     rounds_text = " to ".join(map(str, dict.fromkeys([rounds[0], rounds[-1]])))
@@ -45,7 +45,7 @@ def points(record: dict[str, Any], work: str, over: str) -> list[tuple[float, fl
 
 def growth() -> str:
     """The exponents as a table; draws docs/growth.png."""
-    record = json.loads((RECORDS / "growth.json").read_text())
+    record = json.loads((RECORDS / "growth.json").read_text(encoding="utf-8"))
     works = list(dict.fromkeys(row["work"] for row in record["rows"]))
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     lines = ["| work | over n | over p | over k |", "|---|---|---|---|"]

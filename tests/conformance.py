@@ -470,7 +470,9 @@ def command_combine(name: str, setting: Setting) -> str | None:
     again = setting.folder / f"{name}-again.html"
     succeed("report", out, "-o", again)
     seconds = re.compile(r"<tr><td>report</td><td>.*\n")  # the first page could not tell how long it took
-    assert seconds.sub("", again.read_text()) == seconds.sub("", (out / "report.html").read_text())
+    assert seconds.sub("", again.read_text(encoding="utf-8")) == seconds.sub(
+        "", (out / "report.html").read_text(encoding="utf-8")
+    )
     return None
 
 

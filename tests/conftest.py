@@ -26,7 +26,9 @@ SLOW = {
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
 _KERNELS = sorted((Path(__file__).parents[1] / "src" / "ensemblage").glob("**/*.py"))
-_STATE = hashlib.sha256(b"".join(path.read_bytes() for path in _KERNELS if "jit\ndef " in path.read_text())).hexdigest()
+_STATE = hashlib.sha256(
+    b"".join(path.read_bytes() for path in _KERNELS if "jit\ndef " in path.read_text(encoding="utf-8"))
+).hexdigest()
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ensemblage-numba-{_STATE[:16]}"))
 
 from hypothesis import settings  # noqa: E402

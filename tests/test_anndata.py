@@ -325,9 +325,9 @@ def test_only_what_is_combined_is_read(stored, tmp_path, monkeypatch):
 def test_a_folder_as_of_any_table(stored, tmp_path):
     out = tmp_path / "out"
     done("combine", stored, "--columns", "leiden_0.2", "--columns", "leiden_0.[46]", "-k", 3, "-o", out)
-    summary = json.loads((out / "summary.json").read_text())
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     assert summary["data"]["n_partitions"] == 3
-    assert (out / "labels.csv").read_text().splitlines()[1].startswith("cell0,")
+    assert (out / "labels.csv").read_text(encoding="utf-8").splitlines()[1].startswith("cell0,")
     assert (
         "finished by an earlier run"
         in done("combine", stored, "--columns", "leiden_0.2", "--columns", "leiden_0.[46]", "-k", 3, "-o", out).stderr
@@ -368,7 +368,7 @@ def test_clusters_of_components_are_described_by_genes(tmp_path, monkeypatch):
 
     def described(name, *more):
         result = done("run", tmp_path / "cells.h5ad", *common, *more, "-o", tmp_path / name)
-        profile = json.loads((tmp_path / name / "summary.json").read_text())["profile"]
+        profile = json.loads((tmp_path / name / "summary.json").read_text(encoding="utf-8"))["profile"]
         assert profile["not_clustered"] == []
         return result.stdout, {row["variable"] for cluster in profile["clusters"] for row in cluster["rows"]}
 
@@ -402,7 +402,7 @@ def test_rank_and_report_take_cells_too(stored, tmp_path):
     assert "leiden_0.4" in done("rank", stored, "--columns", "leiden_*").stdout
     done("combine", stored, "-k", 3, "-o", tmp_path / "out")
     done("report", stored, "--labels", tmp_path / "out" / "labels.csv", "-o", tmp_path / "page.html")
-    assert "cells.h5ad" in (tmp_path / "page.html").read_text()
+    assert "cells.h5ad" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_new_cells_are_assigned(stored, tmp_path):
@@ -453,8 +453,8 @@ def test_rows_that_are_left_out_have_no_cluster(tmp_path):
 
 def test_what_cannot_be_read_is_said_in_a_sentence(stored, tmp_path):
     out = tmp_path / "out.h5ad"
-    (tmp_path / "no.h5ad").write_text("a,b\n1,2\n")
-    (tmp_path / "labels.csv").write_text("a,b\n1,2\n1,2\n2,2\n2,2\n")
+    (tmp_path / "no.h5ad").write_text("a,b\n1,2\n", encoding="utf-8")
+    (tmp_path / "labels.csv").write_text("a,b\n1,2\n1,2\n2,2\n2,2\n", encoding="utf-8")
     assert "must be a .h5ad file that AnnData wrote" in refused("combine", tmp_path / "no.h5ad", "-o", out)
     assert "does not exist" in refused("run", tmp_path / "none.h5ad", "-o", out)
     assert "Got 'leyden_*'" in refused("combine", stored, "--columns", "leyden_*", "-o", out)

@@ -117,16 +117,16 @@ def test_again_and_what_is_in_the_way(tmp_path):
     before = path.read_bytes()
     annotated(tmp_path / "t.csv")  # finished: the same table again
     assert path.read_bytes() == before
-    path.write_text("mine")
+    path.write_text("mine", encoding="utf-8")
     command = ["run", str(tmp_path / "t.csv"), "-k", "2", "--partitions", "5", "--annotate", "--stability", "0"]
     result = CliRunner().invoke(main, [*command, "-o", str(tmp_path / "out")])
     assert result.exit_code == 2
     assert "overwritten unasked" in result.stderr
-    assert path.read_text() == "mine"
+    assert path.read_text(encoding="utf-8") == "mine"
 
 
 def test_what_cannot_be_annotated_is_said_before_the_work(tmp_path):
-    (tmp_path / "t.json").write_text(json.dumps(frame().drop(columns="empty").to_dict("records")))
+    (tmp_path / "t.json").write_text(json.dumps(frame().drop(columns="empty").to_dict("records")), encoding="utf-8")
     result = CliRunner().invoke(main, ["run", str(tmp_path / "t.json"), "--annotate", "-o", str(tmp_path / "out")])
     assert result.exit_code == 2
     assert "--annotate must have a text table" in result.stderr

@@ -194,9 +194,9 @@ def test_refused(people, here, tmp_path):
     assert "must be the folder of a finished run" in fail("assign", tmp_path, new, "-o", tmp_path / "a.csv")
     assert "It is none" in fail("assign", tmp_path / "nowhere", new, "-o", tmp_path / "a.csv")
     assert "must end in .csv" in fail("assign", people, new, "-o", tmp_path / "a.npz")
-    (tmp_path / "there.csv").write_text("mine")
+    (tmp_path / "there.csv").write_text("mine", encoding="utf-8")
     assert "Nothing that exists is overwritten" in fail("assign", people, new, "-o", tmp_path / "there.csv")
-    assert (tmp_path / "there.csv").read_text() == "mine"
+    assert (tmp_path / "there.csv").read_text(encoding="utf-8") == "mine"
 
 
 def test_a_changed_model_is_refused(here, tmp_path):
@@ -235,5 +235,5 @@ def test_threads_change_no_file(tmp_path):
     for jobs in (1, 2):
         succeed("run", tmp_path / "t.csv", "-k", 3, "--stability", 0, "--jobs", jobs, "-o", tmp_path / str(jobs))
     assert (tmp_path / "1" / "model.npz").read_bytes() == (tmp_path / "2" / "model.npz").read_bytes()
-    record = json.loads((tmp_path / "1" / "summary.json").read_text())["run"]
+    record = json.loads((tmp_path / "1" / "summary.json").read_text(encoding="utf-8"))["run"]
     assert "model.npz" in record["files"]

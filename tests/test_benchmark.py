@@ -386,7 +386,7 @@ def test_a_run_its_files_and_the_rerun(suite, tmp_path):
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.stderr
     assert "b/broken: left out" in done.stderr
-    with open(tmp_path / "out" / "cells.csv", newline="") as file:
+    with open(tmp_path / "out" / "cells.csv", encoding="utf-8", newline="") as file:
         cells = list(csv.DictReader(file))
     assert {cell["set"] for cell in cells} == {"a/two", "b/three"}
     assert {cell["entry"] for cell in cells} == set(only.split(","))
@@ -395,14 +395,14 @@ def test_a_run_its_files_and_the_rerun(suite, tmp_path):
     with gzip.open(tmp_path / "out" / "labels" / "km_random_k" / "b" / "three.result3.gz", "rt") as file:
         lines = file.read().split()
     assert (lines[0], len(lines), set(lines[1:])) == ('"km_random_k"', 37, {"1", "2", "3"})
-    page = (tmp_path / "out" / "index.html").read_text()
+    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "k-means" in page
     assert "By battery (number of sets)" in page
     assert "Numbers of clusters" in page
-    before = (tmp_path / "out" / "leaderboard.csv").read_text()
+    before = (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8")
     done = CliRunner().invoke(main, arguments)
     assert "0 cells to do" in done.stderr
-    assert (tmp_path / "out" / "leaderboard.csv").read_text() == before
+    assert (tmp_path / "out" / "leaderboard.csv").read_text(encoding="utf-8") == before
     shown = CliRunner().invoke(main, [*arguments, "--status"])
     assert shown.exit_code == 0
     assert "random-k of a part" in shown.output
@@ -423,7 +423,7 @@ def test_what_fails_counts_and_is_done_again(suite, tmp_path):
     benchmark(request, told.append)
     (pool, n, of, failed), *_ = status(request)
     assert (pool, n, of, failed) == ("features", "2", "2", "1")
-    assert "RuntimeError: never" in (tmp_path / "out" / "index.html").read_text()
+    assert "RuntimeError: never" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "out" / RESULTS).exists()
     benchmark(request, told.append)
     assert told[-1].startswith("0 cells")
@@ -462,7 +462,7 @@ def test_a_killed_run_goes_on(suite, tmp_path):
     done = CliRunner().invoke(main, [*arguments, "--minutes", "0"])
     assert done.exit_code == 0, done.stderr
     assert "cells are left: the same command goes on" in done.stderr
-    assert "Not run yet" in (tmp_path / "out" / "index.html").read_text()
+    assert "Not run yet" in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     done = CliRunner().invoke(main, [*arguments, "--jobs", "2"])
     assert done.exit_code == 0, done.stderr
     assert f"{16 - n_before} cells to do" in done.stderr

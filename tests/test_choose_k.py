@@ -419,7 +419,7 @@ def test_shell_and_python_find_the_same_number(tables, blobs, tmp_path):
     assert "found again 4 clusters in " in result.stdout
     model = ConsensusClustering(generator=RandomKPartitions(12), random_state=0).fit(blobs)
     assert model.choice_.best == model.n_clusters_ == 4
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         assert [int(row["cluster"]) for row in csv.DictReader(file)] == model.labels_.tolist()
 
 

@@ -143,7 +143,7 @@ def test_run_writes_all_it_promises(finished):
     sizes = np.bincount([int(row[1]) for row in rows])
     assert len(sizes) == 3
     assert sizes.tolist() == sorted(sizes, reverse=True)
-    summary = json.loads((finished / "summary.json").read_text())
+    summary = json.loads((finished / "summary.json").read_text(encoding="utf-8"))
     assert summary["consensus"]["mean_confidence"] == pytest.approx(np.mean([float(row[2]) for row in rows]), abs=1e-5)
     assert summary["truth"]["ari"]["consensus"] > 0.8
     assert summary["settings"]["seed"] == "0"
@@ -157,7 +157,7 @@ def test_run_writes_all_it_promises(finished):
         "report",
     }
     assert Ensemble.load(finished / "ensemble.npz").shape == (178, 8)
-    assert "<svg" in (finished / "report.html").read_text()
+    assert "<svg" in (finished / "report.html").read_text(encoding="utf-8")
 
 
 def test_run_says_what_it_did(tmp_path):
@@ -170,7 +170,7 @@ def test_run_says_what_it_did(tmp_path):
 
 
 def test_the_truth_is_no_feature(finished):
-    assert json.loads((finished / "summary.json").read_text())["data"]["n_features"] == 13
+    assert json.loads((finished / "summary.json").read_text(encoding="utf-8"))["data"]["n_features"] == 13
 
 
 def test_jobs_change_nothing(finished, tmp_path):
@@ -238,15 +238,15 @@ def test_other_settings_need_overwrite(finished, tmp_path, monkeypatch):
 
 def test_an_edited_input_is_another_input(tmp_path):
     data = tmp_path / "data.csv"
-    data.write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(40)))
+    data.write_text("x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(40)), encoding="utf-8")
     succeed(*run(tmp_path / "out", data=data))
-    data.write_text(data.read_text() + "3,3\n")
+    data.write_text(data.read_text(encoding="utf-8") + "3,3\n", encoding="utf-8")
     assert "instead of" in fail(*run(tmp_path / "out", data=data))
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_foreign_files_are_not_touched(tmp_path, name):
-    (tmp_path / name).write_text("mine")
+    (tmp_path / name).write_text("mine", encoding="utf-8")
     assert "--overwrite" in fail(*run(tmp_path))
     assert contents(tmp_path) == {name: b"mine"}
 
@@ -254,22 +254,22 @@ def test_foreign_files_are_not_touched(tmp_path, name):
 def test_a_result_that_was_edited_is_foreign(finished, tmp_path):
     for path in finished.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "labels.csv").write_text("mine")
+    (tmp_path / "labels.csv").write_text("mine", encoding="utf-8")
     assert "labels.csv is not (or no longer)" in fail(*run(tmp_path, "--truth-column", "cultivar"))
-    assert (tmp_path / "labels.csv").read_text() == "mine"
+    assert (tmp_path / "labels.csv").read_text(encoding="utf-8") == "mine"
 
 
 def test_other_files_in_the_folder_stay(tmp_path):
-    (tmp_path / "notes.txt").write_text("mine")
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     succeed(*run(tmp_path))
     succeed(*run(tmp_path, "--overwrite", "--seed", 1))
-    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
 def test_rows_without_values_can_be_dropped(tmp_path):
-    lines = WINE.read_text().splitlines()
+    lines = WINE.read_text(encoding="utf-8").splitlines()
     lines[1] = lines[1].replace("14.23", "")
-    (tmp_path / "gaps.csv").write_text("\n".join(lines))
+    (tmp_path / "gaps.csv").write_text("\n".join(lines), encoding="utf-8")
     assert "--impute median" in fail(*run(tmp_path / "out", data=tmp_path / "gaps.csv"))
     succeed(*run(tmp_path / "out", "--impute", "drop", data=tmp_path / "gaps.csv"))
     assert rows_of(tmp_path / "out" / "labels.csv")[1][0] == "wine_002"
@@ -283,13 +283,13 @@ def test_methods_that_find_the_number_of_clusters(tmp_path, name):
 
 def test_run_without_k_finds_it_and_says_how_clear_it_is(tmp_path):
     result = succeed("run", WINE, "--method", "acv", "-o", tmp_path / "out")
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary["consensus"]["method"] == "CumulativeVoting"
     (k, longest), (second, shorter), *_ = summary["choice"]["lifetimes"]
     assert len(summary["clusters"]) == k
     assert f"{k} clusters live {longest / shorter:.3g} times as long as the next best, {second}" in result.stdout
     assert f"-k with its lifetime: {second} ({shorter:.3f})" in result.stdout
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "How many clusters" in page
     assert "times as long as the next best" in page
 
@@ -297,23 +297,26 @@ def test_run_without_k_finds_it_and_says_how_clear_it_is(tmp_path):
 def test_a_given_k_is_not_called_a_choice(tmp_path):
     result = succeed(*run(tmp_path / "out", "--method", "acv"))
     assert "choice" not in result.stdout
-    assert "3 clusters were asked for" in (tmp_path / "out" / "report.html").read_text()
+    assert "3 clusters were asked for" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def settings_of(folder):
-    return json.loads((folder / "summary.json").read_text())["settings"]
+    return json.loads((folder / "summary.json").read_text(encoding="utf-8"))["settings"]
 
 
 def test_the_settings_are_those_that_were_used(tmp_path, monkeypatch):
     """Where the data decide, the page does not tell of what was only wanted."""
     succeed("run", WINE, "-k", 3, "-o", tmp_path / "default")
-    settings, page = settings_of(tmp_path / "default"), (tmp_path / "default" / "report.html").read_text()
+    settings, page = (
+        settings_of(tmp_path / "default"),
+        (tmp_path / "default" / "report.html").read_text(encoding="utf-8"),
+    )
     assert (settings["generator"], settings["method"], settings["diverse_k"]) == ("diverse", "eac-average", "3")
     assert "They fail on different data" in page
 
     monkeypatch.setattr(_diverse, "MOST_DIVERSE", 100)
     succeed("run", WINE, "-k", 3, "-o", tmp_path / "large")
-    settings, page = settings_of(tmp_path / "large"), (tmp_path / "large" / "report.html").read_text()
+    settings, page = settings_of(tmp_path / "large"), (tmp_path / "large" / "report.html").read_text(encoding="utf-8")
     assert (settings["method"], settings["partitions"]) == ("km", "50")
     assert settings.keys().isdisjoint(["generator", "quality", "diverse_k"])
     assert "They fail on different data" not in page
@@ -379,8 +382,8 @@ def test_bad_input_is_one_sentence_and_no_folder(tmp_path, content, message):
 )
 def test_bad_arguments_are_one_sentence(tmp_path, monkeypatch, args, message):
     monkeypatch.chdir(tmp_path)
-    Path("x.csv").write_text("a,b\n1,5\n2,4\n4,5\n")
-    Path("fake.npz").write_text("no archive")
+    Path("x.csv").write_text("a,b\n1,5\n2,4\n4,5\n", encoding="utf-8")
+    Path("fake.npz").write_text("no archive", encoding="utf-8")
     before = contents(tmp_path)
     assert message in fail(*args)
     assert contents(tmp_path) == before
@@ -436,7 +439,7 @@ def test_generate_combine_rank_report(tmp_path, monkeypatch, finished, suffix):
     scores = [float(row[3]) for row in rows_of("ranks.csv")[1:]]
     assert scores == sorted(scores)  # discotec: lower is better
     succeed("report", ensemble, "--labels", "out/labels.csv", "-o", "page.html")
-    assert "<svg" in Path("page.html").read_text()
+    assert "<svg" in Path("page.html").read_text(encoding="utf-8")
 
 
 def test_report_of_a_folder(finished, tmp_path):
@@ -445,19 +448,19 @@ def test_report_of_a_folder(finished, tmp_path):
     (tmp_path / "report.html").unlink()
     succeed("report", tmp_path)
     assert "finished by an earlier run" in succeed(*run(tmp_path, "--truth-column", "cultivar")).stderr
-    (tmp_path / "report.html").write_text("mine")
+    (tmp_path / "report.html").write_text("mine", encoding="utf-8")
     assert "Add --overwrite" in fail("report", tmp_path)
     succeed("report", tmp_path, "-o", tmp_path / "other.html")
-    assert (tmp_path / "report.html").read_text() == "mine"
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == "mine"
     succeed("report", tmp_path, "--overwrite")
     assert (tmp_path / "report.html").read_bytes() == (tmp_path / "other.html").read_bytes()
 
 
 def test_labels_of_a_report_are_matched_by_id(tmp_path):
     table = tmp_path / "e.csv"
-    table.write_text(",p,q\na,1,1\nb,1,1\nc,2,2\nd,2,1\n")
-    (tmp_path / "l.csv").write_text("id,cluster\nd,x\nc,x\nb,y\na,y\n")
-    (tmp_path / "m.csv").write_text("id,cluster\nd,x\nc,x\nb,y\nz,y\n")
+    table.write_text(",p,q\na,1,1\nb,1,1\nc,2,2\nd,2,1\n", encoding="utf-8")
+    (tmp_path / "l.csv").write_text("id,cluster\nd,x\nc,x\nb,y\na,y\n", encoding="utf-8")
+    (tmp_path / "m.csv").write_text("id,cluster\nd,x\nc,x\nb,y\nz,y\n", encoding="utf-8")
     succeed("report", table, "--labels", tmp_path / "l.csv", "-o", tmp_path / "p.html")
     assert "or other ids" in fail("report", table, "--labels", tmp_path / "m.csv", "-o", tmp_path / "q.html")
     assert "column named cluster" in fail("report", table, "--labels", table, "-o", tmp_path / "q.html")
@@ -465,7 +468,7 @@ def test_labels_of_a_report_are_matched_by_id(tmp_path):
 
 def test_combine_text_labels_with_gaps_and_truth(tmp_path):
     lines = ["who,p,q,kind"] + [f"o{i},{'ab'[i % 2]},{'' if i == 3 else i % 2},{'uv'[i % 2]}" for i in range(12)]
-    (tmp_path / "e.tsv").write_text("\n".join(lines).replace(",", "\t"))
+    (tmp_path / "e.tsv").write_text("\n".join(lines).replace(",", "\t"), encoding="utf-8")
     result = succeed(
         *("combine", tmp_path / "e.tsv", "-k", 2, "-o", tmp_path / "out"),
         *("--id-column", "who", "--truth-column", "kind"),
@@ -475,7 +478,7 @@ def test_combine_text_labels_with_gaps_and_truth(tmp_path):
 
 
 def test_minus_one_is_missing_unless_told(tmp_path):
-    (tmp_path / "e.csv").write_text("p,q\n" + "1,1\n-1,2\n-1,2\n1,1\n-1,-1\n")
+    (tmp_path / "e.csv").write_text("p,q\n" + "1,1\n-1,2\n-1,2\n1,1\n-1,-1\n", encoding="utf-8")
     succeed("combine", tmp_path / "e.csv", "-k", 2, "-o", tmp_path / "one")
     succeed("combine", tmp_path / "e.csv", "-k", 2, "-o", tmp_path / "two", "--missing", "none")
     assert rows_of(tmp_path / "one" / "labels.csv")[5] == ["5", "-1", "", "", "", ""]

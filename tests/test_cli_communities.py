@@ -16,7 +16,10 @@ NAMES = [f"m{i:02}" for i in range(34)]
 @pytest.fixture
 def edges(tmp_path):
     path = tmp_path / "edges.csv"
-    path.write_text("from,to\n" + "".join(f"{NAMES[u]},{NAMES[v]}\n" for u, v in KARATE.edges) + "m01,m01\nm01,m00\n")
+    path.write_text(
+        "from,to\n" + "".join(f"{NAMES[u]},{NAMES[v]}\n" for u, v in KARATE.edges) + "m01,m01\nm01,m00\n",
+        encoding="utf-8",
+    )
     return path
 
 
@@ -63,7 +66,7 @@ def test_partitions_that_are_given(edges, tmp_path):
     order = np.random.default_rng(0).permutation(34)
     labels = np.column_stack([np.arange(34) < 17, np.arange(34) % 4]).astype(int)
     lines = [f"{NAMES[i]},{labels[i, 0]},{labels[i, 1]}\n" for i in order]
-    (tmp_path / "labels.csv").write_text("node,a,b\n" + "".join(lines))
+    (tmp_path / "labels.csv").write_text("node,a,b\n" + "".join(lines), encoding="utf-8")
     given = ["--labels", tmp_path / "labels.csv", "--id-column", "node", "-o", tmp_path / "out.csv"]
     succeed("communities", edges, *given)
     expected = CommunityConsensus(str(edges), nodes=[NAMES[i] for i in order], random_state=0).fit(labels[order])
@@ -97,13 +100,13 @@ def test_graphml(tmp_path):
     ],
 )
 def test_what_is_no_graph(tmp_path, text, told):
-    (tmp_path / "edges.csv").write_text(text)
+    (tmp_path / "edges.csv").write_text(text, encoding="utf-8")
     assert told in fail("communities", tmp_path / "edges.csv", "-o", tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 
 
 def test_nothing_is_overwritten_unasked(edges, tmp_path):
-    (tmp_path / "out.csv").write_text("mine")
+    (tmp_path / "out.csv").write_text("mine", encoding="utf-8")
     assert "exists. Name another file" in fail("communities", edges, "-o", tmp_path / "out.csv")
     succeed("communities", edges, "-o", tmp_path / "out.csv", "--overwrite")
     assert "must end in .csv" in fail("communities", edges, "-o", tmp_path / "out.txt")

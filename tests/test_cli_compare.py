@@ -76,7 +76,7 @@ def test_refused(tmp_path):
     assert "none is in both" in fail("compare", a, b)
     assert "--column must name a column of a.csv. Got 'nothing'" in fail("compare", a, a, "--column", "nothing")
     assert "must end in .csv" in fail("compare", a, a, "-o", tmp_path / "moved.txt")
-    (tmp_path / "there.csv").write_text("mine")
+    (tmp_path / "there.csv").write_text("mine", encoding="utf-8")
     assert "Nothing that exists is overwritten" in fail("compare", a, a, "-o", tmp_path / "there.csv")
 
 
@@ -138,7 +138,7 @@ def test_clusters_that_came_and_went(months):
     assert set(of(read(months / "2" / "labels.csv"), "runner_up")) <= {"5", "6", "7", "8"}
     assert "cluster 8" in result.stdout
     assert "cluster 0" not in result.stdout
-    summary = json.loads((months / "2" / "summary.json").read_text())
+    summary = json.loads((months / "2" / "summary.json").read_text(encoding="utf-8"))
     assert summary["objects"]["cluster"] == [int(number) for number in new.values()]
     assert [c["cluster"] for c in summary["clusters"]] == [5, 6, 7, 8]
     assert [c["cluster"] for c in summary["profile"]["clusters"]] == [5, 6, 7, 8]

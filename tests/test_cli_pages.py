@@ -21,7 +21,7 @@ def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("tables") / "labels of mine.csv"
     labels = planted_labels(n=60, p=6, k=3, noise=0.15, seed=0)[0]
     lines = [f"{ID}{i},{','.join(map(str, row))}" for i, row in enumerate(labels.tolist())]
-    path.write_text("\n".join(["who,a,b,c,d,e,f", *lines]))
+    path.write_text("\n".join(["who,a,b,c,d,e,f", *lines]), encoding="utf-8")
     return path
 
 
@@ -41,14 +41,14 @@ def command_of(page):
 
 
 def test_without_objects_no_id_is_in_page_and_summary(table, finished, tmp_path):
-    assert ID in (finished / "report.html").read_text()
+    assert ID in (finished / "report.html").read_text(encoding="utf-8")
     succeed(*combine(table, tmp_path / "out", "--no-objects"))
-    assert ID in (tmp_path / "out" / "labels.csv").read_text()
+    assert ID in (tmp_path / "out" / "labels.csv").read_text(encoding="utf-8")
     for name in ("report.html", "summary.json"):
-        assert ID not in (tmp_path / "out" / name).read_text()
+        assert ID not in (tmp_path / "out" / name).read_text(encoding="utf-8")
     assert "no_objects" in fail(*combine(table, tmp_path / "out"))
     succeed("report", finished, "-o", tmp_path / "page.html", "--no-objects")
-    assert ID not in (tmp_path / "page.html").read_text()
+    assert ID not in (tmp_path / "page.html").read_text(encoding="utf-8")
     succeed(
         "report",
         table,
@@ -60,7 +60,7 @@ def test_without_objects_no_id_is_in_page_and_summary(table, finished, tmp_path)
         tmp_path / "q.html",
         "--no-objects",
     )
-    assert ID not in (tmp_path / "q.html").read_text()
+    assert ID not in (tmp_path / "q.html").read_text(encoding="utf-8")
 
 
 def test_a_page_is_drawn_again_from_what_the_folder_keeps(finished, tmp_path):
@@ -77,7 +77,7 @@ def test_figures_beside_the_page(table, finished, tmp_path):
     assert f"figures: {len(made)} files" in result.stderr
     assert contents(finished) == before
     succeed(*combine(table, out, "--figures", "svg"))  # the same ones
-    (out / "figures" / "matrix.svg").write_text("mine")
+    (out / "figures" / "matrix.svg").write_text("mine", encoding="utf-8")
     assert "another file" in fail("report", out, "--figures", "svg")
     succeed("report", out, "--figures", "svg", "--overwrite")
     succeed("report", finished, "-o", tmp_path / "p.html", "--figures", "png")

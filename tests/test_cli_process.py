@@ -224,7 +224,7 @@ def test_two_processes_at_once(tmp_path):
     assert said[1 - winner].startswith("error: ")
     assert "is in use" in said[1 - winner] or "holds one with k" in said[1 - winner]
     assert names(tmp_path / "out") == WRITTEN
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         assert len({row[1] for row in csv.reader(file)}) == 1 + 3 + winner
 
 
@@ -260,8 +260,8 @@ def test_another_generator_makes_another_ensemble(tmp_path):
 def test_what_killed_commands_were_writing_goes(tmp_path, ensemble):
     out = tmp_path / "out"
     (out / ".new-abc").mkdir(parents=True)
-    (out / ".new-abc" / "labels.csv").write_text("half")
-    (out / ".new-report.html").write_text("half, by version 0.1")
+    (out / ".new-abc" / "labels.csv").write_text("half", encoding="utf-8")
+    (out / ".new-report.html").write_text("half, by version 0.1", encoding="utf-8")
     succeed("combine", ensemble, "-k", 2, "-o", out)
     assert names(out) == WRITTEN
 
@@ -276,8 +276,8 @@ def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
             raise KeyboardInterrupt
         replace(source, target)
 
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    (tmp_path / "out" / "summary.json").write_text(json.dumps({**summary, "title": "Another"}))
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    (tmp_path / "out" / "summary.json").write_text(json.dumps({**summary, "title": "Another"}), encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", killed)
         patch.setattr("ensemblage.cli._errors._leave", lambda message, code: sys.exit(code))
@@ -448,11 +448,11 @@ def test_a_page_of_a_folder_of_version_1(folder_v1):
     before = contents(folder_v1)
     succeed("report", folder_v1, "-o", "page.html")
     assert contents(folder_v1) == before
-    assert "3 clusters in 45 objects" in Path("page.html").read_text()
+    assert "3 clusters in 45 objects" in Path("page.html").read_text(encoding="utf-8")
     succeed("report", folder_v1)
     assert (folder_v1 / "report.html").read_bytes() == Path("page.html").read_bytes()
     assert contents(folder_v1)["labels.csv"] == before["labels.csv"]
-    summary = json.loads((folder_v1 / "summary.json").read_text())
+    summary = json.loads((folder_v1 / "summary.json").read_text(encoding="utf-8"))
     assert summary["schema"] == 1
     assert summary.items() >= {k: v for k, v in json.loads(before["summary.json"]).items() if k != "run"}.items()
 
@@ -470,7 +470,7 @@ def test_a_run_goes_on_in_a_folder_of_version_1(folder_v1, monkeypatch):
         text.decode().splitlines() for text in ((folder_v1 / "labels.csv").read_bytes(), before["labels.csv"])
     )
     assert [line.split(",")[:2] for line in found] == [line.split(",")[:2] for line in expected]
-    assert json.loads((folder_v1 / "summary.json").read_text())["schema"] == SCHEMA
+    assert json.loads((folder_v1 / "summary.json").read_text(encoding="utf-8"))["schema"] == SCHEMA
     assert "finished by an earlier run" in succeed(*RUN_V1).stderr
 
 
@@ -494,9 +494,9 @@ def test_a_cluster_without_objects(tmp_path):
     assert lines["choice"].endswith(
         "only 1 of them is the most likely one of any object: 1 cluster, and no clear choice."
     )
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         assert {row["cluster"] for row in csv.DictReader(file)} == {"0"}
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert lines["choice"] in page
     assert "1 cluster in 20 objects" in page
     assert "times as long as the next best" not in page
@@ -506,13 +506,13 @@ def test_a_cluster_without_objects(tmp_path):
 def test_fewer_clusters_than_asked_for(tmp_path):
     result = succeed("combine", FILES / "one_of_two.csv", "-k", 2, "--method", "acv", "-o", tmp_path / "out")
     assert "consensus   1 cluster of 20 objects: the others of the 2 asked for hold none" in result.stdout
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "2 clusters were asked for" in page
     assert "1 clusters" not in page
 
 
 def test_singulars(tmp_path):
-    (tmp_path / "x.csv").write_text("a\n1\n2\n11\n12\n")
+    (tmp_path / "x.csv").write_text("a\n1\n2\n11\n12\n", encoding="utf-8")
     result = succeed("run", tmp_path / "x.csv", "-k", 2, "--partitions", 2, "-o", tmp_path / "out")
     assert "objects     4, 1 feature\n" in result.stdout
     assert clusters_text([1], None) == "1 cluster of 1 object"
@@ -528,7 +528,10 @@ def test_memory_limits_what_grows_with_the_square(tmp_path, ensemble):
     assert not (tmp_path / "out").exists()
     succeed(*combine, "4GB")
     assert (
-        json.loads((tmp_path / "out" / "summary.json").read_text())["consensus"]["parameters"]["max_bytes"] == "'4GB'"
+        json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["consensus"]["parameters"][
+            "max_bytes"
+        ]
+        == "'4GB'"
     )
     run = ("run", WINE, "-k", 2, "--partitions", 5, "-o", tmp_path / "run", "--memory")
     assert "max_bytes" in fail(*run, 10, "--method", "negmm")
@@ -544,14 +547,14 @@ def test_memory_that_nothing_needs_is_told_of(tmp_path, ensemble):
 
 def test_ids_that_are_formulas(tmp_path):
     ids = ["=cmd|' /C calc'!A0", "+1+1", "-2", "@x", "plain", "+49"]
-    with open(tmp_path / "e.csv", "w", newline="") as file:
+    with open(tmp_path / "e.csv", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([["id", "p", "q"], *([name, i // 3, i // 2] for i, name in enumerate(ids))])
     result = succeed("combine", tmp_path / "e.csv", "-k", 2, "--id-column", "id", "-o", tmp_path / "out")
     assert "ids such as \"=cmd|' /C calc'!A0\" are formulas to a spreadsheet" in result.stderr
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         assert [row["id"] for row in csv.DictReader(file)] == ids
-    assert "are formulas to a spreadsheet" in (tmp_path / "out" / "report.html").read_text()
-    (tmp_path / "n.csv").write_text("id,p,q\n-1.5,1,1\n+2e3,1,1\n-3,2,2\n")
+    assert "are formulas to a spreadsheet" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "n.csv").write_text("id,p,q\n-1.5,1,1\n+2e3,1,1\n-3,2,2\n", encoding="utf-8")
     assert (
         "formulas"
         not in succeed("combine", tmp_path / "n.csv", "-k", 2, "--id-column", "id", "-o", tmp_path / "n").stderr

@@ -24,8 +24,8 @@ def files(tmp_path, monkeypatch):
     features = pd.DataFrame(X, columns=list("abcd"))
     features.insert(0, "plant", IDS)
     features.sample(frac=1, random_state=0).to_csv("X.csv", index=False)
-    (tmp_path / "must.csv").write_text("one,other\nplant 0,plant 149\nplant 3,plant 4\n")
-    (tmp_path / "cannot.csv").write_text("plant 0,plant 1\n")
+    (tmp_path / "must.csv").write_text("one,other\nplant 0,plant 149\nplant 3,plant 4\n", encoding="utf-8")
+    (tmp_path / "cannot.csv").write_text("plant 0,plant 1\n", encoding="utf-8")
     return ensemble, X
 
 
@@ -59,7 +59,7 @@ def test_constraints(files):
 
 def test_rows_are_numbered_from_one_without_ids(files, tmp_path):
     files[0].save("ensemble.npz")
-    (tmp_path / "pairs.csv").write_text("1,150\n")
+    (tmp_path / "pairs.csv").write_text("1,150\n", encoding="utf-8")
     succeed("rank", "ensemble.npz", "--must-link", "pairs.csv", "-o", "ranks.csv")
     ranker = Discotec().fit(files[0], must_link=[[0, 149]])
     assert [row[3] for row in rows_of("ranks.csv")[1:]] == [f"{s:.4f}" for s in np.sort(ranker.scores_)]
@@ -89,7 +89,7 @@ def test_members_without_a_score_have_a_dash(files):
     ],
 )
 def test_errors(files, tmp_path, options, message):
-    (tmp_path / "wrong.csv").write_text("plant 0,plant 150\n")
+    (tmp_path / "wrong.csv").write_text("plant 0,plant 150\n", encoding="utf-8")
     table = pd.read_csv("X.csv")
     table.head(100).to_csv("few.csv", index=False)
     table.drop(columns="plant").head(100).to_csv("short.csv", index=False)

@@ -30,42 +30,44 @@ def inputs(tmp_path_factory):
     def lines(header, rows):
         return "\n".join([header, *(",".join(map(str, row)) for row in rows), ""])
 
-    (folder / "x.csv").write_text(lines("a,b", X))
-    (folder / "e.csv").write_text(lines("p,q,r", labels))
-    (folder / "short.csv").write_text(lines("p,q,r", labels[:9]))
-    (folder / "clusters.csv").write_text(lines("id,cluster", zip(range(1, 16), labels[:, 0], strict=True)))
+    (folder / "x.csv").write_text(lines("a,b", X), encoding="utf-8")
+    (folder / "e.csv").write_text(lines("p,q,r", labels), encoding="utf-8")
+    (folder / "short.csv").write_text(lines("p,q,r", labels[:9]), encoding="utf-8")
+    (folder / "clusters.csv").write_text(
+        lines("id,cluster", zip(range(1, 16), labels[:, 0], strict=True)), encoding="utf-8"
+    )
     Ensemble(labels).save(folder / "e.npz")
     whole = (folder / "e.npz").read_bytes()
     (folder / "cut.npz").write_bytes(whole[: len(whole) // 2])
-    (folder / "text.npz").write_text("no archive")
+    (folder / "text.npz").write_text("no archive", encoding="utf-8")
     np.savez(folder / "other.npz", a=labels)
     (folder / "empty.npz").touch()
     np.save(folder / "x.npy", X)
     np.save(folder / "e.npy", labels)
     (folder / "cut.npy").write_bytes((folder / "e.npy").read_bytes()[:-9])
-    (folder / "text.npy").write_text("no array")
+    (folder / "text.npy").write_text("no array", encoding="utf-8")
     (folder / "empty.npy").touch()
     np.save(folder / "vector.npy", labels[:, 0])
     np.save(folder / "words.npy", labels.astype(str))
     np.save(folder / "complex.npy", X.astype(complex))
     np.save(folder / "objects.npy", X.astype(object), allow_pickle=True)
     (folder / "empty.csv").touch()
-    (folder / "header.csv").write_text("a,b\n")
+    (folder / "header.csv").write_text("a,b\n", encoding="utf-8")
     (folder / "latin.csv").write_bytes("a,größe\n1,2\n3,4\n".encode("latin-1"))
-    (folder / "words.csv").write_text("a,b\nx,y\nz,w\nx,w\n")
-    (folder / "infinite.csv").write_text("a,b\n1,inf\n2,3\n4,5\n6,7\n")
-    (folder / "one.csv").write_text("a,b\n1,2\n")
-    (folder / "same.csv").write_text("a,b\n" + "1,2\n" * 9)
+    (folder / "words.csv").write_text("a,b\nx,y\nz,w\nx,w\n", encoding="utf-8")
+    (folder / "infinite.csv").write_text("a,b\n1,inf\n2,3\n4,5\n6,7\n", encoding="utf-8")
+    (folder / "one.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (folder / "same.csv").write_text("a,b\n" + "1,2\n" * 9, encoding="utf-8")
     (folder / "bytes.csv").write_bytes(bytes(range(256)))
     (folder / "cut.csv.gz").write_bytes(gzip.compress((folder / "x.csv").read_bytes())[:-20])
-    (folder / "text.csv.gz").write_text("a,b\n1,2\n")
-    (folder / "text.parquet").write_text("no table")
+    (folder / "text.csv.gz").write_text("a,b\n1,2\n", encoding="utf-8")
+    (folder / "text.parquet").write_text("no table", encoding="utf-8")
     (folder / "empty").mkdir()
     (folder / "parts").mkdir()
-    (folder / "parts" / "part-0.parquet").write_text("no table")
-    (folder / "pairs.csv").write_text("1,2\n3,4\n")
-    (folder / "triples.csv").write_text("1,2,3\n")
-    (folder / "strangers.csv").write_text("1,2\n77,78\n")
+    (folder / "parts" / "part-0.parquet").write_text("no table", encoding="utf-8")
+    (folder / "pairs.csv").write_text("1,2\n3,4\n", encoding="utf-8")
+    (folder / "triples.csv").write_text("1,2,3\n", encoding="utf-8")
+    (folder / "strangers.csv").write_text("1,2\n77,78\n", encoding="utf-8")
     (folder / "latin-pairs.csv").write_bytes("ä,ö\n".encode("latin-1"))
     return folder
 
@@ -343,7 +345,7 @@ def test_arguments(here, inputs, args):
 def finished(here):
     shutil.copytree(FOLDER_V1, here / "out")
     (here / "wine_45.csv").write_bytes((FOLDER_V1.parent / "wine_45.csv").read_bytes())
-    return json.loads((here / "out" / "summary.json").read_text())
+    return json.loads((here / "out" / "summary.json").read_text(encoding="utf-8"))
 
 
 RUN = ["run", "wine_45.csv", "--partitions", "6", "--truth-column", "cultivar", "-o", "out"]
@@ -380,7 +382,7 @@ def test_summaries_that_are_none(here, content):
 def test_summaries_that_were_changed(here, key, value):
     """A page, or one sentence."""
     summary = {**finished(here), key: value}
-    (here / "out" / "summary.json").write_text(json.dumps(summary))
+    (here / "out" / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     result = CliRunner().invoke(main, ["report", "out", "-o", "page.html"], catch_exceptions=False)
     assert result.exit_code in (0, 2), result.stderr
     assert len(result.stderr.splitlines()) == (result.exit_code > 0)
@@ -390,7 +392,7 @@ def test_summaries_that_were_changed(here, key, value):
 
 def test_a_newer_schema(here):
     summary = {**finished(here), "schema": 99}
-    (here / "out" / "summary.json").write_text(json.dumps(summary))
+    (here / "out" / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
     for args in (["report", "out"], ["report", "out", "-o", "page.html"], RUN, [*RUN, "--overwrite"]):
         refused(args, "must be of a schema that this version knows", "Got 99 in out")
     assert not (here / "page.html").exists()

@@ -188,7 +188,7 @@ def test_a_new_node_goes_where_most_of_its_edges_go():
 
 def edge_table(tmp_path, text, name="edges.csv"):
     path = tmp_path / name
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 

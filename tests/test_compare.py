@@ -139,7 +139,7 @@ def test_markdown_and_csv(partitions, tmp_path):
     assert summary.startswith("| ranker | selected | kendall |")
     assert members.splitlines()[2].startswith(r"| a\|b | 10 | ")
     comparison.to_csv(tmp_path / "members.csv")
-    _, *rows = csv.reader((tmp_path / "members.csv").read_text().splitlines())
+    _, *rows = csv.reader((tmp_path / "members.csv").read_text(encoding="utf-8").splitlines())
     assert [float(row[2]) for row in rows] == list(comparison.members["aari"])
     assert [path.name for path in tmp_path.iterdir()] == ["members.csv"]
 

@@ -12,7 +12,7 @@ from ensemblage import METHODS
 from ensemblage.cli import main
 
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_readme_names_every_method():
@@ -35,7 +35,7 @@ def test_readme_names_every_command_and_no_other():
 
 def test_links_on_a_package_index_are_whole():
     """It has the text of README and no file beside it; every page that is named there is in the repository."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     text = README
     for one in project["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(one["pattern"], one["replacement"], text)
@@ -68,7 +68,7 @@ def test_every_command_and_option_has_help():
 @pytest.mark.parametrize("document", sorted(p.name for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]))
 def test_links_lead_somewhere(document):
     path = next(p for p in (ROOT / document, ROOT / "docs" / document) if p.exists())
-    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{document}: {target}"
 

@@ -821,9 +821,9 @@ def test_large_files(suffix, tmp_path, missing, small_blocks):
 
 def test_csv_is_plain(tmp_path):
     Ensemble([[0, "a,b"], [-1, None]], names=["x", "y"]).save(tmp_path / "e.csv")
-    assert (tmp_path / "e.csv").read_text() == 'x,y\n0,"a,b"\n,\n'
+    assert (tmp_path / "e.csv").read_text(encoding="utf-8") == 'x,y\n0,"a,b"\n,\n'
     Ensemble([[0], [-1]], names=["x"]).save(tmp_path / "e.csv")
-    assert (tmp_path / "e.csv").read_text() == 'x\n0\n""\n'
+    assert (tmp_path / "e.csv").read_text(encoding="utf-8") == 'x\n0\n""\n'
 
 
 def loaded(tmp_path, content, **options):

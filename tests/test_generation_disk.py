@@ -211,10 +211,10 @@ def test_another_version_is_refused(tmp_path, X, monkeypatch):
 
 @pytest.mark.parametrize("name", ["z.npy", "z.npy.json"])
 def test_what_somebody_else_wrote_stays(tmp_path, X, name):
-    (tmp_path / name).write_text("{}")
+    (tmp_path / name).write_text("{}", encoding="utf-8")
     with pytest.raises(ValueError, match="is not what write_partitions wrote"):
         write_partitions(mini_batch(), X, tmp_path / "z.npy")
-    assert (tmp_path / name).read_text() == "{}"
+    assert (tmp_path / name).read_text(encoding="utf-8") == "{}"
 
 
 # -- What goes wrong --------------------------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ def test_refused_on_the_command_line(tmp_path, X, monkeypatch, args, message):
     monkeypatch.chdir(tmp_path)
     np.save("X.npy", X)
     np.save("vector.npy", np.ones(3))
-    (tmp_path / "bad.npy").write_text("no array")
+    (tmp_path / "bad.npy").write_text("no array", encoding="utf-8")
     code, _, error = call("generate", *args)
     assert (code, message in error) == (2, True)
     assert not (tmp_path / "z.npy").exists()
@@ -394,5 +394,5 @@ def test_interrupted_on_the_command_line(tmp_path, X):
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("Interrupted. z.npy.parts keeps the clusterings that are finished")
-    assert "names" not in json.loads((tmp_path / "z.npy.json").read_text())
+    assert "names" not in json.loads((tmp_path / "z.npy.json").read_text(encoding="utf-8"))
     assert len(list((tmp_path / "z.npy.parts").iterdir())) == 2

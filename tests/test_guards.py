@@ -246,7 +246,7 @@ def test_generators_use_their_seed():
 
 def written(folder, text):
     path = folder / "t.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 

@@ -316,13 +316,15 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     labels = planted_labels(n=40, p=8, k=3, noise=0.3, seed=1)[0]
     rows = [f"o{i}," + ",".join(map(str, row)) for i, row in enumerate(labels)]
-    (tmp_path / "e.csv").write_text("\n".join(["id," + ",".join(f"p{j}" for j in range(8)), *rows]) + "\n")
-    (tmp_path / "must.csv").write_text("a,b\no0,o5\no5,o7\n")
-    (tmp_path / "cannot.csv").write_text("o0,o1\no1,o2\n")
-    (tmp_path / "against.csv").write_text("o7,o0\n")
+    (tmp_path / "e.csv").write_text(
+        "\n".join(["id," + ",".join(f"p{j}" for j in range(8)), *rows]) + "\n", encoding="utf-8"
+    )
+    (tmp_path / "must.csv").write_text("a,b\no0,o5\no5,o7\n", encoding="utf-8")
+    (tmp_path / "cannot.csv").write_text("o0,o1\no1,o2\n", encoding="utf-8")
+    (tmp_path / "against.csv").write_text("o7,o0\n", encoding="utf-8")
     X = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0], [9]], 20, axis=0)
     lines = [f"o{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(X)]
-    (tmp_path / "x.csv").write_text("\n".join(["id,a,b", *lines]) + "\n")
+    (tmp_path / "x.csv").write_text("\n".join(["id,a,b", *lines]) + "\n", encoding="utf-8")
     return labels
 
 
@@ -335,10 +337,10 @@ def test_combine_in_the_shell(folder, method):
     seed = {"random_state": 0} if "random_state" in model.get_params() else {}
     model.set_params(**seed).fit(folder, must_link=[[0, 5], [5, 7]], cannot_link=[[0, 1], [1, 2]])
     assert [int(row[1]) for row in rows_of("out/labels.csv")[1:]] == model.labels_.tolist()
-    summary = Path("out/summary.json").read_text()
+    summary = Path("out/summary.json").read_text(encoding="utf-8")
     assert "2 pairs of must.csv" in summary
     assert "2 pairs of cannot.csv" in summary
-    page = Path("out/report.html").read_text()
+    page = Path("out/report.html").read_text(encoding="utf-8")
     assert "2 pairs of must.csv" in page
     assert "Of objects, it kept 2 pairs together and 2 pairs apart, as was known before." in page
     assert "finished by an earlier run" in succeed(*command, *pairs).stderr
@@ -388,14 +390,14 @@ def test_objects_are_called_by_their_names_where_they_have_some():
 
 @pytest.mark.parametrize("method", ["km", "eac-average", "acv"])
 def test_the_shell_calls_objects_by_their_ids(folder, method):
-    Path("ids.csv").write_text("id,p,q\n" + "".join(f"w{i},{i // 3},{i // 2}\n" for i in range(6)))
-    Path("joined.csv").write_text("w1,w4\n")
+    Path("ids.csv").write_text("id,p,q\n" + "".join(f"w{i},{i // 3},{i // 2}\n" for i in range(6)), encoding="utf-8")
+    Path("joined.csv").write_text("w1,w4\n", encoding="utf-8")
     told = fail(
         *("combine", "ids.csv", "--id-column", "id", "-k", "2", "-o", "named"),
         *("--must-link", "joined.csv", "--cannot-link", "joined.csv"),
     )
     assert "Got the pair (w1, w4)" in told
-    Path("apart.csv").write_text("w0,w1\nw1,w2\nw0,w2\n")
+    Path("apart.csv").write_text("w0,w1\nw1,w2\nw0,w2\n", encoding="utf-8")
     command = ("combine", "ids.csv", "--id-column", "id", "-k", "2", "--method", method, "-o", "named")
     assert "w0, w1, w2" in fail(*command, "--cannot-link", "apart.csv")
 

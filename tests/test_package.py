@@ -108,7 +108,7 @@ def test_every_public_name_exists_and_has_a_docstring(package):
 
 
 def test_lazy_names_and_stub_agree():
-    stub = ast.parse((ROOT / "__init__.pyi").read_text())
+    stub = ast.parse((ROOT / "__init__.pyi").read_text(encoding="utf-8"))
     named = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert named == set(ensemblage.__all__)
 

@@ -442,7 +442,7 @@ def test_standardize_is_the_default_where_scales_differ():
 def shell_labels(tmp_path, *arguments):
     done = CliRunner().invoke(main, ["run", *map(str, arguments), "-o", str(tmp_path / "out"), "--overwrite"])
     assert done.exit_code == 0, done.stderr
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         return [int(row["cluster"]) for row in csv.DictReader(file)]
 
 
@@ -540,7 +540,7 @@ def test_options_of_the_shell(tmp_path):
     assert model.fit(with_gaps(frame)).labels_.tolist() == labels
     frame.to_csv(path, index=False)
     shell_labels(tmp_path, path, "-k", 2, "--categories", "member", "--member-weight", 3, "--partitions", 10)
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert [member.get("weight", 1) for member in summary["members"]] == [1] * 10 + [15.0] * 3
     assert "categories as members" in summary["settings"]["notes"]
     again = ["run", path, "-k", 2, "--categories", "member", "--partitions", 10, "-o", tmp_path / "out"]
@@ -548,7 +548,9 @@ def test_options_of_the_shell(tmp_path):
     assert {c["use"] for c in summary["columns"]} >= {"id of the rows", "used: member of the ensemble of 3 categories"}
     roles = ["--role", "city=drop", "--role", "risk=ordered:high<medium<low"]
     shell_labels(tmp_path, path, "-k", 2, *roles)
-    uses = {c["column"]: c for c in json.loads((tmp_path / "out" / "summary.json").read_text())["columns"]}
+    uses = {
+        c["column"]: c for c in json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["columns"]
+    }
     assert uses["city"]["use"] == "left out, as you said"
     assert uses["risk"]["use"] == "used: rank of 3 categories"
 

@@ -664,15 +664,15 @@ def test_the_shell_names_what_describes_each_cluster(tmp_path):
     assert len(lines) == 2
     assert all(len(line) < 100 for line in lines)
     assert all("age" in line for line in lines)
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     rows = {row["variable"]: row["clustered"] for row in summary["profile"]["clusters"][0]["rows"]}
     assert rows == {"age": True, "card": True, "city": True, "grade": True, "noise": True, "since": False}
     assert summary["profile"]["clusters"][0]["typical"].startswith("c")
     page = tmp_path / "out" / "report.html"
     section = re.compile(r"<h2>The clusters and what describes them</h2>.*?</section>", re.DOTALL)
-    found = section.search(page.read_text())[0]
+    found = section.search(page.read_text(encoding="utf-8"))[0]
     assert shell("report", tmp_path / "out")[1] == 0
-    assert section.search(page.read_text())[0] == found
+    assert section.search(page.read_text(encoding="utf-8"))[0] == found
 
 
 def test_a_report_of_given_labels_takes_features(tmp_path):
@@ -685,7 +685,7 @@ def test_a_report_of_given_labels_takes_features(tmp_path):
     report_of = ("report", tmp_path / "members.csv", "--labels", tmp_path / "labels.csv", "-o", tmp_path / "page.html")
     said, status = shell(*report_of, "--features", tmp_path / "data.csv", "--id-column", "id")
     assert status == 0, said
-    page = (tmp_path / "page.html").read_text()
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
     older = 1 if (clusters == 0).sum() >= (clusters == 1).sum() else 0
     assert re.search(rf"Cluster {older} \(100 objects, 50%\): [^<]*higher age", page)
     frame.iloc[5:].to_csv(tmp_path / "data.csv", index=False)

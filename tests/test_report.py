@@ -346,11 +346,11 @@ def test_names_of_any_script_and_broken_encoding_are_written(tmp_path):
 def test_nothing_is_half_written(analysis, tmp_path, monkeypatch):
     ensemble, consensus, _ = analysis
     path = tmp_path / "report.html"
-    path.write_text("the user's own")
+    path.write_text("the user's own", encoding="utf-8")
     broken = {**report.summarize(ensemble, consensus), "members": []}
     with pytest.raises(IndexError):
         report.build(broken, path=path, json_path=tmp_path / "report.json")
-    assert path.read_text() == "the user's own"
+    assert path.read_text(encoding="utf-8") == "the user's own"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 

@@ -184,7 +184,7 @@ def test_figures_as_files(tmp_path):
     again = report.save_figures(summary, tmp_path / "b", ["svg", "png", "pdf"])
     assert [path.read_bytes() for path in files] == [path.read_bytes() for path in again]
     report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
-    files[0].write_text("mine")
+    files[0].write_text("mine", encoding="utf-8")
     with pytest.raises(FileExistsError, match="another file"):
         report.save_figures(summary, tmp_path / "a", ["svg"], overwrite=False)
     with pytest.raises(ValueError, match=r"formats must be among svg, png, pdf\. Got 'gif'"):

@@ -99,7 +99,7 @@ def toy(monkeypatch, tmp_path):
     log = tmp_path / "log"
     log.touch()
     monkeypatch.setenv("TOY_LOG", str(log))
-    return lambda: log.read_text().splitlines()
+    return lambda: log.read_text(encoding="utf-8").splitlines()
 
 
 def run(folder, told=None, **settings):
@@ -242,7 +242,9 @@ def test_a_file_of_another_format_is_refused(toy, tmp_path):
         file.execute("pragma user_version = 7")
     with pytest.raises(ValueError, match=r"format 1 or 2\. Got format 7, of another version"):
         run(tmp_path / "out")
-    (tmp_path / "out" / "results.sqlite").write_text("not a database, but a text that is long enough to be looked at")
+    (tmp_path / "out" / "results.sqlite").write_text(
+        "not a database, but a text that is long enough to be looked at", encoding="utf-8"
+    )
     with pytest.raises(ValueError, match="must be a results file"):
         run(tmp_path / "out")
 
@@ -495,7 +497,7 @@ def test_tables_as_text(tmp_path):
         "| b | 1.00 |  |",
     ]
     write_rows(tmp_path / "cells.csv", [exact_row(cell) for cell in cells])
-    assert (tmp_path / "cells.csv").read_text().splitlines()[1] == "a,X,2,1,0.05,4,-1,0.230033,differs,"
+    assert (tmp_path / "cells.csv").read_text(encoding="utf-8").splitlines()[1] == "a,X,2,1,0.05,4,-1,0.230033,differs,"
 
 
 def test_the_plot_leaves_other_readings_out():

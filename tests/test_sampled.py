@@ -154,7 +154,9 @@ def test_the_page_says_it(blobs, tmp_path):
     command = ["run", str(table), "--partitions", "3", "-k", "8", "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(main, command)
     assert done.stderr.count("each k-means was fitted on 300") == 1
-    assert "each k-means was fitted on 300 of the 3,000 rows" in (tmp_path / "out" / "report.html").read_text()
+    assert "each k-means was fitted on 300 of the 3,000 rows" in (tmp_path / "out" / "report.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_bad_option():

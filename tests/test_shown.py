@@ -191,7 +191,7 @@ def test_rankings_and_choices_in_html():
 
 def test_a_page(model, consensus, tmp_path):
     page = model.report(FRAME, path=tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text() == page.html
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
     assert page.save(tmp_path / "again.html").read_bytes() == (tmp_path / "page.html").read_bytes()
     ((tag, attributes),) = Tags(page._repr_html_()).tags
     assert tag == "iframe"
@@ -245,7 +245,7 @@ model.save("model.npz")
 @pytest.mark.slow
 def test_types_of_a_users_script(tmp_path):
     pytest.importorskip("mypy")
-    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "script.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout == "Success: no issues found in 1 source file\n"
@@ -265,7 +265,7 @@ SHOWN = {"KChoice": "html", "Ensemble": "html", "ShownAxes": "png", "Comparison"
 def test_the_notebook_runs_and_everything_shows_itself(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names, shown = {}, []
-    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             *lines, last = ast.parse("".join(cell["source"])).body
             exec(compile(ast.Module(lines, []), "cell", "exec"), names)

@@ -559,7 +559,7 @@ def test_combine_writes_the_labels(big, tmp_path):
     assert call("combine", big, "-k", 3, "--memory", "2GB", "-o", tmp_path / "out.npy")[0] == 0
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected.labels_)
     assert call("combine", big, "-k", 3, "-o", tmp_path / "out.csv")[0] == 0
-    lines = (tmp_path / "out.csv").read_text().splitlines()
+    lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "id,cluster,confidence,verdict,runner_up,runner_up_share"
     sure = expected.confidence_[0]
     first = f"{expected.labels_[0]},{sure:.6g},{verdicts([sure])[0]},{expected.runner_up_[0]},{1 - sure:.6g}"
@@ -583,7 +583,7 @@ def test_combine_writes_parts(big, tmp_path, monkeypatch):
     np.testing.assert_array_equal(frame["runner_up_share"], 1 - expected.confidence_)
     assert "exists" in call("combine", big, "-k", 3, "-o", tmp_path / "out")[2]
     assert call("combine", big, "-k", 2, "-o", tmp_path / "out", "--overwrite")[0] == 0
-    (tmp_path / "out" / "mine.txt").write_text("mine")
+    (tmp_path / "out" / "mine.txt").write_text("mine", encoding="utf-8")
     assert "exists" in call("combine", big, "-k", 3, "-o", tmp_path / "out", "--overwrite")[2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["big.npy", "out"]
 

@@ -24,7 +24,7 @@ def X():
 @pytest.fixture(scope="module")
 def table(X, tmp_path_factory):
     path = tmp_path_factory.mktemp("sweep") / "points.csv"
-    with open(path, "w", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["who", "a", "b", "c", "d"])
         writer.writerows([f"object {i}", *row] for i, row in enumerate(X.tolist()))
@@ -54,18 +54,18 @@ def test_a_table_of_features(X, table, tmp_path):
     options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0, "standardize": False}
     choice = choose_resolution(X, [0.5, 1.0, 2.0], **options)
     assert f"answer      {choice.sentence}\n" in result.stdout
-    with open(out / "labels.csv", newline="") as file:
+    with open(out / "labels.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows][:2] == ["object 0", "object 1"]
     assert [int(row["cluster"]) for row in rows] == choice.consensus.labels_.tolist()
     assert np.array_equal(load(out / "model.npz").confidence_, choice.consensus.confidence_)
     assert Ensemble.load(out / "ensemble.npz").shape == choice.ensemble.shape
-    with open(out / "sweep.csv", newline="") as file:
+    with open(out / "sweep.csv", encoding="utf-8", newline="") as file:
         assert [float(row["stability"]) for row in csv.DictReader(file)] == [row.stability for row in choice.table]
-    summary = json.loads((out / "summary.json").read_text())["sweep"]
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))["sweep"]
     assert summary["sentence"] == choice.sentence
     assert summary["variable"]["name"] == "a"
-    page = (out / "report.html").read_text()
+    page = (out / "report.html").read_text(encoding="utf-8")
     assert "3 clusters at resolution" in page
     assert "coloured by the mean of a." in page
     assert "object 0" not in page
@@ -77,11 +77,11 @@ def test_finished_work_is_used_again_and_other_work_refused(table, tmp_path):
     assert "finished by an earlier run" in done(table, "-o", tmp_path).stderr
     assert (tmp_path / "report.html").read_bytes() == before
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "sweep.csv").write_text("mine")
+    (tmp_path / "mine" / "sweep.csv").write_text("mine", encoding="utf-8")
     assert "overwritten unasked" in refused(table, "-o", tmp_path / "mine", *COMMON)
     assert "holds one with fraction" in refused(table, "-o", tmp_path, *COMMON, "--fraction", 0.5)
     done(table, "-o", tmp_path, "--fraction", 0.5, "--overwrite")
-    assert json.loads((tmp_path / "summary.json").read_text())["run"]["fraction"] == "0.5"
+    assert json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["run"]["fraction"] == "0.5"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_every_option_counts(table, tmp_path, option):
     a, b = ([(tmp_path / folder / name).read_bytes() for name in ("sweep.csv", "labels.csv")] for folder in "ab")
     if option[0] not in ("--method", "--no-standardize"):
         assert a != b
-    settings = [json.loads((tmp_path / folder / "summary.json").read_text())["run"] for folder in "ab"]
+    settings = [json.loads((tmp_path / folder / "summary.json").read_text(encoding="utf-8"))["run"] for folder in "ab"]
     assert settings[0] != settings[1]
 
 
@@ -117,7 +117,7 @@ def test_threads_change_nothing(table, tmp_path):
 
 def test_a_graph(X, tmp_path):
     graph = neighbour_graph(nearest_neighbours(X, 15)).tocoo()
-    with open(tmp_path / "edges.csv", "w", newline="") as file:
+    with open(tmp_path / "edges.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["from", "to", "weight"])
         edges = zip(graph.row.tolist(), graph.col.tolist(), graph.data.tolist(), strict=True)
@@ -126,7 +126,7 @@ def test_a_graph(X, tmp_path):
     options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
     matrix = neighbour_graph(nearest_neighbours(X, 15))
     choice = choose_resolution(matrix, [0.5, 1, 2], affinity="precomputed", **options)
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [f"n{i:03}" for i in range(150)]
     assert [int(row["cluster"]) for row in rows] == choice.consensus.labels_.tolist()
@@ -146,7 +146,7 @@ def test_cells(X, tmp_path):
     options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
     choice = choose_resolution(adata, [0.5, 1, 2], **options)
     done(tmp_path / "cells.h5ad", "-o", tmp_path / "out", "--color", "depth")
-    assert (tmp_path / "out" / "labels.csv").read_text().splitlines()[1].startswith("c0,")
+    assert (tmp_path / "out" / "labels.csv").read_text(encoding="utf-8").splitlines()[1].startswith("c0,")
     result = done(tmp_path / "cells.h5ad", "-o", tmp_path / "out.h5ad", "--key", "found")
     assert f"written     {tmp_path / 'out.h5ad'}" in result.stdout
     made = anndata.read_h5ad(tmp_path / "out.h5ad")
@@ -160,14 +160,16 @@ def test_cells(X, tmp_path):
 
 def test_known_classes_are_compared_with_and_never_clustered(X, table, tmp_path):
     classes = make_blobs(150, centers=3, n_features=4, random_state=1)[1]
-    lines = table.read_text().splitlines()
+    lines = table.read_text(encoding="utf-8").splitlines()
     told = ["kind", *(["abc"[c] for c in classes])]
-    (tmp_path / "known.csv").write_text("".join(f"{a},{b}\n" for a, b in zip(lines, told, strict=True)))
+    (tmp_path / "known.csv").write_text(
+        "".join(f"{a},{b}\n" for a, b in zip(lines, told, strict=True)), encoding="utf-8"
+    )
     result = done(tmp_path / "known.csv", "--truth-column", "kind", "-o", tmp_path / "known")
     done(table, "-o", tmp_path / "plain")
     assert "ARI         1.000 with the truth" in result.stdout
-    assert "ARI with known classes" in (tmp_path / "known" / "report.html").read_text()
-    assert "ARI with known classes" not in (tmp_path / "plain" / "report.html").read_text()
+    assert "ARI with known classes" in (tmp_path / "known" / "report.html").read_text(encoding="utf-8")
+    assert "ARI with known classes" not in (tmp_path / "plain" / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "known" / "sweep.csv").read_bytes() == (tmp_path / "plain" / "sweep.csv").read_bytes()
 
 
@@ -177,9 +179,9 @@ def test_one_cluster_everywhere(tmp_path):
     result = shell(tmp_path / "cloud.csv", "-o", tmp_path / "out", *COMMON[:4], "--resolutions", "0.01")
     assert result.exit_code == 0, result.stderr
     assert "There is one cluster" in result.stdout
-    with open(tmp_path / "out" / "labels.csv", newline="") as file:
+    with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         assert {row["cluster"] for row in csv.DictReader(file)} == {"0"}
-    assert "One cluster at every resolution" in (tmp_path / "out" / "report.html").read_text()
+    assert "One cluster at every resolution" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def test_labels_are_the_same_by_every_way(case, tmp_path):
     out = io.StringIO()
     csv.writer(out).writerows([["", "p", "q"], *zip(["r1", "r2", "r3"], cells, ["x", "y", "y"], strict=True)])
     path = tmp_path / "labels.csv"
-    path.write_text(out.getvalue())
+    path.write_text(out.getvalue(), encoding="utf-8")
     loaded, combined = Ensemble.load(path), members_of(read_table(path)).ensemble
     for ensemble in (loaded, combined):
         assert ensemble.names == ["p", "q"]
@@ -320,8 +320,8 @@ def test_typed_files(tmp_path):
     pyarrow.parquet.write_table(frame, tmp_path / "t.parquet")
     pyarrow.feather.write_feather(frame, tmp_path / "t.arrow")
     lines = [json.dumps(row) for row in frame.to_pylist()]
-    (tmp_path / "t.jsonl").write_text("\n".join(lines))
-    (tmp_path / "t.json").write_text(f"[{', '.join(lines)}]")
+    (tmp_path / "t.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "t.json").write_text(f"[{', '.join(lines)}]", encoding="utf-8")
     for name in ("t.parquet", "t.arrow", "t.jsonl", "t.json"):
         table = read_table(tmp_path / name)
         assert table.roles == {"name": "id", "x": "number", "b": "yes/no"}
@@ -366,7 +366,7 @@ def test_roles_in_the_shell(tmp_path):
         f"{i * 7};{i % 3};1.{i + 100:03},{i:02};{i},5\n" for i in range(12)
     )
     path, members = tmp_path / "t.csv", tmp_path / "members.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     done = shell("generate", path, "-o", members, "--partitions", 2, "--role", "cluster=number")
     assert done.exit_code == 0, done.stderr
     assert "id: column 'customer_id'" in done.stderr
@@ -377,14 +377,14 @@ def test_roles_in_the_shell(tmp_path):
 
 def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("who,city,x\n" + "".join(f"p{i},{'ab'[i % 2]},{i * i}\n" for i in range(12)))
+    path.write_text("who,city,x\n" + "".join(f"p{i},{'ab'[i % 2]},{i * i}\n" for i in range(12)), encoding="utf-8")
     done = shell("run", path, "-k", 2, "--partitions", 2, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.stderr
-    columns = json.loads((tmp_path / "out" / "summary.json").read_text())["columns"]
+    columns = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["columns"]
     assert [column["column"] for column in columns] == ["who", "city", "x"]
     assert [column["role"] for column in columns] == ["id", "category", "number"]
     assert [column["use"] for column in columns] == ["id of the rows", "used: indicators of 2 categories", "used"]
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Of 3 columns of the table 2 were clustered." in page
     assert "used: indicators of 2 categories" in page
 
@@ -403,7 +403,7 @@ def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):
 )
 def test_options_that_are_refused(options, message, tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("who,x,y\np,1,2\nq,2,3\nr,4,1\n")
+    path.write_text("who,x,y\np,1,2\nq,2,3\nr,4,1\n", encoding="utf-8")
     done = shell("generate", path, "-o", tmp_path / "m.csv", *options)
     assert done.exit_code == 2
     assert message in done.stderr

@@ -242,7 +242,7 @@ def test_in_the_shell(make, tmp_path):
     arguments = ["run", str(path), "-k", "2", "--partitions", "5", *options, "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.stderr
-    columns = json.loads((tmp_path / "out" / "summary.json").read_text())["columns"]
+    columns = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))["columns"]
     assert {column["column"] for column in columns if column["use"].startswith("used")} == used
 
 

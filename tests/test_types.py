@@ -50,7 +50,7 @@ assert_type(Discotec().set_params(distance="tv").get_params(), dict[str, Any])
 def lines_of_mypy(tmp_path, script):
     """What mypy says of a script in strict mode."""
     pytest.importorskip("mypy")
-    (tmp_path / "script.py").write_text(script)
+    (tmp_path / "script.py").write_text(script, encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "script.py"]
     return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path).stdout.splitlines()
 

@@ -89,8 +89,9 @@ os.environ.setdefault("PYTHONWARNINGS", "ignore::DeprecationWarning")
 
 
 def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
-    """The file on GitHub, at the version's tag."""
-    return api.source_of(info["module"], info["fullname"], f"v{release}") if domain == "py" else None
+    """The file on GitHub, at the commit that is built, where the build says which, else at the version's tag."""
+    state = os.environ.get("GITHUB_SHA", f"v{release}")
+    return api.source_of(info["module"], info["fullname"], state) if domain == "py" else None
 
 
 def setup(app):

@@ -127,7 +127,7 @@ def run(
     start, number = time.monotonic(), numbers.start
     env = os.environ | environment(kind)
     while (left := seconds - (time.monotonic() - start)) > 0 and number < numbers.stop:
-        with tempfile.TemporaryFile("w+") as errors:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
             process = subprocess.Popen(
                 command(kind, seed, number, left), stdout=subprocess.PIPE, stderr=errors, text=True, env=env, cwd=HERE
             )

@@ -138,7 +138,7 @@ def of_folder(draw: Random, folder: Path) -> str:
     shutil.copytree(source, out)
     path = out / draw.choice(["summary.json", "summary.json", "ensemble.npz", "labels.csv", "report.html"])
     if path.name == "summary.json" and draw.random() < 0.6:
-        path.write_text(json.dumps(changed(json.loads(path.read_text()), draw)))
+        path.write_text(json.dumps(changed(json.loads(path.read_text(encoding="utf-8")), draw)), encoding="utf-8")
     else:
         path.write_bytes(damaged(path.read_bytes(), draw))
     if draw.random() < 0.5:

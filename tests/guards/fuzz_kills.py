@@ -38,7 +38,7 @@ class Running:
 
     def __init__(self, out: Path, forked: bool = True) -> None:
         given = arguments(out)
-        self.errors, self.code = tempfile.TemporaryFile("w+"), None  # noqa: SIM115
+        self.errors, self.code = tempfile.TemporaryFile("w+", encoding="utf-8"), None  # noqa: SIM115
         if not forked:
             command = [sys.executable, "-m", "ensemblage", *given]
             self.pid = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.errors).pid

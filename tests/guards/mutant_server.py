@@ -109,7 +109,7 @@ def in_fork(run: Callable[[Callable[[str], None]], bool], limits: dict[str, floa
             nothing = os.open(os.devnull, os.O_RDWR)
             for stream in (0, 1, 2):
                 os.dup2(nothing, stream)
-            taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            taken = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             code = 0 if run(lambda name: os.write(writer, f"{name}\n".encode()) and None) else 1
@@ -170,7 +170,7 @@ class Clock:
         ticks = 0
         for path in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError, ValueError):
-                fields = path.read_text().rpartition(")")[2].split()
+                fields = path.read_text(encoding="utf-8").rpartition(")")[2].split()
                 if int(fields[2]) == self.group:
                     ticks += int(fields[11]) + int(fields[12])
         return ticks / os.sysconf("SC_CLK_TCK")

@@ -153,7 +153,7 @@ class Workshop:
         self.path = Path(tempfile.gettempdir()) / f"ensemblage-{use}-{name}"
         self.copy, self.warm, self.fresh = self.path / "copy", self.path / "numba", self.path / "numba-fresh"
         self.copy.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.path / "lock", "w")  # noqa: SIM115
+        self._lock = open(self.path / "lock", "w", encoding="utf-8")  # noqa: SIM115
         fcntl.flock(self._lock, fcntl.LOCK_EX)  # one session at a time
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -181,7 +181,7 @@ class Workshop:
         env = self.environment(cache)
         start = time.monotonic()
         command = [sys.executable, "-m", "pytest", *FASTER, *tests]
-        with tempfile.TemporaryFile("w+") as output:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
             process = subprocess.Popen(
                 command, cwd=self.copy, env=env, stdout=output, stderr=output, start_new_session=True
             )

@@ -40,7 +40,7 @@ def measure(run, method):
 
 def note(*what):
     if "TOY_LOG" in os.environ:
-        with open(os.environ["TOY_LOG"], "a") as file:
+        with open(os.environ["TOY_LOG"], "a", encoding="utf-8") as file:
             file.write(" ".join(map(str, what)) + "\n")
 
 

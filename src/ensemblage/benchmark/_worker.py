@@ -160,7 +160,9 @@ class Worker:
     def _seconds(self) -> float:
         """Of the processor that the process has used; 0 where the system does not tell."""
         try:
-            ticks = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+            ticks = (
+                Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+            )
             return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
         except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
@@ -169,7 +171,9 @@ class Worker:
         """Megabytes that the process has now; 0 where the system does not tell."""
         try:
             return (
-                int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+                int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="utf-8").split()[1])
+                * os.sysconf("SC_PAGE_SIZE")
+                / 1e6
             )
         except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
@@ -220,14 +224,16 @@ def _new_peak() -> float:
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
     with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     return _peak()
 
 
 def _peak() -> float:
     """Most megabytes that this process had since the last `_new_peak`; 0 where the system does not tell."""
     try:
-        found = re.search(r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(), flags=re.MULTILINE)
+        found = re.search(
+            r"^VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
     except OSError:
         return 0.0
     return int(found[1]) * 1024 / 1e6 if found else 0.0

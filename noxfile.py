@@ -84,7 +84,7 @@ def build(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def wheel(session: nox.Session) -> None:
-    """The core of the tests against a wheel, without `src` on the path: `nox -s wheel -- dist/*.whl`, or one made now."""
+    """The core of the tests against a wheel, without `src` on the path: `nox -s wheel -- dist/*.whl`, or one of now."""
     given = [word for word in session.posargs if word.endswith(".whl")]
     session.install("build", *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "test"))
     made = Path(session.create_tmp()).resolve() / "dist"

@@ -6,9 +6,8 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
 import pytest
+from pyarrow import feather, parquet
 
 from ensemblage import read_table
 from ensemblage.tables import features_of, members_of
@@ -61,7 +60,7 @@ def test_ordered_categories_keep_their_order(levels):
     assert read_table(ordered)["c"].categories == texts
     assert read_table(ordered)["c"].cells() == [texts[2], texts[0], ""]
     assert read_table(ordered.astype({"c": pd.CategoricalDtype(levels)}))["c"].categories is None
-    for write, name in ((pa.parquet.write_table, "t.parquet"), (pa.feather.write_feather, "t.arrow")):
+    for write, name in ((parquet.write_table, "t.parquet"), (feather.write_feather, "t.arrow")):
         out = io.BytesIO()
         write(pa.Table.from_pandas(ordered), out)
         if levels[0] == "low" or name == "t.arrow":  # Parquet keeps dictionaries of text alone

@@ -26,11 +26,12 @@ from ensemblage.benchmark import Board, Request, _entries, benchmark, status
 from ensemblage.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
 from ensemblage.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
 from ensemblage.benchmark._kinds import traits_of
-from ensemblage.benchmark._run import GIVEN_UP, RESULTS, Unit, _chosen, _Run, _stays
+from ensemblage.benchmark._run import GIVEN_UP, RESULTS, Unit, _chosen, _Run, _stays, _turn
 from ensemblage.benchmark._scores import clustering_accuracy, numbers_of, packed, score, unpacked
 from ensemblage.benchmark._sets import copies, find_sets
 from ensemblage.benchmark._worker import Done, Limits, OutOfTimeError, Worker
 from ensemblage.cli import main
+from ensemblage.cli._benchmark import PLANS
 from ensemblage.consensus import METHODS
 from ensemblage.reproduce._store import Result, Store
 
@@ -508,6 +509,27 @@ def test_what_was_not_finished_on_smaller_sets_is_not_tried(tmp_path):
     assert given_up(Request(tmp_path), units[3]) is None
     found.pop(units[0].key(entry))
     assert given_up(request, units[3]) is None
+
+
+def test_what_is_run_of_which_set(suite, tmp_path):
+    def runs(**asked):
+        request = Request(tmp_path, suite, pools=("random-k", "both", "published"), **asked)
+        units = _chosen(request).units(request)
+        assert [_turn(unit) for unit in units] == sorted(map(_turn, units))
+        return {(unit.set.name, unit.experiment, unit.seed) for unit in units}
+
+    pools = {(name, pool, 0) for name in ("a/two", "b/three") for pool in (FEATURES, "random-k", "both")}
+    once = pools | {("b/three", "published", 0)}
+    again = {(name, pool, 1) for name in ("a/two", "b/three") for pool in (FEATURES, "random-k")}
+    parts = {(name, f"{pool} of a part", 0) for name, pool, _ in again}
+    assert runs() == once | again | parts
+    assert runs(parts=False) == once | again
+    assert runs(seeds=1) == once | parts
+    assert runs(largest=30) == {run for run in once | again | parts if run[0] == "a/two"}
+    small = {run for run in again | parts if run[0] == "a/two"}
+    assert runs(large=30) == (once - {("b/three", "both", 0)}) | small
+    assert PLANS["quick"] | {"parts": False, "seeds": 1, "largest": 1000} == PLANS["quick"]
+    assert PLANS["full"] | {"large": 2000, "given_up": 3, "minutes": 120} == PLANS["full"]
 
 
 def test_an_interruption_leaves_no_failures(tmp_path):

@@ -59,8 +59,9 @@ class Request:
     pools : tuple of str
         Of "random-k", "diverse", "both", "published". The last two are made once; the others with every seed.
     seeds : int
-        Runs with seed 0, 1, ...; one more, of seed 0, leaves out a tenth of the objects. Rankers, and rules that
-        cluster for every number of clusters, get seed 0 only.
+        Runs with seed 0, 1, ... Rankers, and rules that cluster for every number of clusters, get seed 0 only.
+    parts : bool
+        One more run, of seed 0, leaves out a tenth of the objects.
     sets : tuple of str
         Names as "fcps/atom" or of a battery; empty: all.
     methods, consensus : tuple of str
@@ -89,6 +90,7 @@ class Request:
     data: Path | None = None
     pools: tuple[str, ...] = ("random-k", "diverse")
     seeds: int = 2
+    parts: bool = True
     sets: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     consensus: tuple[str, ...] = ()
@@ -126,6 +128,7 @@ class Request:
     def notes(self) -> list[str]:
         """What was run, in sentences."""
         seeds = f"{self.seeds} seeds" if self.seeds > 1 else "One seed"
+        again = "a run without a tenth of the objects" if self.parts else "nothing left out"
         once = "one run of rankers, of rules that cluster for every k, and of the pools both and published"
         time, memory = f"{self.limits.seconds:.0f} seconds of the processor", f"{self.limits.gigabytes:.0f} GB"
         few = f"Sets of more than {self.large or 0:,} objects get one seed, no run on a part, no pool of both kinds."
@@ -134,7 +137,7 @@ class Request:
             "nor with other seeds on the same: it counts as not finished."
         )
         return [
-            f"{seeds}, and a run without a tenth of the objects; {once}. Sets that stand twice are taken once.",
+            f"{seeds}, and {again}; {once}. Sets that stand twice are taken once.",
             f"A cell has {time} and {memory}; making a pool has {FOR_POOLS} times the seconds.",
             *([few] if self.large is not None else []),
             *([not_tried] if self.given_up is not None else []),
@@ -294,7 +297,8 @@ def _units_of(one: BenchmarkSet, request: Request) -> Iterator[Unit]:
                 yield Unit(one, pool, 0, False, tuple(part))
         if again and pool not in ("published", "both") and not is_large:
             yield from (Unit(one, pool, seed, False, again) for seed in range(1, request.seeds))
-            yield Unit(one, pool, 0, True, again)
+            if request.parts:
+                yield Unit(one, pool, 0, True, again)
 
 
 def _found(units: list[Unit], store: Store) -> dict[Key, Result]:

@@ -16,7 +16,7 @@ from ensemblage.cli._show import show_table
 from ensemblage.cli._tell import tell
 
 PLANS: dict[str, dict[str, Any]] = {
-    "quick": {"seconds": 60.0, "largest": SMALL, "seeds": 1},
+    "quick": {"seconds": 60.0, "largest": SMALL, "seeds": 1, "parts": False, "n_jobs": 2},
     "full": {
         "seconds": 60.0,
         "large": LARGE,

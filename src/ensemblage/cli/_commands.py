@@ -751,8 +751,12 @@ def reproduce(paper: str, output: Path, **settings: Any) -> None:
     type=click.FloatRange(0),
     help="After these no more begins, and the page is of what is there. [default: no limit; 120 with --full]",
 )
-@click.option("--jobs", "n_jobs", type=click.IntRange(1), help="Processes that work. [default: 1; 2 with --full]")
-@click.option("--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, a minute per cell.")
+@click.option(
+    "--jobs", "n_jobs", type=click.IntRange(1), help="Processes that work. [default: 1; 2 with --quick, --full]"
+)
+@click.option(
+    "--quick", is_flag=True, help="Sets of at most 1,000 objects, one seed, nothing left out, a minute per cell."
+)
 @click.option(
     "--full",
     is_flag=True,
@@ -767,9 +771,10 @@ def run_leaderboard(output: Path, **settings: Any) -> None:
     """Score consensus methods, rankers and plain clusterers on sets with known classes.
 
     The folder gets index.html with tables and pictures, leaderboard.csv and .md, tables by set, battery and kind of
-    set, comparisons, losses and failures as CSV, the labels in the format of the suite, and benchmark.sqlite, which
-    keeps each result: a stopped command goes on where it was. A cell that takes too long or more than 4 GB has no
-    number and counts as 0. Sets that stand twice are taken once.
+    set, comparisons, losses and failures as CSV, the labels that were told the number of classes in the format of the
+    suite, and benchmark.sqlite, which keeps each result: a stopped command goes on where it was. A cell that takes too
+    long or more than 4 GB has no number and counts as 0. Sets that cannot be read are left out and listed, and those
+    that stand twice are taken once.
     """
     from ensemblage.cli._benchmark import run_benchmark
 

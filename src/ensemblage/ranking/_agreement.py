@@ -48,8 +48,8 @@ class AverageAgreement(BaseRanker):
     a member, under whatever labels, have exactly the same score.
 
     As a choice of one member it tends to many clusters: of 50 k-means with k drawn from 2 to √n, the first has more
-    clusters than there are classes on most public sets, by "nmi" more often than by "ari". Numbers: docs/LEADERBOARD.md,
-    rankers as selectors.
+    clusters than there are classes on most public sets, by "nmi" more often than by "ari". Numbers:
+    docs/LEADERBOARD.md, rankers as selectors.
 
     References
     ----------

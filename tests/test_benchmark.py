@@ -248,6 +248,39 @@ def test_entries_on_pools_and_from_outside():
     assert adjusted_rand_score(truth, solve(combiner, X, members, 2, 0)) > 0.9
 
 
+@pytest.mark.slow
+def test_the_input_is_that_of_the_command(tmp_path):
+    """Another scale, a category, a gap: the default answers as `ensemblage run` does."""
+    random = np.random.default_rng(3)
+    y = np.arange(60) % 3
+    rows = [
+        f"{1000 * random.normal(3 * c):.3f},{random.normal(2 * c):.4f},{'rgb'[c if random.random() < 0.8 else 0]},{c}"
+        for c in y
+    ]
+    rows[7] = "," + rows[7].split(",", 1)[1]
+    text = "a,b,colour,label\n" + "\n".join(rows) + "\n"
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    gz(tmp_path / "t.csv.gz", text.encode())
+    (one,) = find_sets(None, tmp_path)
+    arguments = [
+        "run",
+        tmp_path / "t.csv",
+        "-k",
+        3,
+        "--truth-column",
+        "label",
+        "--impute",
+        "median",
+        "-o",
+        tmp_path / "o",
+    ]
+    done = CliRunner().invoke(main, [*map(str, arguments), "--seed", "0"])
+    assert done.exit_code == 0, done.stderr
+    with open(tmp_path / "o" / "labels.csv", newline="", encoding="utf-8") as file:
+        labels = [int(row["cluster"]) for row in csv.DictReader(file)]
+    assert solve(Entry("default", "baseline", True), one.whole, None, 3, 0).tolist() == labels
+
+
 class Plain:
     """A user's class that is no estimator of scikit-learn; it labels with what it was told."""
 

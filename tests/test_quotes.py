@@ -1,5 +1,6 @@
 """Numbers that a page quotes by hand are those of the document that they come from."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -79,7 +80,85 @@ def communities():
     yield "theory/communities.md", f"{said} runs {short(modularity)}, {rest}"
 
 
-@pytest.mark.parametrize("quotes", [certainty, number_of_clusters, communities], ids=lambda quotes: quotes.__name__)
+def table(name):
+    with open(DOCS / "leaderboard" / f"{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def entries(scope):
+    """By entry and pool, the best first."""
+    return {(row["entry"], row["pool"]): row for row in table("leaderboard") if row["scope"] == scope}
+
+
+def leaderboard():
+    told, found = entries("k is known"), entries("k is found")
+    n_sets = next(iter(told.values()))["n_sets"]
+    yield "index.md", f"a leaderboard on {n_sets} public sets"
+    yield "which.md", f"by the shape of the classes of {n_sets} public sets"
+    yield "which.md", f"mean adjusted Rand index over {n_sets} public sets, told the number of classes"
+    yield "tutorials/ranking.md", f"On {n_sets} public sets, with pools that do not know the number of classes"
+    yield "theory/ranking.md", f"What the first is worth, on {n_sets} sets"
+    default, acv = found["default", "features"], found["acv", "random-k"]
+    right = per_cent(max(float(row["k_right"]) for row in found.values()))
+    assert {per_cent(default["k_right"]), per_cent(acv["k_right"])} == {right}
+    said = (
+        f"the default and `acv` on 50 k-means met it on {right}, with mean indices of {short(default['over_all'])}, the"
+    )
+    yield "which.md", f"{said} highest, and {short(acv['over_all'])}."
+    seeds = sorted(float(told[name, pool]["seeds"]) for name in ("km", "h-km") for pool in ("random-k", "diverse"))
+    yield (
+        "theory/kmeans.md",
+        f"On {n_sets} sets two seeds agreed with a mean adjusted Rand index of {short(seeds[0])} to {short(seeds[-1])}",
+    )
+    fewer = sorted(-float(found["discotec", pool]["k_error"]) for pool in ("random-k", "diverse"))
+    more = float(found["anmi", "random-k"]["k_error"])
+    said = f"has on average {fewer[0]:.1f} to {fewer[1]:.1f} clusters fewer than the classes"
+    yield "theory/ranking.md", f"{said}, that of `anmi` on k-means {more:.0f} more"
+
+
+def test_what_pages_say_of_places():
+    told, found = entries("k is known"), entries("k is found")
+    order = list(told)
+    assert order[0] == ("default", "features")  # which.md
+    assert next(iter(found)) == ("default", "features")
+    assert next(name for name, pool in order if pool == "random-k") == "negmm"  # theory/negmm.md
+    n = len(order)
+    for name in ("bv", "majority", "soft-euclidean"):  # theory/voting.md
+        for pool in ("random-k", "diverse"):
+            assert order.index((name, pool)) > 0.7 * n
+    diverse = [name for name, pool in order if pool == "diverse" and told[name, pool]["kind"] == "consensus"]
+    assert diverse.index("lwgp") < 3  # theory/links.md
+    mean = {key: float(row["over_all"]) for key, row in told.items()}  # which.md
+    for name in ("km", "hbgf", "lca", "u-senc"):
+        assert mean[name, "diverse"] > mean[name, "random-k"]
+    for name in ("negmm", "lwea", "ecpcs-mc", "pta-average"):
+        assert mean[name, "random-k"] > mean[name, "diverse"]
+    assert max(mean["lwgp", "diverse"], mean["lce-wct", "diverse"]) == pytest.approx(
+        mean["negmm", "random-k"], abs=0.03
+    )
+    on_diverse = {key: row for key, row in found.items() if key[1] == "diverse"}
+    first = max(float(row["over_all"]) for row in on_diverse.values() if row["kind"] == "consensus")
+    assert float(found["aari", "diverse"]["over_all"]) == pytest.approx(first, abs=0.015)  # tutorials/ranking.md
+    members = {row["pool"]: float(row["mean_member"]) for row in table("pools")}
+    for pool in ("random-k", "diverse"):
+        for ranker in ("aari", "anmi", "discotec", "discotec-tv"):
+            assert float(found[ranker, pool]["over_all"]) > members[pool]
+    assert float(found["silhouette", "diverse"]["over_all"]) < members["diverse"]
+
+
+def test_what_pages_say_of_shapes():
+    by = {(row["entry"], row["pool"]): row for row in table("parts") if row["scope"] == "k is known"}
+    bent = {key: float(row["shape: long or bent"]) for key, row in by.items()}
+    assert sorted(bent, key=bent.get, reverse=True)[:2] == [("genie", "features"), ("default", "features")]
+    for name in ("negmm", "lwgp"):
+        assert bent[name, "random-k"] > bent["k-means", "features"] + 0.15
+    compact = {key: float(row["shape: compact"]) for key, row in by.items()}
+    assert max(compact.values()) < compact["mixture", "features"] + 0.015
+
+
+@pytest.mark.parametrize(
+    "quotes", [certainty, number_of_clusters, communities, leaderboard], ids=lambda quotes: quotes.__name__
+)
 def test_quotes(quotes):
     for page, said in quotes():
         assert said in " ".join(text_of(f"site/{page}").split()), (page, said)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "docs" / "leaderboard"
 PAGE = ROOT / "docs" / "LEADERBOARD.md"
 FILES = (
-    *("leaderboard.csv", "parts.csv", "comparisons.csv", "pools.csv", "sets.csv", "scores.csv"),
+    *("leaderboard.csv", "parts.csv", "comparisons.csv", "pools.csv", "sets.csv", "scores.csv", "ranks.csv"),
     *("failures.csv", "left_out.csv", "run.json"),
 )
 N_PICTURES = 6
@@ -258,7 +258,7 @@ def in_short() -> str:
         row = pairs.get((baseline, "default"))
         if row and first is not default:
             sentence += f": {baseline} less default {interval(row)}"
-        found.append(sentence + ".")
+        found.append(f"{sentence}. {ranks_in_short(scope)}")
     pools = [
         f"{row['pool']} {number(row['mean_member'])} and {number(row['best_member'])} ({row['sets']} sets)"
         for row in read("pools.csv")
@@ -270,6 +270,19 @@ def in_short() -> str:
     best = ", ".join(f"{name_of(x)} on {100 * float(x['k_right']):.0f} % of the sets" for x in rules)
     found.append(f"- **The number of classes** is met most often by {best}.")
     return "\n".join(found) + "\n\n"
+
+
+def ranks_in_short(scope: str) -> str:
+    """Who is first by mean rank, and how many are within the critical difference."""
+    rows = [row for row in read("ranks.csv") if row["scope"] == scope]
+    first, apart = rows[0], float(rows[0]["critical_difference"])
+    place, default = next((i, row) for i, row in enumerate(rows, 1) if row["entry"] == "default")
+    near = sum(float(row["mean_rank"]) <= float(first["mean_rank"]) + apart for row in rows)
+    return (
+        f"By mean rank over the sets the first is {first['entry']} with {number(first['mean_rank'], 1)}, default is "
+        f"number {place} with {number(default['mean_rank'], 1)}; {near} of {len(rows)} are within Nemenyi's critical "
+        f"difference of the first, {apart:.1f}."
+    )
 
 
 def rankers_in_short() -> str:

@@ -429,6 +429,10 @@ def test_a_run_its_files_and_the_rerun(suite, tmp_path):
     with gzip.open(tmp_path / "out" / "labels" / "km_random_k" / "b" / "three.result3.gz", "rt") as file:
         lines = file.read().split()
     assert (lines[0], len(lines), set(lines[1:])) == ('"km_random_k"', 37, {"1", "2", "3"})
+    with open(tmp_path / "out" / "ranks.csv", newline="", encoding="utf-8") as file:
+        ranks = [row for row in csv.DictReader(file) if row["scope"] == "k is known"]
+    assert {row["entry"] for row in ranks} == {"k-means", "km on random-k", "acv on random-k"}
+    assert sum(float(row["mean_rank"]) for row in ranks) == 6
     page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
     assert "k-means" in page
     assert "By battery (number of sets)" in page

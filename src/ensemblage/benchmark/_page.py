@@ -95,6 +95,11 @@ def _write_tables(board: Board, scopes: Sequence[Scope], folder: Path) -> None:
     compared = ([s.title, *row] for s in scopes for rows in _comparisons(board, s) for row in rows)
     write("comparisons", ["scope", *Comparison._fields], compared)
     write("losses", ["scope", *Loss._fields], ([s.title, *loss] for s in scopes for loss in board.losses(s)))
+    ranks = ((s.title, *board.mean_ranks(s)) for s in scopes)
+    rows = (
+        [title, *pair, apart] for title, of, apart in ranks for pair in sorted(of.items(), key=lambda pair: pair[1])
+    )
+    write("ranks", ["scope", "entry", "mean_rank", "critical_difference"], rows)
     write("pools", ["pool", "sets", "mean_member", "best_member"], board.pools())
     traits = board.traits
     write("sets", ["set", *Traits._fields, *RULES], ([name, *of, *of.kinds().values()] for name, of in traits.items()))

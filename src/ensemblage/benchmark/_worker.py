@@ -137,11 +137,8 @@ class Worker:
                 passed, more = self._passed(start, used), self._memory() - before
                 if passed > self.limits.seconds or more > self.limits.gigabytes * 1000:
                     self.close()
-                    limit = (
-                        f"{self.limits.seconds:.0f} s"
-                        if passed > self.limits.seconds
-                        else f"{self.limits.gigabytes} GB"
-                    )
+                    is_late = passed > self.limits.seconds
+                    limit = f"{self.limits.seconds:.0f} s" if is_late else f"{self.limits.gigabytes} GB"
                     return Done(None, f"{NOT_FINISHED}: more than {limit}", passed, more)
                 if time.monotonic() > self.end:
                     self.close()
@@ -160,21 +157,19 @@ class Worker:
     def _seconds(self) -> float:
         """Of the processor that the process has used; 0 where the system does not tell."""
         try:
-            ticks = (
-                Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
-            )
+            ticks = self._told("stat").rpartition(")")[2].split()[11:13]
             return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
         except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
 
+    def _told(self, name: str) -> str:
+        """What the system says of the process."""
+        return Path(f"/proc/{self._process.pid}/{name}").read_text(encoding="utf-8")
+
     def _memory(self) -> float:
         """Megabytes that the process has now; 0 where the system does not tell."""
         try:
-            return (
-                int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="utf-8").split()[1])
-                * os.sysconf("SC_PAGE_SIZE")
-                / 1e6
-            )
+            return int(self._told("statm").split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
         except (AttributeError, OSError, IndexError, ValueError):
             return 0.0
 

@@ -80,6 +80,19 @@ def communities():
     yield "theory/communities.md", f"{said} runs {short(modularity)}, {rest}"
 
 
+def ten_million():
+    for name, shown in (
+        ("km", "`km`, one start"),
+        ("acv", "`acv`"),
+        ("rank", "`AverageAgreement`"),
+        ("density", "`density`"),
+    ):
+        *_, whole, peak, memory, same = cells("SCALE.md", "1e+07", name)
+        seconds, megabytes = re.fullmatch(r"([\d.]+) s, (\d+) MB", memory).groups()
+        row = f"| {float(whole.removesuffix(' s')):.1f} s | {peak} | {seconds} s, {int(megabytes):,} MB | {same} |"
+        yield "tutorials/ten_million.md", f"| {shown} {row}"
+
+
 def table(name):
     with open(DOCS / "leaderboard" / f"{name}.csv", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -162,7 +175,7 @@ def test_what_pages_say_of_shapes():
 
 
 @pytest.mark.parametrize(
-    "quotes", [certainty, number_of_clusters, communities, leaderboard], ids=lambda quotes: quotes.__name__
+    "quotes", [certainty, number_of_clusters, communities, ten_million, leaderboard], ids=lambda quotes: quotes.__name__
 )
 def test_quotes(quotes):
     for page, said in quotes():

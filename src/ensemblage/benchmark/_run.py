@@ -112,7 +112,10 @@ class Request:
             raise ValueError(f"--pools must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these.")
         for option, names in (("--method", self.methods), ("--consensus", self.consensus)):
             for name in names:
-                import_method(name, option)
+                try:
+                    import_method(name)
+                except ValueError as error:
+                    raise ValueError(str(error).replace("--method", option, 1)) from None
         known = {entry.name for pool in (FEATURES, *self.pools) for entry in self.entries(pool)}
         unknown = [name for name in self.only if name not in known]
         if unknown:

@@ -67,8 +67,8 @@ def make_generator(name: str, *arguments: Any, seed: int, **parameters: Any) -> 
     return found(*arguments, n_jobs=1, random_state=seed, **parameters)
 
 
-def import_method(name: str, option: str = "--method") -> Any:
-    """The class that "package.module:Class" names, as the option of the shell said.
+def import_method(name: str) -> Any:
+    """The class that "package.module:Class" names.
 
     Raises
     ------
@@ -81,11 +81,11 @@ def import_method(name: str, option: str = "--method") -> Any:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ValueError(
-            f"{option} must be package.module:Class that can be imported. Got {name}: {reason}. "
+            f"--method must be package.module:Class that can be imported. Got {name}: {reason}. "
             "Install it, or set PYTHONPATH."
         ) from None
     if not (inspect.isclass(found) and hasattr(found, "fit")):
-        raise ValueError(f"{option} must name a class with a method fit. {name} is none. Name another.")
+        raise ValueError(f"--method must name a class with a method fit. {name} is none. Name another.")
     return found
 
 

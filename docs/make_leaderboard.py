@@ -18,6 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ensemblage.benchmark._board import PLAIN
+
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "docs" / "leaderboard"
 PAGE = ROOT / "docs" / "LEADERBOARD.md"
@@ -29,7 +31,6 @@ N_PICTURES = 6
 N_TOLD = 10
 """Entries that comparisons are told of."""
 KNOWN, FOUND = "k is known", "k is found"
-OURS = ("default", "k-means by choose_k")
 Record = dict[str, str]
 
 HEAD = """# Leaderboard
@@ -185,7 +186,7 @@ def compared(scope: str, keep: Callable[[Record], bool] = lambda row: True) -> s
 
 def best_plain(scope: str) -> str:
     """The baseline that the comparisons are with, beside the first."""
-    return next(name_of(x) for x in lines_of(scope) if x["kind"] == "baseline" and x["entry"] not in OURS)
+    return next(name_of(x) for x in lines_of(scope) if x["kind"] == "baseline" and x["entry"] in PLAIN)
 
 
 def losses(scope: str, margin: float = 0.1) -> str:

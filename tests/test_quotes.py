@@ -80,6 +80,16 @@ def communities():
     yield "theory/communities.md", f"{said} runs {short(modularity)}, {rest}"
 
 
+def times():
+    average = short(cells("BENCHMARKS.md", "average linkage", "20,000")[1])
+    single = short(cells("BENCHMARKS.md", "single linkage", "100,000")[1])
+    largest = re.search(r"average \| n = 100,000, p = 20 \| (\d+) s now", text_of("BENCHMARKS.md"))[1]
+    yield "howto/speed.md", f"| 2 · 10⁴ | `eac-average` | {average} s |"
+    yield "howto/speed.md", f"| 10⁵ | `eac-single` | {single} s |"
+    yield "howto/speed.md", f"| 10⁵ | `eac-average` | {largest} s |"
+    yield "theory/evidence.md", f"{average} s for 20,000 objects, {largest} s for 100,000"
+
+
 def ten_million():
     for name, shown in (
         ("km", "`km`, one start"),
@@ -174,9 +184,10 @@ def test_what_pages_say_of_shapes():
     assert max(compact.values()) < compact["mixture", "features"] + 0.015
 
 
-@pytest.mark.parametrize(
-    "quotes", [certainty, number_of_clusters, communities, ten_million, leaderboard], ids=lambda quotes: quotes.__name__
-)
+QUOTES = [certainty, number_of_clusters, communities, times, ten_million, leaderboard]
+
+
+@pytest.mark.parametrize("quotes", QUOTES, ids=lambda quotes: quotes.__name__)
 def test_quotes(quotes):
     for page, said in quotes():
         assert said in " ".join(text_of(f"site/{page}").split()), (page, said)

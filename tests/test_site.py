@@ -126,21 +126,6 @@ def test_workflows_call_sessions_that_exist():
             assert set(words.split()) <= sessions, path.name
 
 
-def test_times_of_the_pages_are_those_of_the_benchmarks():
-    text = (ROOT / "docs" / "BENCHMARKS.md").read_text(encoding="utf-8")
-    seconds = dict(
-        re.findall(r"^\| (average|single) linkage \| (?:20,000|100,000) \| [\d.]+ \| ([\d.]+) \|", text, re.MULTILINE)
-    )
-    average, single = (f"{float(seconds[name]):.2f}"[1:] for name in ("average", "single"))
-    largest = re.search(r"average \| n = 100,000, p = 20 \| (\d+) s now", text)[1]
-    speed = (SITE / "howto" / "speed.md").read_text(encoding="utf-8")
-    assert f"| 2 · 10⁴ | `eac-average` | {average} s |" in speed
-    assert f"| 10⁵ | `eac-single` | {single} s |" in speed
-    assert f"| 10⁵ | `eac-average` | {largest} s |" in speed
-    evidence = (SITE / "theory" / "evidence.md").read_text(encoding="utf-8")
-    assert f"{average} s for 20,000 objects, {largest} s for 100,000" in evidence
-
-
 def test_numbers_of_the_readme_are_those_of_their_evidence():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     default = (ROOT / "docs" / "DEFAULT.md").read_text(encoding="utf-8")

@@ -29,8 +29,7 @@ NEARLY_ALL = 0.8
 SETTINGS = ("k known", "k found")
 MAIN = (FEATURES, "random-k", "diverse")
 """Features and the pools that every set has."""
-OURS = ("default", "k-means by choose_k")
-PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name not in OURS)
+PLAIN = tuple(name for name in (*BASELINES, *SCANS, "hdbscan") if name not in ("default", "k-means by choose_k"))
 """The baselines that are others' methods."""
 BATTERY = "battery"
 

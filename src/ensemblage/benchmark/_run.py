@@ -257,6 +257,7 @@ class _Chosen:
 
 
 def _chosen(request: Request) -> _Chosen:
+    """The sets of the request's folders that it names, read, each once; an unknown name is refused."""
     sets, left_out = find_sets(request.suite, request.data), {}
     names = {name for one in sets for name in (one.name, one.battery)}
     unknown = [name for name in request.sets if name not in names]

@@ -98,9 +98,9 @@ class Worker:
         has_common = False
         for item in items:
             try:
-                has_common &= self._lives()
                 if not self._lives():
                     self._start()
+                    has_common = False
                 self._pipe.send((None if has_common else (function, common), item))
                 has_common = True
             except (EOFError, OSError):

@@ -23,6 +23,7 @@ from ensemblage import (
     KMeansConsensus,
     NegMM,
     RandomKPartitions,
+    choose_k,
 )
 from ensemblage.metrics import association_counts
 
@@ -67,6 +68,11 @@ def whole_run(n: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
     return lambda: model.fit(X), lambda fitted: None
 
 
+def number_of_clusters(n: int) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    X = blobs(n, 3, 1_500)
+    return lambda: choose_k(X, n_jobs=1, random_state=0), lambda choice: choice.best
+
+
 # What is done; whole and small size.
 WORKS: dict[str, tuple[Callable[[int], Any], int, int]] = {
     "base k-means, k = 20": (base_kmeans, 1_000_000, 60_000),
@@ -98,6 +104,7 @@ WORKS: dict[str, tuple[Callable[[int], Any], int, int]] = {
         1_000_000,
         100_000,
     ),
+    "choose_k, 1,500 features": (number_of_clusters, 200, 60),
     "ConsensusClustering, 50 partitions": (whole_run, 200_000, 5_000),
 }
 

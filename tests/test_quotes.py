@@ -1,6 +1,7 @@
 """Numbers that a page quotes by hand are those of the document that they come from."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -184,7 +185,29 @@ def test_what_pages_say_of_shapes():
     assert max(compact.values()) < compact["mixture", "features"] + 0.015
 
 
-QUOTES = [certainty, number_of_clusters, communities, times, ten_million, leaderboard]
+def patients():
+    page = "tutorials/patients.md"
+    few, some, every = found = json.loads(text_of("patients.json"))
+    assert [row["genes"] for row in found] == [200, 500, 1868]
+    for row, name in zip(found, ("200", "500", "all 1,868"), strict=True):
+        yield page, f"| {name} | {row['groups']} | {short(row['ari'])} | {short(row['told_ari'])} |"
+        assert row["classes"] == ["B-cell ALL", "T-cell ALL", "AML"]
+        assert row["of_classes"] == few["of_classes"]
+    (b_cell, none), (t_cell, nobody), (mixed, myeloid) = few["of_classes"]
+    assert none == nobody == 0
+    yield page, f"all {b_cell + t_cell} lymphoblastic patients and {mixed} of the {mixed + myeloid} myeloid ones"
+    yield page, f"the other the {myeloid} that are left"
+    for row in (few, some):
+        group = row["told_of_classes"][1].index(t_cell)
+        others = sum(counts[group] for counts in row["told_of_classes"]) - t_cell
+        yield page, f"the {t_cell} T-cell patients are a group of their own, with {others} others"
+    assert sum(counts[every["told_of_classes"][1].index(t_cell)] for counts in every["told_of_classes"]) > 2 * t_cell
+    assert few["sentence"].startswith("Probably 2 clusters")
+    assert every["sentence"].startswith("Probably 2 clusters")
+    yield page, some["sentence"].partition(". ")[0]
+
+
+QUOTES = [certainty, number_of_clusters, communities, times, ten_million, leaderboard, patients]
 
 
 @pytest.mark.parametrize("quotes", QUOTES, ids=lambda quotes: quotes.__name__)

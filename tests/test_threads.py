@@ -233,6 +233,32 @@ def test_fork_while_a_thread_finds_the_distinct_rows_on_disk():
 
 
 @needs_fork
+def test_fork_while_a_thread_pads_the_votes_of_another_ensemble():
+    """Python 3.11's cached_property has one lock for all objects of a class, which a child inherits as it is."""
+    code = """
+    import ensemblage.consensus._aggregation as module
+    def votes():
+        return module.AggregatedPartition(np.eye(4), np.arange(1), np.ones(1), np.array([0, 4]))._padded
+    expected = votes()
+    inside, leave = threading.Event(), threading.Event()
+    real = module.whole_lanes
+    def slow(*arguments):
+        if threading.current_thread() is thread:
+            inside.set()
+            leave.wait(60)
+        return real(*arguments)
+    module.whole_lanes = slow
+    thread = threading.Thread(target=votes)
+    thread.start()
+    inside.wait(60)
+    print(child(lambda: np.array_equal(votes(), expected)))
+    leave.set()
+    thread.join()
+    """
+    assert run(code) == ["0"]
+
+
+@needs_fork
 def test_a_child_does_not_remove_the_folder_of_its_parent():
     code = """
     folder = tempfile.mkdtemp()

@@ -6,12 +6,12 @@ import importlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ensemblage._once import once
 from ensemblage._validation import check_path, shown
 
 SUFFIX = ".h5ad"
@@ -89,27 +89,27 @@ class File:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @cached_property
+    @once
     def obs(self) -> Any:
         """Data frame of the objects."""
         return self.read("obs")
 
-    @cached_property
+    @once
     def var_names(self) -> Any:
         """Names of the variables."""
         return self.read("var").index
 
-    @cached_property
+    @once
     def obsm(self) -> Mapping[str, Any]:
         """Matrices with a row per object."""
         return Part(self, "obsm")
 
-    @cached_property
+    @once
     def obsp(self) -> Mapping[str, Any]:
         """Matrices of pairs of objects."""
         return Part(self, "obsp")
 
-    @cached_property
+    @once
     def uns(self) -> Mapping[str, Any]:
         """What else there is."""
         return Part(self, "uns")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
+from ensemblage._once import once
 from ensemblage.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
 from ensemblage.benchmark._kinds import KINDS, Traits
 from ensemblage.benchmark._scores import unpacked
@@ -165,12 +166,12 @@ class Board:
         self._values: dict[Scope, tuple[list[str], dict[tuple[str, str], NDArray[np.float64]]]] = {}
         self._lines: dict[Scope, list[Line]] = {}
 
-    @cached_property
+    @once
     def sets(self) -> list[str]:
         """Names of the sets."""
         return sorted({row.set for row in self.rows})
 
-    @cached_property
+    @once
     def _groups(self) -> dict[tuple[str, str, str], list[Row]]:
         """The rows of each pool, entry and setting."""
         groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
@@ -310,7 +311,7 @@ class Board:
             found[pool].append(members)
         return [(pool, len(of), *np.mean(of, axis=0).tolist()) for pool, of in found.items()]
 
-    @cached_property
+    @once
     def _members(self) -> dict[tuple[str, str], tuple[float, float]]:
         """By pool and set: the scores of the mean member and of the best, mean over the seeds."""
         found: dict[tuple[str, str], dict[int, tuple[float, float]]] = defaultdict(dict)
@@ -425,7 +426,11 @@ def bootstrap(values: NDArray[np.float64]) -> tuple[float, float]:
 
 def signed_ranks(differences: NDArray[np.float64]) -> float:
     """p value of Wilcoxon's test that differences are symmetric about 0; 1 if all are 0."""
-    return float(wilcoxon(differences, zero_method="zsplit").pvalue) if differences.any() else 1.0
+    if not differences.any():
+        return 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy before 1.13 says where it approximates for zeros among few
+        return float(wilcoxon(differences, zero_method="zsplit").pvalue)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

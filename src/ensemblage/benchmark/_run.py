@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from threading import Event, Lock
 
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._lock import only_user
+from ensemblage._once import once
 from ensemblage._validation import check_whole
 from ensemblage._version import __version__
 from ensemblage.benchmark._board import Board, Row
@@ -147,7 +147,7 @@ class Request:
         ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unit:
     """What is done with one pool of one set: the entries that get it, with one seed, on all or most objects."""
 
@@ -172,7 +172,7 @@ class Unit:
     def origin(self) -> Origin:
         return Origin(self.set.fingerprint, PROTOCOL)
 
-    @cached_property
+    @once
     def rows(self) -> NDArray[np.intp]:
         """The objects that take part."""
         n = len(self.set.X)

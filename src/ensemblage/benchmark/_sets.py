@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from ensemblage._once import once
 from ensemblage.tables import Preprocessor, Table, features_of, read_table
 
 CLASSES = "label"
@@ -21,7 +21,7 @@ SAME = 0.95
 far from one of the other as that lies from its next: of draws of one distribution few do."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BenchmarkSet:
     """A data set by its files; it is read when it is asked for."""
 
@@ -36,11 +36,11 @@ class BenchmarkSet:
         """The first part of its name."""
         return self.name.partition("/")[0]
 
-    @cached_property
+    @once
     def _table(self) -> Table | None:
         return read_table(self.path) if self.path.name.endswith(".csv.gz") else None
 
-    @cached_property
+    @once
     def _read(self) -> tuple[NDArray[np.float64], list[NDArray[np.int64]]]:
         return _of_suite(self.path) if self._table is None else _of_table(self.path, self._table)
 
@@ -49,7 +49,7 @@ class BenchmarkSet:
         """(n, m) as they are given."""
         return self._read[0]
 
-    @cached_property
+    @once
     def whole(self) -> NDArray[np.float64]:
         """The features of all objects."""
         return self.features(np.arange(len(self.X)))
@@ -70,7 +70,7 @@ class BenchmarkSet:
         """Number of classes of the first reference."""
         return len(np.unique(self.references[0][self.references[0] > 0]))
 
-    @cached_property
+    @once
     def published(self) -> dict[str, NDArray[np.int64]]:
         """The first labeling that each method published for this set and its number of classes."""
         if self.results is None:
@@ -79,7 +79,7 @@ class BenchmarkSet:
         found = {file.relative_to(self.results).parts[0]: _first_column(file) for file in files}
         return {name: labels for name, labels in found.items() if len(labels) == len(self.X)}
 
-    @cached_property
+    @once
     def fingerprint(self) -> str:
         """Of the features and the classes."""
         digest = hashlib.sha256(np.ascontiguousarray(self.X).tobytes())

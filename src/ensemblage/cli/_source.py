@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._once import once
 from ensemblage.anndata._features import PCA, X, classes_of, table_of
 from ensemblage.anndata._labels import LEIDEN, ensemble_of
 from ensemblage.anndata._read import SUFFIX as H5AD
@@ -173,7 +173,7 @@ class Source:
         return read_table(content, name=base_name(self.path), roles=self.given_roles, **self.reading)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CellSource(Source):
     """A .h5ad file of AnnData: its hash stands for its content, and parts of it are read when they are needed."""
 
@@ -205,7 +205,7 @@ class CellSource(Source):
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").digest()
 
-    @cached_property
+    @once
     def opened(self) -> Any:
         """Its parts."""
         return open_file(self.path)

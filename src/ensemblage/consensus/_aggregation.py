@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._once import once
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._content import content_of
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
@@ -109,7 +109,7 @@ def contingency_with(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int |
     return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AggregatedPartition:
     """Ū as a table over labels: an object's row is the mean of its labels' rows."""
 
@@ -133,14 +133,14 @@ class AggregatedPartition:
         mean_votes(codes, self.order, self.offsets, self._padded, out)
         return out
 
-    @cached_property
+    @once
     def _of_labels(self) -> NDArray[np.float64]:
         """(offsets[p],) weight of each label's partition, 0 for missing."""
         weights = np.repeat(self.weights, np.diff(self.offsets))
         weights[self.offsets[1:] - 1] = 0
         return weights
 
-    @cached_property
+    @once
     def _padded(self) -> NDArray[np.float64]:
         return whole_lanes(np.column_stack([self.W, self._of_labels]), 0)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._links import ImpossiblePairs, Links, named
+from ensemblage._once import once
 from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage.labels._coding import CodedColumns
 from ensemblage.labels._numbers import drop_unused_labels
@@ -31,7 +31,7 @@ MOST_IN_CORE, STEPS_OF_CORE = 200, 1_000
 """Units of which those are looked for that cannot be kept apart, and steps for each of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Units:
     """What is assigned as one: the rows of a must-link group, or a row alone."""
 
@@ -45,7 +45,7 @@ class Units:
     def __len__(self) -> int:
         return len(self.objects)
 
-    @cached_property
+    @once
     def bound(self) -> NDArray[np.intp]:
         """(b,) the rows that are not alone in their unit, or whose unit is kept apart from another."""
         is_bound = np.bincount(self.of_rows, minlength=len(self)) > 1
@@ -113,7 +113,7 @@ class Units:
             clusters[u] = free[costs[u, free].argmin()]
         return clusters
 
-    @cached_property
+    @once
     def _pairs_of_components(self) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
         """``apart`` by the components that the pairs connect, and the component of each pair."""
         graph = coo_array((np.ones(len(self.apart)), self.apart.T), shape=(len(self), len(self)))

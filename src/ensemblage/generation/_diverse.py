@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ensemblage._constraints import Constraints, Flag, Several, Whole, Words
+from ensemblage._once import once
 from ensemblage._random import task_seeds
 from ensemblage._validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
@@ -58,7 +59,7 @@ class Objects:
     def __init__(self, X: NDArray[np.float64]) -> None:
         self.X = X
 
-    @cached_property
+    @once
     def tree(self) -> Tree:
         """The minimum spanning tree."""
         return Tree.of(self.X)

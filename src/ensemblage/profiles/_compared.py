@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._once import once
 from ensemblage.files._text import one_line
 from ensemblage.profiles._effects import Categories, Numbers, compare_categories, compare_numbers
 from ensemblage.profiles._variables import NUMBERS, Variable
@@ -42,7 +42,7 @@ class Compared:
         """What was found of variable j, if it is a category."""
         return None if j < self.n_numbers else self.categories[j - self.n_numbers]
 
-    @cached_property
+    @once
     def strengths(self) -> NDArray[np.float64]:
         """(m, k) effects on one scale: 0 is just large enough to describe a cluster, 1 the largest there is."""
         of_numbers = (np.abs(self.numbers.delta) - LEAST_DELTA) / (1 - LEAST_DELTA)

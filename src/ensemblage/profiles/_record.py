@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._figures import figure
+from ensemblage._once import once
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.files._frames import to_frame
 from ensemblage.profiles._compared import Compared, top_level
@@ -181,7 +181,7 @@ class Profile:
             "describes": effect >= LEAST_V,
         }
 
-    @cached_property
+    @once
     def _adjusted(self) -> NDArray[np.float64]:
         """(m, k) p-values of the numbers, adjusted in each cluster."""
         return benjamini_hochberg(self._compared.numbers.p_values)

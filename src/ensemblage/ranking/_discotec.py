@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
 from math import frexp
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._constraints import Constraints, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
+from ensemblage._once import once
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
     Judged,
@@ -34,7 +34,7 @@ MOST_SAMPLED = 10**9
 DISTANCES = ("binary", "tv", "kl", "hellinger")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConsensusMatrix:
     """C = T⁻¹ Σ_t A^t (Algorithm 1), never made: C_ij = n_ij / m_ij, of whose parts it has the sums over all i and j.
 
@@ -59,7 +59,7 @@ class ConsensusMatrix:
         """μ"""
         return self.joined / self.labelled
 
-    @cached_property
+    @once
     def thresholds(self) -> NDArray[np.int64]:
         """Q = [C_ij ≥ μ] (Eq. 4) as the least n_ij for m_ij = 0, ..., T, in whole numbers; out of reach for 0."""
         reached = [-(-m * self.joined // self.labelled) for m in range(self.n_partitions + 1)]

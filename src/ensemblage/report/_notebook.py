@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ensemblage._once import once
 from ensemblage._soft_ensemble import as_any_ensemble
 from ensemblage._validation import check_path
 from ensemblage.files._text import write_text
@@ -27,7 +27,7 @@ class Report:
     summary: Mapping[str, Any]
     """All its numbers, as `summarize` returns them."""
 
-    @cached_property
+    @once
     def html(self) -> str:
         """The whole page, in which nothing is loaded from elsewhere."""
         return render(self.summary)

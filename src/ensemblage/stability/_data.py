@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, get_tags
 
+from ensemblage._once import once
 from ensemblage._validation import shown
 from ensemblage.labels._arrays import as_frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Data:
     """Checked features, and how parts of them are taken."""
 
@@ -42,7 +42,7 @@ class Data:
         """What a clusterer is given of all objects."""
         return self._native(self.X)
 
-    @cached_property
+    @once
     def numbers(self) -> Any:
         """(n, d) the features as finite numbers, dense or CSR, for what is computed of them outside a clusterer."""
         return _checked_numbers(self.X.to_numpy() if self.is_frame else self.X, self.subject, allow_nan=False)

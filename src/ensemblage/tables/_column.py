@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._once import once
 from ensemblage.tables._numbers import Numbers, is_missing, is_number, parse_numbers
 
 SAMPLE = 1_000
@@ -37,7 +37,7 @@ class Column:
 
         return self.read_again is not None or bool(pa.types.is_string(self.values.type))
 
-    @cached_property
+    @once
     def text(self) -> Any:
         """(n,) Arrow text: the cells as a CSV file has them, null where empty."""
         import pyarrow as pa
@@ -62,7 +62,7 @@ class Column:
         """The cells as text, "" where empty."""
         return [cell or "" for cell in self.text.to_pylist()]
 
-    @cached_property
+    @once
     def distinct(self) -> tuple[NDArray[np.int32], list[str]]:
         """(n,) number of each cell's text, the number of texts where it is empty; the distinct texts."""
         import pyarrow.compute as pc
@@ -71,7 +71,7 @@ class Column:
         texts = coded.dictionary.to_pylist()
         return pc.fill_null(coded.indices, len(texts)).to_numpy(zero_copy_only=False).astype(np.int32), texts
 
-    @cached_property
+    @once
     def parsed(self) -> Numbers:
         """What of the column are numbers."""
         import pyarrow as pa
@@ -96,7 +96,7 @@ class Column:
         """The rows whose cells hold text that is no number."""
         return np.flatnonzero(self.parsed.is_other)
 
-    @cached_property
+    @once
     def n_filled(self) -> int:
         """How many cells are not missing."""
         values, is_other, _ = self.parsed
@@ -107,7 +107,7 @@ class Column:
         """Whether at least half of the cells that hold anything are numbers."""
         return 2 * len(self.not_numbers) <= self.n_filled
 
-    @cached_property
+    @once
     def looks_numeric(self) -> bool:
         """Whether half of the first filled cells are numbers in some way of writing."""
         texts = [t for t in self.text.drop_null()[:SAMPLE].to_pylist() if not is_missing(t)]

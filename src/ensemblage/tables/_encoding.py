@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._once import once
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage.tables._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.tables._column import Column
@@ -101,7 +101,7 @@ class Encoded:
         return {"number": "used", "days": "used: number of days"}[self.kind]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """The used columns as numbers, before missing values are filled and scales changed."""
 
@@ -112,7 +112,7 @@ class Cells:
     of: list[int]
     """(c,) the place of each one's column among those encoded."""
 
-    @cached_property
+    @once
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(c,) least and largest values that are there, NaN if there is none."""
         return np.fmin.reduce(self.X, initial=np.nan), np.fmax.reduce(self.X, initial=np.nan)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._once import once
 from ensemblage.tables._column import Column
 from ensemblage.tables._dates import Dates, parse_dates
 from ensemblage.tables._features import Features, features_of
@@ -52,7 +52,7 @@ class Table:
         """The names of the columns."""
         return [column.name for column in self.columns]
 
-    @cached_property
+    @once
     def found_roles(self) -> dict[str, Role]:
         """What each column is for, and why."""
         return find_roles(self)
@@ -115,7 +115,7 @@ class Table:
             self._dates[name] = parse_dates(self[name], self.source)
         return self._dates[name]
 
-    @cached_property
+    @once
     def _dates(self) -> dict[str, Dates]:
         return {}
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._once import once
 from ensemblage.counting._distances import distance_sums
 from ensemblage.metrics._internal._smallest import SortedDistances
 from ensemblage.rows.blocks import row_blocks
@@ -50,22 +50,22 @@ class Geometry:
     def k(self) -> int:
         return len(self.sizes)
 
-    @cached_property
+    @once
     def mean(self) -> NDArray[np.float64]:
         mean: NDArray[np.float64] = self.X.mean(axis=0)
         return mean
 
-    @cached_property
+    @once
     def centroids(self) -> NDArray[np.float64]:
         """(K, d)"""
         return np.stack([self.X[self.z == c].mean(axis=0) for c in range(self.k)])
 
-    @cached_property
+    @once
     def residuals(self) -> NDArray[np.float64]:
         """(n, d) objects less the centroid of their cluster."""
         return self.X - self.centroids[self.z]
 
-    @cached_property
+    @once
     def dispersions(self) -> NDArray[np.float64]:
         """(K,) sum of squared distances to the centroid of each cluster."""
         squares = (self.residuals**2).sum(axis=1)
@@ -75,29 +75,29 @@ class Geometry:
     def wgss(self) -> float:
         return float(self.dispersions.sum())
 
-    @cached_property
+    @once
     def bgss(self) -> float:
         return float(self.sizes @ ((self.centroids - self.mean) ** 2).sum(axis=1))
 
-    @cached_property
+    @once
     def within_scatter(self) -> NDArray[np.float64]:
         """(d, d) W, the scatter around the centroids."""
         return self.residuals.T @ self.residuals
 
-    @cached_property
+    @once
     def total_scatter(self) -> NDArray[np.float64]:
         """(d, d) T, the scatter around the mean."""
         centred = self.X - self.mean
         return centred.T @ centred
 
-    @cached_property
+    @once
     def to_centroids(self) -> NDArray[np.float64]:
         """(n, K) distances of the objects to all centroids."""
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(self.X, self.centroids))
 
-    @cached_property
+    @once
     def between_centroids(self) -> NDArray[np.float64]:
         """Distances of all pairs of centroids."""
         from scipy.spatial.distance import pdist
@@ -113,17 +113,17 @@ class Geometry:
     def n_between(self) -> int:
         return self.n * (self.n - 1) // 2 - self.n_within
 
-    @cached_property
+    @once
     def pairs(self) -> PairSums:
         if self._pairs is not None:
             return self._pairs
         return PairSums(*distance_sums(self.X, self.z[:, None], np.array([self.k]))[:, 0].tolist())
 
-    @cached_property
+    @once
     def distances(self) -> SortedDistances:
         return self._distances or SortedDistances(self.X)
 
-    @cached_property
+    @once
     def sums_by_object(self) -> NDArray[np.float64]:
         """(2, n) sum of the distances of each object to its own cluster, and to all objects. O(n²) time, in blocks."""
         from scipy.spatial.distance import cdist

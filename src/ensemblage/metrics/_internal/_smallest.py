@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ensemblage._once import once
 
 MOST_KEPT = 20_000_000
 """Distances that are sorted at once; more are counted into bins until the sought ones are as few."""
@@ -30,7 +31,7 @@ class SortedDistances:
         """Sum of the ``count`` largest distances."""
         return self.smallest_sum(self.n_pairs) - self.smallest_sum(self.n_pairs - count)
 
-    @cached_property
+    @once
     def _sums(self) -> NDArray[np.float64]:
         distances = np.concatenate([[0.0], *self._blocks()])
         distances.sort()

@@ -76,8 +76,22 @@ def test_once_has_no_part_in_copies():
     ensemble = Ensemble(random_labels())
     assert "_locks" not in pickle.dumps((ensemble, ensemble.distinct)).decode("latin-1")
     assert copy.deepcopy(ensemble).distinct is not ensemble.distinct
-    del ensemble
-    assert not [key for key in _once._locks if isinstance(key, Slow)]
+
+
+def test_a_lock_lives_as_long_as_its_object():
+    slow = Slow()
+    _ = slow.value
+    key = id(slow)
+    assert key in _once._locks
+    del slow
+    assert key not in _once._locks
+
+
+def test_once_of_what_has_no_hash():
+    class Settings(Slow):
+        __hash__ = None
+
+    assert Settings().value is not None
 
 
 def test_an_error_is_not_kept():

@@ -6,12 +6,13 @@ import os
 import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
-from weakref import WeakKeyDictionary
+from weakref import finalize
 
 T = TypeVar("T")
 
 _guard = threading.Lock()
-_locks: WeakKeyDictionary[Any, threading.RLock] = WeakKeyDictionary()
+_locks: dict[int, threading.RLock] = {}
+"""By the id of the object: it need not be hashable, and equal ones wait for nothing of each other."""
 
 
 class once(Generic[T]):
@@ -45,13 +46,16 @@ class once(Generic[T]):
 
 def _lock_of(instance: Any) -> threading.RLock:
     with _guard:
-        return _locks.setdefault(instance, threading.RLock())
+        if id(instance) not in _locks:
+            _locks[id(instance)] = threading.RLock()
+            finalize(instance, _locks.pop, id(instance), None).atexit = False
+        return _locks[id(instance)]
 
 
 def _forget_locks() -> None:
     # Whoever held one of them is not in the child: what that thread computed there is computed anew.
     global _guard, _locks
-    _guard, _locks = threading.Lock(), WeakKeyDictionary()
+    _guard, _locks = threading.Lock(), {}
 
 
 if hasattr(os, "register_at_fork"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 SLOW = {
+    "test_blocks.py",
     "test_cli.py",
     "test_cli_process.py",
     "test_cli_ranking.py",

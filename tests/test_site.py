@@ -94,17 +94,6 @@ def test_commands_of_a_page_exist(path):
                 assert given in options or given == "--help", f"{line}: {given}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PAGES, ids=IDS)
-def test_python_of_a_page_that_the_build_does_not_run(path, tmp_path, monkeypatch):
-    """Blocks of ```python, one after another; those whose first line is ``# not run`` need what is not here."""
-    monkeypatch.chdir(tmp_path)
-    names: dict = {}
-    for block in re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE):
-        if not block.startswith("# not run"):
-            exec(block, names)
-
-
 def test_extras_and_dependency_groups_are_the_same():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]

@@ -1,0 +1,238 @@
+"""Every block of Python and every command of README and documents is run as it stands, page by page.
+
+docs/SINGLE_CELLS.md has a test of its own; CONTRIBUTING says how a clone is set up, which these tests stand in.
+"""
+
+import contextlib
+import io
+import re
+import shlex
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn.neighbors import kneighbors_graph
+
+from ensemblage import metrics
+from ensemblage.cli import main
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+BLOCK = re.compile(r"^```(\{code-cell\} python|python|sh)\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+ELSEWHERE = {"SINGLE_CELLS.md"}
+LEFT_OUT = {
+    "ensemblage reproduce ohl --quick --data DIR -o out": "its data sets are not in the repository",
+    "ensemblage reproduce all --quick --data DIR -o out": "its data sets are not in the repository",
+    "ensemblage reproduce candel -o out": "the whole paper takes hours",
+    "ensemblage benchmark --suite DIR -o out": "the suite is not in the repository",
+}
+OF_A_CLONE = {"git": "wants a network", "cd": "into the clone", "python3": "an environment", "pip": "wants a network",
+              "pytest": "these tests"}  # fmt: skip
+
+
+def texts():
+    pages = [ROOT / "README.md", *DOCS.glob("*.md"), *DOCS.joinpath("default").glob("*.md")]
+    pages += [path for path in DOCS.joinpath("site").rglob("*.md") if "api" not in path.parts]
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(pages)}
+
+
+PAGES = {name: text for name, text in texts().items() if BLOCK.search(text) and Path(name).name not in ELSEWHERE}
+
+ROWS = re.findall(r"^\| `(ensemblage [^`]+)` \|", PAGES["README.md"], flags=re.MULTILINE)
+
+
+def numbers(n, seed=0):
+    """Three clouds in five dimensions."""
+    random = np.random.default_rng(seed)
+    return (random.normal(size=(n, 5)) + 4 * random.integers(0, 3, n)[:, np.newaxis]).astype(np.float32)
+
+
+def table(name, n=120):
+    frame = pd.DataFrame(numbers(n), columns=list("abcde"), index=[f"row{i}" for i in range(n)])
+    frame.to_csv(name, index_label="id")
+
+
+def labels(n=120):
+    random = np.random.default_rng(0)
+    return random.integers(0, 24, (n, 20)) // random.integers(1, 8, 20)
+
+
+def ensemble(name):
+    pd.DataFrame(labels()).add_prefix("run").to_csv(name, index=False)
+
+
+def cells(name):
+    anndata = pytest.importorskip("anndata", reason="the extra anndata is not installed")
+    near = kneighbors_graph(numbers(120), 10)
+    obs = pd.DataFrame(labels()[:, :3].astype(str), index=[f"cell{i}" for i in range(120)]).add_prefix("leiden_")
+    adata = anndata.AnnData(numbers(120), obs=obs.astype("category"))
+    adata.obsp["connectivities"] = near.maximum(near.T)
+    adata.write_h5ad(name)
+
+
+def edges(name):
+    pd.DataFrame(np.transpose(kneighbors_graph(numbers(120), 5).nonzero())).to_csv(name, index=False, header=False)
+
+
+def run(name):
+    table("data.csv")
+    shell(f"ensemblage run data.csv -k 3 -o {Path(name).parts[0]}")
+
+
+FILES = {
+    "data.csv": table,
+    "new.csv": partial(table, n=5),
+    "ensemble.csv": ensemble,
+    "cells.h5ad": cells,
+    "edges.csv": edges,
+    "out": run,
+    "a/labels.csv": run,
+    "b/labels.csv": run,
+}
+"""What the commands of README's table read."""
+
+
+def big(names, patch):
+    np.save("X.npy", numbers(2_100))
+    np.save("big.npy", labels(2_100))
+    distributed = pytest.importorskip("dask.distributed")
+    small = partial(distributed.Client, n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    patch.setattr(distributed, "Client", small)
+
+
+def ten_million(names, patch):
+    big(names, patch)
+    from dask.array import from_array
+    from dask.distributed import Client
+
+    names |= {"client": Client(), "array": from_array(np.load("big.npy"), chunks=(1_000, 20))}
+
+
+def toy(names, patch):
+    shutil.copytree(ROOT / "tests" / "toy", "tests/toy")
+    patch.setenv("TOY_LOG", "log")
+
+
+BEFORE = {
+    "docs/SCALE.md": big,
+    "docs/site/howto/add_paper.md": toy,
+    "docs/site/howto/choose_k.md": lambda *_: table("data.csv"),
+    "docs/site/howto/page.md": lambda *_: run("out"),
+    "docs/site/tutorials/ten_million.md": ten_million,
+}
+"""What a page takes to be there: the reader's files, names and cluster of machines."""
+
+
+def shell(text):
+    """Run the lines of a block, those left out apart."""
+    for line in text.replace("\\\n", " ").splitlines():
+        for part in line.split(" && "):
+            program, *arguments = shlex.split(part, comments=True)
+            if Path(program).name != "ensemblage":
+                assert Path(program).name in OF_A_CLONE, part
+            elif shlex.join(["ensemblage", *arguments]) not in LEFT_OUT:
+                result = CliRunner().invoke(main, arguments)
+                assert result.exit_code == 0, f"{part}\n{result.stderr}"
+
+
+def customers(names, said):
+    numbers = re.findall("The criteria disagree: (.*?) are named", said)[-1]
+    yield f"The criteria name {numbers}."
+
+
+def own_labels(names, said):
+    last = names["E"].names[names["agreement"].scores_.argmin()]
+    yield f"{last.title()} is last by agreement"
+
+
+def leiden(names, said):
+    found = names["choice"].to_frame().set_index("resolution")["n_clusters"]
+    words = {4: "four", 11: "eleven"}
+    yield f"A resolution of 2.5 gives {words[found[2.5]]} clusters as readily as .3 gives {words[found[0.3]]}."
+    wrong, verdict = names["wrong"], names["adata"].obs["consensus_verdict"]
+    share = wrong.groupby(verdict, observed=True).mean()
+    assert share["core"] < 0.05
+    assert share["undecided"] == pytest.approx(0.5, abs=0.1)
+    yield "hardly any core cell is on the wrong side, and about half of the undecided are"
+
+
+def evidence(names, said):
+    lives = names["eac"].lifetimes_
+    few, many = (k for k in sorted(lives) if np.isclose(lives[k], max(lives.values())))
+    yield f"Not told the number, {few} and {many} clusters live equally long, and {many}, the larger, would be taken"
+
+
+def links(names, said):
+    weight = np.concatenate(metrics.cluster_weights(names["E"]))[10]
+    yield f"tear apart: {weight:.4f}.".replace(" 0.", " .")
+
+
+def trajectories(names, said):
+    height = names["pta"].linkage_matrix_[3, 2]
+    yield f"at height $1 - {1 - height:.6f} = {height:.6f}$".replace(" 0.", " .")
+
+
+def ranking(names, said):
+    yield f"This tutorial ranks {names['E'].shape[1]} clusterings"
+
+
+FACTS = {
+    "docs/site/theory/evidence.md": evidence,
+    "docs/site/theory/links.md": links,
+    "docs/site/theory/trajectories.md": trajectories,
+    "docs/site/tutorials/customers.md": customers,
+    "docs/site/tutorials/labels.md": own_labels,
+    "docs/site/tutorials/leiden.md": leiden,
+    "docs/site/tutorials/ranking.md": ranking,
+}
+"""What a page says by hand of what its cells give."""
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of Dask
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_of_a_page(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", "examples")
+    names, printed = {}, io.StringIO()
+    with mpl.rc_context(), contextlib.redirect_stdout(printed):
+        try:
+            BEFORE.get(page, lambda *_: None)(names, monkeypatch)
+            for language, text in BLOCK.findall(PAGES[page]):
+                if language == "sh":
+                    shell(text)
+                else:
+                    exec(re.sub(r"^[:%].*\n", "", text, flags=re.MULTILINE), names)
+        finally:
+            if "client" in names:
+                names["client"].close()
+            if plt := sys.modules.get("matplotlib.pyplot"):
+                plt.close("all")
+    for said in FACTS.get(page, lambda *_: ())(names, printed.getvalue()):
+        assert said in " ".join(PAGES[page].split())
+
+
+@pytest.mark.parametrize("command", ROWS)
+def test_commands_of_the_table_of_readme(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in shlex.split(command.partition(" -o ")[0]):
+        if name in FILES:
+            FILES[name](name)
+    shell(command)
+
+
+def test_what_is_left_out_is_there():
+    every = "\n".join(PAGES.values())
+    assert not [command for command in LEFT_OUT if command not in every]
+
+
+def test_no_block_is_of_another_language():
+    known = {"{code-cell} python", "python", "sh", "{toctree}", "{warning}", "{include}"}
+    for page, text in texts().items():
+        opened = re.findall(r"^[ >]*```+(.*)", text, flags=re.MULTILINE)[::2]
+        assert {language.partition(" /")[0] for language in opened} <= known | {""}, page

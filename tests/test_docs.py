@@ -6,9 +6,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import METHODS
+from ensemblage import METHODS, ConsensusClustering
 from ensemblage.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -52,13 +53,23 @@ def test_links_on_a_package_index_are_whole():
     assert all(link.startswith("https://raw.githubusercontent.com/") for link in pictures)
 
 
-def test_python_lines_of_the_readme_run_one_after_another(tmp_path, monkeypatch):
+def test_python_lines_of_the_readme_run_one_after_another(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
-    for lines in re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL):
+    blocks = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    for lines in blocks:
         exec(lines, names)
+    told = [line.removeprefix("# ") for lines in blocks for line in lines.splitlines() if line.startswith("# ")]
+    assert told == capsys.readouterr().out.splitlines()
     assert adjusted_rand_score(names["cultivar"], names["labels"]) > 0.85
     assert (tmp_path / "report.html").exists()
+
+
+def test_the_sentence_of_the_readme_is_that_of_its_line():
+    X, _ = load_wine(return_X_y=True)
+    code, said = re.search(r'`([^`]+)` says "([^"]+)"', README).groups()
+    choice = eval(code, {"ConsensusClustering": ConsensusClustering, "X": X})
+    assert choice.sentence == " ".join(said.split())
 
 
 def test_every_command_and_option_has_help():

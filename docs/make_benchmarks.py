@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parent / "benchmarks"
 RECORDS = BENCHMARKS / "records"
+PAGE = HERE / "BENCHMARKS.md"
 sys.path.insert(0, str(BENCHMARKS))
 
 from common import COMPARISON, comparison_row  # noqa: E402
@@ -44,26 +45,34 @@ def points(record: dict[str, Any], work: str, over: str) -> list[tuple[float, fl
 
 
 def growth() -> str:
-    """The exponents as a table; draws docs/growth.png."""
+    """The exponents as a table."""
     record = json.loads((RECORDS / "growth.json").read_text(encoding="utf-8"))
-    works = list(dict.fromkeys(row["work"] for row in record["rows"]))
-    figure = Figure(figsize=(11, 4.2), layout="constrained")
     lines = ["| work | over n | over p | over k |", "|---|---|---|---|"]
+    for work in works(record):
+        found = [points(record, work, over) for over in AXES]
+        exponents = [f"{exponent(sizes):.2f}" if len(sizes) > 1 else "–" for sizes in found]
+        lines.append(f"| {work} | {' | '.join(exponents)} |")
+    return f"{record['machine']}.\n\n" + "\n".join(lines) + "\n"
+
+
+def draw_growth() -> None:
+    """docs/growth.png"""
+    record = json.loads((RECORDS / "growth.json").read_text(encoding="utf-8"))
+    figure = Figure(figsize=(11, 4.2), layout="constrained")
     all_axes = figure.subplots(1, 3, sharey=True)
-    for work in works:
-        exponents = []
+    for work in works(record):
         for axes, over in zip(all_axes, AXES, strict=True):
             found = points(record, work, over)
-            exponents.append(f"{exponent(found):.2f}" if len(found) > 1 else "–")
-            if not found:
-                continue
-            axes.loglog(*zip(*found, strict=True), marker="o", markersize=3, label=work)
-            axes.set_xlabel(AXES[over])
-        lines.append(f"| {work} | {' | '.join(exponents)} |")
+            if found:
+                axes.loglog(*zip(*found, strict=True), marker="o", markersize=3, label=work)
+                axes.set_xlabel(AXES[over])
     all_axes[0].set_ylabel("processor seconds, one thread")
     all_axes[0].legend(fontsize=7)
     figure.savefig(HERE / "growth.png", dpi=110)
-    return f"{record['machine']}.\n\n" + "\n".join(lines) + "\n"
+
+
+def works(record: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(row["work"] for row in record["rows"]))
 
 
 def with_part(text: str, name: str, part: str) -> str:
@@ -72,11 +81,14 @@ def with_part(text: str, name: str, part: str) -> str:
     return re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: begin + part + end, text, flags=re.DOTALL)
 
 
+def with_parts(text: str) -> str:
+    return with_part(with_part(text, "comparison", comparison()), "growth", growth())
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         record = str(RECORDS / "compare.json")
         subprocess.run([sys.executable, str(BENCHMARKS / "compare.py"), sys.argv[1], "--record", record], check=True)
         subprocess.run([sys.executable, str(BENCHMARKS / "growth.py"), str(RECORDS / "growth.json")], check=True)
-    page = HERE / "BENCHMARKS.md"
-    text = with_part(page.read_text(encoding="utf-8"), "comparison", comparison())
-    page.write_text(with_part(text, "growth", growth()), encoding="utf-8")
+    draw_growth()
+    PAGE.write_text(with_parts(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

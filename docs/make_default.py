@@ -20,6 +20,7 @@ from ensemblage.files._text import markdown_table
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "default"
+PAGE = DOCS / "DEFAULT.md"
 N_DRAWS = 10_000
 LARGEST_RATIO = 20
 BEST_SHOWN, LOSSES_SHOWN, LOSSES_DRAWN = 15, 8, 5
@@ -261,6 +262,12 @@ def search() -> list[str]:
     ]
 
 
+def page() -> str:
+    protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
+    chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
+    return "\n".join([protocol, chosen, *product(), "", *words(), "", *number(), *search(), ""])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suite", type=Path)
@@ -268,10 +275,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.suite or given.data:
         draw_losses(given.suite, given.data)
-    protocol = (FOLDER / "protocol.md").read_text(encoding="utf-8")
-    chosen = (FOLDER / "chosen.md").read_text(encoding="utf-8")
-    text = "\n".join([protocol, chosen, *product(), "", *words(), "", *number(), *search(), ""])
-    (DOCS / "DEFAULT.md").write_text(text, encoding="utf-8")
+    PAGE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,15 +16,21 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def script(name):
+    """One of those that write documents, as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_readme_names_every_method():
     rows = set(re.findall(r"^\| `([a-z0-9-]+)` \|", README, flags=re.MULTILINE))
     assert rows == set(METHODS)
 
 
 def test_the_table_of_methods_is_the_registry():
-    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
-    make_tables = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make_tables)
+    make_tables = script("make_tables")
     assert README.count(make_tables.BEGIN + make_tables.methods_table() + make_tables.END) == 1
     for method in METHODS.values():
         assert f" {method.memory} |" in make_tables.methods_table()
@@ -87,8 +93,26 @@ def test_links_lead_somewhere(document):
             assert (path.parent / target).exists(), f"{document}: {target}"
 
 
-def test_the_page_of_certainty_is_made_of_its_records():
-    spec = importlib.util.spec_from_file_location("make_certainty", ROOT / "docs" / "make_certainty.py")
-    make_certainty = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make_certainty)
-    assert make_certainty.PAGE.read_text(encoding="utf-8") == make_certainty.page()
+@pytest.mark.parametrize("name", ["make_certainty", "make_default"])
+def test_a_page_is_what_its_records_give(name):
+    made = script(name)
+    assert made.PAGE.read_text(encoding="utf-8") == made.page()
+
+
+def test_the_measured_parts_of_benchmarks_are_what_their_records_give():
+    made = script("make_benchmarks")
+    text = made.PAGE.read_text(encoding="utf-8")
+    assert text == made.with_parts(text)
+    assert made.growth() in text
+    assert made.comparison() in text
+
+
+def test_reliability_is_what_its_records_give():
+    """But for the mutants there are: every edit of the sources changes how many."""
+    made = script("make_reliability")
+    text = made.PAGE.read_text(encoding="utf-8")
+    for part in (made.HEAD, made.CONFORMANCE, made.MUTANTS, made.ELSEWHERE):
+        assert part in text
+    for part in (made.fuzz_table(), made.planted_table(), made.versions()):
+        assert part
+        assert part in text

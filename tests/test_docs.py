@@ -93,6 +93,17 @@ def test_links_lead_somewhere(document):
             assert (path.parent / target).exists(), f"{document}: {target}"
 
 
+def test_links_to_the_project_itself_lead_somewhere():
+    """Where the text is read without the files beside it, links are whole; nothing is fetched to try them."""
+    files = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "pyproject.toml", ROOT / "CITATION.cff"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    source = re.findall(r"github(?:usercontent)?\.com/ensemblage/ensemblage/(?:(?:blob|tree)/)?main/([\w./-]+)", text)
+    assert {"CHANGELOG.md", "CONTRIBUTING.md"} <= set(source)
+    pages = re.findall(r"https://ensemblage\.github\.io/ensemblage/([\w/-]+)\.html", text)
+    for name in [*source, *(f"docs/site/{page}.md" for page in pages if not page.startswith("api/"))]:
+        assert (ROOT / name).exists(), name
+
+
 @pytest.mark.parametrize("name", ["make_certainty", "make_default"])
 def test_a_page_is_what_its_records_give(name):
     made = script(name)

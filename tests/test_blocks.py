@@ -194,7 +194,8 @@ FACTS = {
 """What a page says by hand of what its cells give."""
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of Dask
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # both of Dask
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("page", PAGES)
 def test_blocks_of_a_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

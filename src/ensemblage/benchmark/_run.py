@@ -147,7 +147,7 @@ class Request:
         ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Unit:
     """What is done with one pool of one set: the entries that get it, with one seed, on all or most objects."""
 

@@ -21,7 +21,7 @@ SAME = 0.95
 far from one of the other as that lies from its next: of draws of one distribution few do."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class BenchmarkSet:
     """A data set by its files; it is read when it is asked for."""
 

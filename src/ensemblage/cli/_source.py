@@ -173,7 +173,7 @@ class Source:
         return read_table(content, name=base_name(self.path), roles=self.given_roles, **self.reading)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class CellSource(Source):
     """A .h5ad file of AnnData: its hash stands for its content, and parts of it are read when they are needed."""
 

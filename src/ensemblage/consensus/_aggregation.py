@@ -109,7 +109,7 @@ def contingency_with(rows: Rows, j: int, others: NDArray[np.intp], n_jobs: int |
     return table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class AggregatedPartition:
     """Ū as a table over labels: an object's row is the mean of its labels' rows."""
 

@@ -31,7 +31,7 @@ MOST_IN_CORE, STEPS_OF_CORE = 200, 1_000
 """Units of which those are looked for that cannot be kept apart, and steps for each of them."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Units:
     """What is assigned as one: the rows of a must-link group, or a row alone."""
 

@@ -34,7 +34,7 @@ MOST_SAMPLED = 10**9
 DISTANCES = ("binary", "tv", "kl", "hellinger")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ConsensusMatrix:
     """C = T⁻¹ Σ_t A^t (Algorithm 1), never made: C_ij = n_ij / m_ij, of whose parts it has the sums over all i and j.
 

@@ -15,7 +15,7 @@ from ensemblage._validation import shown
 from ensemblage.labels._arrays import as_frame
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Data:
     """Checked features, and how parts of them are taken."""
 

@@ -101,7 +101,7 @@ class Encoded:
         return {"number": "used", "days": "used: number of days"}[self.kind]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Cells:
     """The used columns as numbers, before missing values are filled and scales changed."""
 

@@ -94,6 +94,14 @@ def test_commands_of_a_page_exist(path):
                 assert given in options or given == "--help", f"{line}: {given}"
 
 
+@pytest.mark.parametrize("path", PAGES, ids=IDS)
+def test_code_of_a_page_is_no_wider_than_its_box(path):
+    blocks = re.findall(
+        r"^```(?:\{code-cell\} )?python\n(.*?)^```", path.read_text(encoding="utf-8"), flags=re.M | re.S
+    )
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 94] == []
+
+
 def test_extras_and_dependency_groups_are_the_same():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"]
@@ -113,22 +121,3 @@ def test_workflows_call_sessions_that_exist():
     for path in (ROOT / ".github" / "workflows").glob("*.yml"):
         for words in re.findall(r"run: nox -s ([\w ]+)", path.read_text(encoding="utf-8")):
             assert set(words.split()) <= sessions, path.name
-
-
-def test_numbers_of_the_readme_are_those_of_their_evidence():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    default = (ROOT / "docs" / "DEFAULT.md").read_text(encoding="utf-8")
-    mean = {row[0]: float(row[1]) for row in re.findall(r"^\| ([^|]+) \| (0\.\d+) \|", default, flags=re.MULTILINE)}
-    told, untold = (f"{mean[name]:.2f}"[1:] for name in ("default", "default, k found"))
-    spectral, kmeans = (f"{mean[name]:.2f}"[1:] for name in ("spectral, given", "k-means, given"))
-    silhouette = f"{mean['k-means by silhouette, given']:.2f}"[1:]
-    assert f"**{told} against {spectral}**" in readme
-    assert f"(k-means {kmeans})" in readme
-    assert f"Not told it: {untold}, and {silhouette} for" in readme
-    right = re.findall(r"^\| (?:core|border|undecided) \| [\d,]+ \| (0\.\d+) \|", default, flags=re.MULTILINE)
-    assert f"**{', '.join(str(round(100 * float(share))) for share in right)} %**" in readme
-    summary = (ROOT / "docs" / "REPRODUCTION.md").read_text(encoding="utf-8").split("## Summary")[1].split("## ")[0]
-    rows = [line.split("|")[3] for line in summary.splitlines() if line.startswith("|")]
-    cells = [match.groups() for match in (re.match(r" ([\d,]+) of ([\d,]+)", row) for row in rows) if match]
-    met, all_cells = (sum(int(pair[i].replace(",", "")) for pair in cells) for i in (0, 1))
-    assert f"**{met:,} of {all_cells:,}**" in readme

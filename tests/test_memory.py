@@ -93,6 +93,36 @@ def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
     assert limit / 2 <= int(run.stdout) <= limit
 
 
+COMBINE = """
+import resource, sys
+from ensemblage.cli import main
+
+main(sys.argv[1:], standalone_mode=False)
+print(1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the unit of the peak is the system's")
+@pytest.mark.parametrize("method", ["km", "acv", "k-modes"])
+def test_labels_on_disk_are_combined_in_the_memory_that_is_named(method, tmp_path):
+    """Each label row is different; the first run compiles, which takes memory of its own."""
+    n = 3_000_000
+    random = np.random.default_rng(0)
+    for name, rows in (("small", 1_000), ("large", n)):
+        labels = np.lib.format.open_memmap(tmp_path / f"{name}.npy", "w+", np.int8, (rows, 20))
+        for start in range(0, rows, 10**5):
+            truth = random.integers(20, size=(min(10**5, rows - start), 1))
+            noise = random.integers(20, size=(len(truth), 20))
+            labels[start : start + len(truth)] = np.where(random.random(noise.shape) < 0.3, noise, truth)
+        labels.flush()
+    for name in ("small", "large"):
+        words = ["combine", str(tmp_path / f"{name}.npy"), "--method", method, "-k", "20", "--memory", "600MB"]
+        words += ["-o", str(tmp_path / f"{name}-{method}.npy")]
+        run = subprocess.run([sys.executable, "-c", COMBINE, *words], check=True, capture_output=True, text=True)
+    assert int(run.stderr.split()[-1]) <= 1.06 * 600_000_000
+
+
 def test_what_cannot_fit_is_refused_before_it_is_begun(monkeypatch):
     """No pass over the pairs, no table: the size is known from the labels."""
 

@@ -4,6 +4,8 @@ A bound counts the arrays that are there at the same time, those of the threads 
 upper one, and at most about twice what is taken where the matrices are large.
 """
 
+import ctypes
+from contextlib import suppress
 from typing import Any
 
 from ensemblage._validation import check_bytes
@@ -26,3 +28,9 @@ def check_fits(n_bytes: int, max_bytes: Any, owner: str, what: str, advice: str)
 def size_text(n_bytes: int) -> str:
     """The number of bytes, in GB where there are that many."""
     return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes:,} bytes"
+
+
+def give_back_freed() -> None:
+    """Return freed memory to the system, where the C library can: else freed blocks may stay with the process."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

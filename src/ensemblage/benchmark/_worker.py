@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import multiprocessing
 import os
@@ -13,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, NamedTuple
+
+from ensemblage._memory import give_back_freed
 
 TICK = 0.2
 """Seconds between two looks at the time and the memory."""
@@ -216,8 +217,7 @@ def _measured(function: Callable[..., Any], common: Sequence[Any], item: Any) ->
 
 def _new_peak() -> float:
     """Give what is free back to the system, so that it is seen when it is taken again; megabytes that are left."""
-    with suppress(AttributeError, OSError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    give_back_freed()
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     return _peak()

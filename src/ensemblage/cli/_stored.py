@@ -79,8 +79,12 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
 
 
 def _certainty(consensus: Any) -> str:
-    words = verdicts(consensus.confidence_)
-    return certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])
+    counts = dict.fromkeys(VERDICTS, 0)
+    for block in row_blocks(len(consensus.confidence_)):
+        words = verdicts(consensus.confidence_[block])
+        for word in VERDICTS:
+            counts[word] += int((words == word).sum())
+    return certainty_text([counts])
 
 
 Writer = Callable[[Path, Any], None]

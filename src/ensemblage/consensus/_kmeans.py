@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ from ensemblage.consensus._lloyd import (
     seed_far_apart,
 )
 from ensemblage.counting._profiles import label_profile
-from ensemblage.rows.blocks import BLOCK_ROWS
+from ensemblage.rows.blocks import BLOCK_ROWS, row_blocks
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
@@ -155,34 +155,43 @@ def given_profile(estimator: Any, ensemble: Ensemble, k: int) -> NDArray[np.int6
 
 def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:
     """Random rows, ``size`` at most, whose counts stand for those of all."""
-    counts = sampled_counts(rows.counts, size, random)
-    chosen = np.flatnonzero(counts)
-    return replace(rows, codes=rows.codes.take(chosen), counts=counts[chosen])
+    chosen, counts = sampled_counts(rows.counts, size, random)
+    return replace(rows, codes=rows.codes.take(chosen), counts=counts)
 
 
-def sampled_counts(counts: NDArray[np.int64], size: int, random: np.random.RandomState) -> NDArray[np.int64]:
-    """Counts of a sample of ``size`` rows at most, 0 for the others.
+def sampled_counts(
+    counts: NDArray[np.int64], size: int, random: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """A sample of ``size`` rows at most, in their order, and how many objects each stands for: O(size) memory.
 
     A row of as many objects as the largest weight or more is in the sample with its own count. Of the others, in their
     order, one object is drawn of every ``weight`` consecutive ones, and its row counts as much.
     """
-    weight = _least_weight(counts, size)
-    is_light = counts < weight
-    light = np.flatnonzero(is_light)
-    ends = np.cumsum(counts[light])
-    n_light = int(ends[-1]) if len(light) else 0
+    blocks = [counts[block] for block in row_blocks(len(counts))]
+    weight = _least_weight(blocks, size)
+    n_light = sum(int(block[block < weight].sum()) for block in blocks)
     places = np.arange(0, n_light, weight)
     places += random.randint(weight, size=len(places))
     places = places[places < n_light]
-    sampled = np.where(is_light, 0, counts)
-    np.add.at(sampled, light[np.searchsorted(ends, places, side="right")], weight)
-    return sampled
+    chosen, sampled, first, start = [], [], 0, 0
+    for block in blocks:
+        is_light = block < weight
+        ends = start + np.cumsum(np.where(is_light, block, 0))
+        drawn = places[slice(*np.searchsorted(places, [start, ends[-1]]))]
+        own = np.where(is_light, 0, block)
+        np.add.at(own, np.searchsorted(ends, drawn, side="right"), weight)
+        in_block = np.flatnonzero(own)
+        chosen.append(first + in_block)
+        sampled.append(own[in_block])
+        first, start = first + len(block), int(ends[-1])
+    return np.concatenate(chosen), np.concatenate(sampled)
 
 
-def _least_weight(counts: NDArray[np.int64], size: int) -> int:
+def _least_weight(blocks: Sequence[NDArray[np.int64]], size: int) -> int:
     """The least number w with Σ min(count, w) ≤ ``size`` w: so many rows that each stands for w objects at least."""
-    low, high = 0, max(-(-int(counts.sum()) // size), 1)
+    low, high = 0, max(-(-sum(int(block.sum()) for block in blocks) // size), 1)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if np.minimum(counts, middle).sum() <= size * middle else (middle, high)
+        enough = sum(int(np.minimum(block, middle).sum()) for block in blocks) <= size * middle
+        low, high = (low, middle) if enough else (middle, high)
     return high

@@ -359,8 +359,9 @@ def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: in
         return np.empty(0, dtype=np.intp)
     relocated: list[int] = []
     near, distance, offsets = np.array(clusters), np.array(base), rows.offsets
-    unit = np.arange(len(rows)) if rows.units is None else rows.units.of_rows
-    sizes = np.bincount(near[np.unique(unit, return_index=True)[1]], minlength=len(profile))
+    unit = None if rows.units is None else rows.units.of_rows
+    one_of_each = slice(None) if unit is None else np.unique(unit, return_index=True)[1]
+    sizes = np.bincount(near[one_of_each], minlength=len(profile))
 
     def add(codes: Any, clusters: Any, distance: Any) -> None:
         for j, offset in enumerate(offsets[:-1]):
@@ -371,7 +372,7 @@ def _fill_empty(rows: Rows, state: State, table: NDArray[np.float32], n_jobs: in
         farthest = int(np.argmax(np.where(sizes[near] > 1, distance, -np.inf)))
         sizes[near[farthest]] -= 1
         sizes[c] += 1
-        for row in np.flatnonzero(unit == unit[farthest]).tolist():
+        for row in [farthest] if unit is None else np.flatnonzero(unit == unit[farthest]).tolist():
             labels = rows.codes[row] + rows.offsets[:-1]
             profile[near[row], labels] -= rows.counts[row]
             profile[c, labels] += rows.counts[row]

@@ -51,9 +51,12 @@ def best_kmeans(
 ) -> Clustered:
     """The start of k-means++ whose clusters have the least inertia, the first on ties; k is at most m."""
     size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * n_clusters)
-    share = sampled_counts(counts, size, random) if len(points) > size else counts
-    some = np.flatnonzero(share)
-    sample, share = points[some], share[some]
+    if len(points) > size:
+        some, share = sampled_counts(counts, size, random)
+    else:
+        some = np.flatnonzero(counts)
+        share = counts[some]
+    sample = points[some]
     least, best = np.inf, np.empty((0, points.shape[1]), dtype=np.float32)
     for _ in range(n_init):
         seeds, _ = kmeans_plusplus(sample, n_clusters, sample_weight=share, random_state=random)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._index import row_index
+from ensemblage._memory import give_back_freed
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
 from ensemblage.rows.memory import MemoryRows, recode
@@ -22,8 +23,8 @@ READ_BYTES = 2**22
 """Most bytes that looking up some rows reads at once."""
 TAKE_BYTES = 2**24
 """Most bytes of some rows that are taken into memory."""
-LIBRARIES = 250_000_000
-"""Bytes of the interpreter and its libraries (measured)."""
+LIBRARIES = 330_000_000
+"""Bytes of the interpreter, its libraries and compiled kernels (measured)."""
 BYTES_PER_ROW = 120
 """Memory of `distinct_rows` per row of 20 labels, all of them distinct (measured)."""
 SMALL_PART = 8
@@ -114,6 +115,7 @@ class BlockRows(LabelRows):
         with scratch.folder() as folder:
             runs = StoredRuns(self, radices, folder, run_rows(scratch.memory, self.shape, self.dtype))
             codes, counts, inverse = merge_runs(runs, len(self))
+        give_back_freed()
         return DistinctRows(small_in_memory(codes, scratch.memory // SMALL_PART), counts, inverse)
 
     def _refuse(self) -> ValueError:

@@ -84,7 +84,7 @@ def run(path, method, on_disk):
     result = timed("work", methods[method])
     seconds["cpu"] = time.process_time() - before
     digest = hashlib.sha256(np.asarray(result).tobytes()).hexdigest()
-    print(json.dumps({**seconds, "peak": _status_mb("VmHWM"), "result": digest}))
+    print(json.dumps({**seconds, "peak": _status_mb("VmHWM") * 2**20 / 1e6, "result": digest}))
 
 
 def warm_up():
@@ -110,7 +110,7 @@ def measure(folder, sizes):
             write_labels(path, n)
         for method in METHODS:
             found = json.loads(in_fresh_process(__file__, "--run", str(path), method, "disk"))
-            row = {"n": f"{n:.0e}", "method": method, "distinct": f"{found.get('share', float('nan')):.0%}"}
+            row = {"n": f"{n:.0e}", "method": method, "distinct": f"{found['share']:.0%}" if "share" in found else "–"}
             row |= {stage: f"{found[stage]:.1f} s" if stage in found else "–" for stage in STAGES}
             row["in all"] = f"{sum(found.get(stage, 0) for stage in STAGES):.2f} s"
             row["peak"] = f"{found['peak']:.0f} MB"

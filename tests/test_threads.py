@@ -311,6 +311,30 @@ def test_threads_after_a_fork():
 
 
 @needs_fork
+def test_fork_while_a_thread_looks_for_libraries():
+    """The linker has a lock of its own while it tells them, which a child would inherit as it is: the fork waits."""
+    code = """
+    linker, inside, real = threading.Lock(), threading.Event(), threads.ThreadpoolController
+    def slow():
+        with linker:
+            inside.set()
+            time.sleep(0.3)
+            return real()
+    def hold():
+        with threads.one_native_thread():
+            pass
+    threads.ThreadpoolController = slow
+    thread = threading.Thread(target=hold)
+    thread.start()
+    inside.wait(60)
+    print(child(lambda: linker.acquire(timeout=5)))
+    thread.join()
+    print(threads._blas_limit._lock.locked())
+    """
+    assert run(code) == ["0", "False"]
+
+
+@needs_fork
 def test_fork_while_a_thread_compiles():
     code = """
     from numba.core.compiler_lock import global_compiler_lock

@@ -127,6 +127,7 @@ class _BlasLimit:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._forker: int | None = None
         self._users = 0
 
     def __enter__(self) -> ThreadpoolController:
@@ -137,9 +138,20 @@ class _BlasLimit:
             self._users += 1
             return self._controller
 
+    def before_fork(self) -> None:
+        """Let a thread finish that looks for the libraries: the child would inherit the linker's lock as it is."""
+        if self._lock.acquire(timeout=1):
+            self._forker = threading.get_ident()
+
+    def after_fork(self) -> None:
+        """In the parent."""
+        if self._forker == threading.get_ident():
+            self._forker = None
+            self._lock.release()
+
     def forget_lock(self) -> None:
         """For a forked child: BLAS stays held to one thread where a thread of the parent held it."""
-        self._lock = threading.Lock()
+        self._lock, self._forker = threading.Lock(), None
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
@@ -174,4 +186,6 @@ def _forget_threads() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(
+        before=_blas_limit.before_fork, after_in_parent=_blas_limit.after_fork, after_in_child=_forget_threads
+    )

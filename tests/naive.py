@@ -1215,3 +1215,15 @@ def ecg_weight(A, association, min_weight):
         in_core = i in core and j in core and not np.isnan(c)
         w[i, j] = min_weight + (1 - min_weight) * c if in_core else min_weight
     return w
+
+
+def sampled_counts(counts, size, random):
+    """Object by object: one of every ``weight`` of the light rows' objects, whose row counts as much."""
+    weight = next(w for w in range(1, max(counts.sum(), 1) + 1) if np.minimum(counts, w).sum() <= size * w)
+    objects = [i for i, count in enumerate(counts) for _ in range(count) if count < weight]
+    first = np.arange(0, len(objects), weight)
+    sampled = np.where(counts < weight, 0, counts)
+    for place in first + random.randint(weight, size=len(first)):
+        if place < len(objects):
+            sampled[objects[place]] += weight
+    return sampled

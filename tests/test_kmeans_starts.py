@@ -1,5 +1,6 @@
 """Starts of KMeansConsensus on a sample of the distinct rows."""
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from ensemblage._weighted import WeightedEnsemble
 from ensemblage.consensus import _kcc
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
-from ensemblage.consensus._kmeans import sampled_rows
+from ensemblage.consensus._kmeans import sampled_counts, sampled_rows
 from ensemblage.consensus._registry import PUBLISHED
 
 
@@ -36,6 +37,19 @@ def test_sampled_rows_stand_for_all(counts, size, seed):
     assert (sample.counts[~heavy[chosen]] % weight == 0).all()
     # One of every so many objects, but for the last ones.
     assert 0 <= counts[~heavy].sum() - sample.counts[~heavy[chosen]].sum() + weight - 1 <= 2 * (weight - 1)
+
+
+@pytest.mark.parametrize("block_rows", [1, 7, 10**6])
+def test_a_sample_does_not_depend_on_blocks(block_rows, monkeypatch):
+    monkeypatch.setattr("ensemblage.rows.blocks.BLOCK_ROWS", block_rows)
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        counts = random.integers(seed % 2, 1 + random.integers(1, 40), random.integers(1, 50)) + (random.random() < 0.1)
+        counts[0], size = 1 + 500 * (seed % 3), int(random.integers(1, 30))
+        expected = naive.sampled_counts(counts, size, np.random.RandomState(seed))
+        chosen, found = sampled_counts(counts, size, np.random.RandomState(seed))
+        np.testing.assert_array_equal(chosen, np.flatnonzero(expected))
+        np.testing.assert_array_equal(found, expected[chosen])
 
 
 def test_a_sample_has_every_row_as_often_as_it_has_objects():

@@ -8,7 +8,7 @@ from itertools import combinations
 import naive
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
@@ -324,8 +324,24 @@ def test_threshold(linkage, similarity, weights, missing):
     assert_closest_at_their_moment(model.linkage_matrix_, similarity_of)
 
 
+TIES = np.array(
+    [
+        [0, 0, 1, 0],
+        [0, 1, 0, 0],
+        [0, 1, 0, 0],
+        [1, 0, 0, 0],
+        [-1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 0, -1],
+        [-1, -1, -1, 0],
+    ]
+)
+"""Object 7 agrees with 0 and with 4 and 6 wherever both have labels."""
+
+
 @pytest.mark.parametrize("linkage", LINKAGES)
 @given(labels=label_matrices(max_objects=12))
+@example(labels=TIES)
 def test_threshold_zero_changes_nothing(linkage, labels):
     plain = EvidenceAccumulation(linkage=linkage).fit(labels)
     zero = EvidenceAccumulation(linkage=linkage, association_threshold=0).fit(labels)

@@ -193,7 +193,8 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
         threshold, local = self._threshold(rows, ensemble), self._local_weights(rows, ensemble)
-        similar = RowSimilarity(rows, no_similarity(rows), threshold, self.n_jobs, local)
+        # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
+        similar = RowSimilarity(rows, no_similarity(rows), threshold or None, self.n_jobs, local)
         if self.similarity != "coassociation":
             d = int(rows.n_clusters.sum())
             needed, what = OVERHEAD + MATRICES[self.similarity] * 8 * d * d, f"the similarities of {d:,} clusters"

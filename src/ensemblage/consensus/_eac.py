@@ -116,8 +116,9 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     Ties are the rule, for similarities are multiples of 1/p. Distinct label rows are numbered in lexicographic order,
     and a cluster by its smallest row; of equally similar pairs the one with the smallest two numbers is merged first
-    (with single linkage: the numbers of the most similar two rows). ``n_clusters`` cuts by the order of the merges, so
-    exactly that many clusters come out.
+    (with single linkage: the numbers of the most similar two rows). Average linkage may begin with another of them
+    where no partition labels both of two objects. ``n_clusters`` cuts by the order of the merges, so exactly that many
+    clusters come out.
 
     Missing labels: two objects are compared by the partitions that label both, and are not similar if there is none.
     The mean similarity of two clusters is a ratio of sums, (partitions that join a pair) / (that label both), over all

@@ -3,6 +3,10 @@
 Rows are numbered in lexicographic order of their codes, and a cluster by its smallest row. Of equally similar pairs of
 clusters the one with the smallest numbers (i, j), i < j, is merged first; with single linkage the numbers are those of
 the two rows that are most similar. So no result depends on the order of the objects.
+
+Average linkage goes along chains of nearest neighbours. Rows i and k may be similar by 0 for want of a partition that
+labels both: then {i, j} is as similar to k as j was, under the smaller number i, and another equally similar pair may
+have gone first. Where all pairs are compared, a union is as similar as its nearer part only if both parts are.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """README and documents, held to the code."""
 
 import importlib.util
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 
@@ -22,6 +24,21 @@ def script(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_picture_of_the_readme_shows_what_its_script_draws_today():
+    make_picture = script("make_picture")
+    shown, today = json.loads(Image.open(make_picture.PICTURE).text["Description"]), make_picture.drawn()
+    assert shown["labels"] == today["labels"]
+    assert shown["confidence"] == pytest.approx(today["confidence"], abs=0.002)
+
+
+def test_no_document_and_no_record_names_a_folder_of_a_machine():
+    folders = re.compile(r"(?<![\w.])/(root|home|tmp|work|Users|opt)/\w|[A-Za-z]:\\\\?Users")
+    kept = [path for name in ("docs", "tests/guards", "benchmarks", "examples") for path in (ROOT / name).rglob("*")]
+    text = [path for path in [*ROOT.glob("*.md"), *kept] if path.suffix in {".md", ".json", ".jsonl", ".csv", ".svg"}]
+    assert len(text) > 50
+    assert [str(path) for path in text if folders.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_readme_names_every_method():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,11 @@ def versions() -> dict[str, str]:
     return found
 
 
+def without_folders(text: str) -> str:
+    """Absolute paths cut to the names of their files: a record says nothing of the machine that made it."""
+    return re.sub(r"(?:\b[A-Za-z]:\\|/)(?:[\w.@+~-]+[/\\])+(?=[\w.@+-])", "…/", text)
+
+
 def sessions(kind: str) -> list[dict[str, Any]]:
     """The sessions of that kind so far."""
     path = FOLDER / f"{kind}.json"
@@ -34,6 +40,7 @@ def sessions(kind: str) -> list[dict[str, Any]]:
 def add_session(kind: str, figures: dict[str, Any]) -> None:
     """Write down a session; ``figures`` has its seed, counts by outcome, failures and seconds."""
     FOLDER.mkdir(exist_ok=True)
-    every = [*sessions(kind), {**figures, "versions": versions()}]
+    failures = [{**failure, "told": without_folders(failure["told"])} for failure in figures["failures"]]
+    every = [*sessions(kind), {**figures, "failures": failures, "versions": versions()}]
     text = json.dumps(every, indent=1, ensure_ascii=False) + "\n"
     (FOLDER / f"{kind}.json").write_text(text, encoding="utf-8")

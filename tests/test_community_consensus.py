@@ -350,7 +350,7 @@ def test_saved_and_loaded(tmp_path):
 
 def test_it_shows_itself_as_every_consensus_does():
     model = CommunityConsensus(A, random_state=0).fit(LOUVAIN)
-    assert str(model.report(LOUVAIN)).startswith("Report(34 objects in 4 clusters")
+    assert str(model.report(LOUVAIN)).startswith("Report(4 clusters in 34 objects")
     assert model.to_frame()["cluster"].tolist() == model.labels_.tolist()
     assert model.membership(LOUVAIN).shape == (34, model.n_clusters_)
 

@@ -481,11 +481,11 @@ def test_a_dict_that_is_no_summary_is_refused(tmp_path):
 
 
 def test_a_summary_says_its_schema_and_older_ones_are_read(summary, page):
-    assert next(iter(summary.items())) == ("schema", 5)
+    assert next(iter(summary.items())) == ("schema", 6)
     older = {key: value for key, value in summary.items() if key != "schema"}
     assert report.render(older) == page
-    with pytest.raises(ValueError, match=r"at most 5\. Got 6\. Use the version"):
-        report.render({**summary, "schema": 6})
+    with pytest.raises(ValueError, match=r"at most 6\. Got 7\. Use the version"):
+        report.render({**summary, "schema": 7})
 
 
 def test_the_users_matplotlib_settings_change_nothing(summary, page):
@@ -548,7 +548,7 @@ def test_clusters_have_the_numbers_of_an_earlier_clustering():
     assert [c["size"] for c in after["clusters"]] == [c["size"] for c in before["clusters"]]
     assert [c["sentence"].split(" (")[0] for c in after["profile"]["clusters"]] == ["Cluster 4", "Cluster 9"]
     page = report.render(after)
-    assert "Clusters 4 and 9 are the hardest" in page or "The firmest cluster is" in page
+    assert "Clusters 4 and 9 are the hardest" in page or "The mean certainty is highest in cluster" in page
     assert "cluster 0" not in page
 
 

@@ -2,18 +2,22 @@
 
 import json
 import re
+from functools import cache
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import CumulativeVoting, KMeansConsensus, cite, report
+from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, report
 from ensemblage.cli._commands import run
 from ensemblage.metrics import verdicts
 from ensemblage.report._made import GENERATORS, made_section, references_of
-from ensemblage.report._objects import without_objects
+from ensemblage.report._notebook import Report
+from ensemblage.report._number import number_shown
+from ensemblage.report._objects import objects_section, without_objects
 from ensemblage.report._page import as_data
+from ensemblage.report._sections import trust_section
 
 N = 150
 
@@ -115,21 +119,63 @@ def found_again(*words):
     return {"sentence": "", "compared_with": "bootstraps", "n": 10, "table": rows, "jaccard": [[0.9] * 10] * len(words)}
 
 
+STABLE = ("stable", "very stable", "stable")
+
+
+@cache
+def choices():
+    """`choose_k` of three clusters, and of noise."""
+    X = make_blobs(N, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
+    noise = np.random.default_rng(0).normal(size=(N, 2))
+    return [choose_k(data, range(2, 5), n_references=19, random_state=0) for data in (X, noise)]
+
+
+def number_of(evidence, best=3):
+    """What the page is told of a choice of this evidence."""
+    choice = choices()[evidence == "none"]
+    return {**number_shown(choice, np.arange(N))["number"], "evidence": evidence, "best": best}
+
+
 @pytest.mark.parametrize(
-    ("core", "border", "undecided", "again", "said"),
+    ("core", "border", "undecided", "again", "evidence", "said"),
     [
-        (0.8, 0.2, 0, None, "This is certain: 80% of the objects sit firmly"),
-        (0.7, 0.3, 0, None, "This is fairly certain"),
-        (0.9, 0, 0.1, None, "This is fairly certain"),
-        (0.8, 0, 0.2, None, "This is only partly certain"),
-        (0.5, 0, 0.5, None, "This is uncertain"),
-        (0.8, 0.2, 0, ("stable", "very stable", "stable"), "This is certain"),
-        (0.8, 0.2, 0, ("stable", "doubtful", "stable"), "This is only partly certain"),
-        (0.8, 0.2, 0, ("unstable", "doubtful", "unstable"), "This is uncertain"),
+        (
+            0.8,
+            0.2,
+            0,
+            None,
+            None,
+            "The clusterings agree on this: 80% of the objects are core, 20% border, and none is",
+        ),
+        (0.7, 0.3, 0, None, None, "The clusterings mostly agree on this"),
+        (0.8, 0, 0.2, None, None, "The clusterings agree only in part on this"),
+        (0.5, 0, 0.5, None, None, "The clusterings disagree on this"),
+        (
+            0.8,
+            0.2,
+            0,
+            None,
+            "clear",
+            "This is certain: 80% of the objects are core, 20% border, and none is undecided.",
+        ),
+        (0.7, 0.3, 0, None, "clear", "This is fairly certain"),
+        (0.9, 0, 0.1, None, "clear", "This is fairly certain"),
+        (0.8, 0, 0.2, None, "clear", "This is only partly certain"),
+        (0.5, 0, 0.5, None, "clear", "This is uncertain"),
+        (1, 0, 0, None, "likely", "This is fairly certain"),
+        (1, 0, 0, STABLE, "ambiguous", "This is only partly certain"),
+        (1, 0, 0, STABLE, "none", "This is uncertain"),
+        (0.8, 0.2, 0, STABLE, "clear", "This is certain"),
+        (0.8, 0.2, 0, STABLE, None, "This is fairly certain"),
+        (0.8, 0.2, 0, ("stable", "doubtful", "stable"), "clear", "This is only partly certain"),
+        (0.8, 0.2, 0, ("stable", "doubtful", "stable"), None, "This is only partly certain"),
+        (0.8, 0.2, 0, ("unstable", "doubtful", "unstable"), "clear", "This is uncertain"),
     ],
 )
-def test_certainty_in_words(core, border, undecided, again, said):
+def test_certainty_in_words(core, border, undecided, again, evidence, said):
+    """Never on the agreement of the clusterings alone, and never against the test for structure and the criteria."""
     summary = summary_of()
+    summary["number"] = None if evidence is None else number_of(evidence)
     n = sum(c["size"] for c in summary["clusters"])
     for i, cluster in enumerate(summary["clusters"]):
         counts = [round(share * n) * (i == 0) for share in (core, border, undecided)]
@@ -141,6 +187,64 @@ def test_certainty_in_words(core, border, undecided, again, said):
     came_back = {0: "none clusters", 2: "2 of the 3 clusters", 3: "all 3 clusters"}.get(n_stable, "")
     assert ("came back" in answer) == (again is not None)
     assert again is None or came_back in answer
+
+
+def test_the_heading_says_what_the_test_for_structure_says():
+    """On the page, in a notebook and in the numbers; and no sentence says that clusters were found."""
+    summary = summary_of()
+    assert summary["headline"] == "3 clusters in 150 objects"
+    for evidence, said in (("none", "No clear structure in 150 objects"), ("clear", "3 clusters in 150 objects")):
+        summary["number"] = number_of(evidence)
+        assert f'<p class="headline">{said}</p>' in report.render(summary)
+        assert repr(Report(summary)).startswith(f"Report({said};")
+    answer = answer_of({**summary, "number": number_of("none")})
+    assert answer.index("No clear structure was found") < answer.index("were divided all the same into 3 clusters")
+    assert "was found in the data" not in answer
+    assert "a number that the criteria disagree on" in answer_of({**summary, "number": number_of("ambiguous")})
+    labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
+    of_noise = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels), stability=choices()[1])
+    assert of_noise["headline"] == "No clear structure in 150 objects"
+
+
+def test_another_number_than_the_criteria_name_is_not_certain():
+    answer = answer_of({**summary_of(noise=0.05), "number": number_of("clear", best=5)})
+    assert "This is only partly certain" in answer
+    assert "the criteria name 5 clusters" in answer
+
+
+def test_no_sentence_is_false_in_the_dark():
+    """The figures' colours are inverted there: nothing is said of dark and light, black and white."""
+    labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
+    model, X = CumulativeVoting(3).fit(labels), np.random.default_rng(0).normal(size=(N, 4))
+    ranking = Discotec().fit(labels)
+    page = report.render(report.summarize(labels, model, features=X, ranking=ranking, stability=choices()[0]))
+    text = re.sub(r"<(svg|style|script).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert "How soft are the clusters?" in text
+    assert "the upper left corner" in text
+    assert not re.findall(
+        r"\b(?:dark|darker|light|lighter|black|white|pale|paler|bright|brighter)\b", text, re.IGNORECASE
+    )
+
+
+def test_no_cluster_is_next_best_where_none_is():
+    """Where the certainty is written as 1.00, and half of a cluster is not above that."""
+    labels = planted_labels(n=N, p=10, k=3, noise=0, seed=1)[0]
+    labels[:3, 0] = (labels[:3, 0] + 1) % 3
+    summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))
+    table = objects_section(summary).tables[0]
+    rows = {row[0]: row for row in table.rows}
+    assert [row[4] == "–" for row in table.rows] == [row[2] == "1.00" for row in table.rows]
+    assert 3 <= sum(row[4] == "–" for row in table.rows) < len(rows)
+    [picture] = trust_section(summary).pictures
+    assert "is at 1.00." in " ".join(picture.sentences)
+
+
+def test_the_clear_differences_that_are_not_named_are_counted():
+    X = np.repeat([0, 1], 20)[:, None] * np.ones(30) + np.random.default_rng(0).normal(0, 0.1, (40, 30))
+    labels = np.repeat([0, 1], 20)[:, None] * np.ones(4, dtype=int)
+    page = report.render(report.summarize(labels, KMeansConsensus(2).fit(labels), features=X))
+    assert "(and 25 more)" in page
+    assert "Clear differences are counted, and the strongest of them named." in page
 
 
 def test_where_the_number_of_clusters_comes_from_is_said():
@@ -158,7 +262,7 @@ def test_a_single_cluster_is_no_certainty():
     labels = np.zeros((30, 4), dtype=int)
     labels[0, 0] = 1
     summary = report.summarize(labels, KMeansConsensus(1, random_state=0).fit(labels))
-    assert "firmly placed" not in report.render(summary)
+    assert "core objects" not in report.render(summary)
     answer = answer_of(summary)
     assert "form a single cluster." in answer
     assert "with one cluster, each is in it" in answer

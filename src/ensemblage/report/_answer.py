@@ -8,7 +8,18 @@ from ensemblage import plotting
 from ensemblage.files._text import listed
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
-from ensemblage.report._layout import BarCell, Cell, Picture, Section, Table, cluster_cell, counted, number, percent
+from ensemblage.report._layout import (
+    BarCell,
+    Cell,
+    Picture,
+    Section,
+    Table,
+    cluster_cell,
+    counted,
+    is_full,
+    number,
+    percent,
+)
 from ensemblage.report._profile import profile_section
 from ensemblage.report._svg import picture
 
@@ -21,12 +32,18 @@ _MOST_DRAWN, _MOST_TABLED = 200, 1_000
 _FINER = 1.25
 """Partitions with so many times the clusters of the consensus split what belongs together."""
 _LEVELS = ("certain", "fairly certain", "only partly certain", "uncertain")
+_AGREEMENT = ("agree", "mostly agree", "agree only in part", "disagree")
+"""The same where nothing but the agreement of the clusterings is known."""
 _MOST_UNDECIDED = (0.05, 0.15, 0.4)
 """Largest share of undecided objects of each level but the last."""
 _LEAST_CORE = 0.75
 """Least share of core objects of an answer that is certain."""
 _LEVEL_OF_CLUSTER = {"doubtful": 2, "unstable": 3}
 """What a cluster that is not found again makes of the answer at most."""
+_LEVEL_OF_EVIDENCE = {"clear": 0, "likely": 1, "ambiguous": 2, "none": 3}
+"""What the test for structure and the criteria make of the answer at most."""
+_UNTESTED, _ANOTHER_NUMBER = 1, 2
+"""The same where structure was not tested, and where the criteria name another number of clusters."""
 
 TERMS = (
     (
@@ -49,8 +66,15 @@ TERMS = (
 
 
 def headline(summary: Summary) -> str:
-    """The answer in one line."""
-    return f"{counted(len(summary['clusters']), 'cluster')} in {counted(summary['data']['n_objects'], 'object')}"
+    """The answer in one line: no clusters where the test for structure found none."""
+    found = "No clear structure" if is_without_structure(summary) else counted(len(summary["clusters"]), "cluster")
+    return f"{found} in {counted(summary['data']['n_objects'], 'object')}"
+
+
+def is_without_structure(summary: Summary) -> bool:
+    """Whether structure was looked for and not found."""
+    found = summary.get("number")
+    return found is not None and not found["structure"]["found"]
 
 
 def facts(summary: Summary) -> list[tuple[str, str]]:
@@ -59,7 +83,8 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
     found = [("objects", f"{data['n_objects']:,}")]
     if data["n_features"]:
         found.append(("features", f"{data['n_features']:,}"))
-    found += [("clusters", f"{len(summary['clusters']):,}"), *_shares_of_verdicts(summary)]
+    clusters = "clusters, if there are any" if is_without_structure(summary) else "clusters"
+    found += [(clusters, f"{len(summary['clusters']):,}"), *_shares_of_verdicts(summary)]
     return [*found, ("ARI with known classes", number(truth["ari"]["consensus"], 2))] if truth else found
 
 
@@ -70,10 +95,7 @@ def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
     if len(summary["clusters"]) == 1:  # each object is in it, whatever the data are like
         return []
     total = max(1, sum(words.values()))
-    return [
-        ("firmly placed (core)", percent(words["core"] / total)),
-        ("undecided", percent(words["undecided"] / total)),
-    ]
+    return [(f"{word} objects", percent(words[word] / total)) for word in ("core", "undecided")]
 
 
 def verdicts_of(summary: Summary) -> dict[str, int] | None:
@@ -85,17 +107,11 @@ def verdicts_of(summary: Summary) -> dict[str, int] | None:
 
 def answer_section(summary: Summary) -> Section:
     """What was found, and how certain it is; details folded away."""
-    sentences = [*_without_structure(summary), " ".join([_what_was_found(summary), *_how_certain(summary)])]
+    structure = [summary["number"]["structure"]["sentence"]] if is_without_structure(summary) else []
+    sentences = [*structure, " ".join([_what_was_found(summary), *_how_certain(summary)])]
     more = [_what_was_combined(summary), *_why_these(summary), *_how_sure(summary)]
     terms = () if verdicts_of(summary) is None else TERMS
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
-
-
-def _without_structure(summary: Summary) -> Iterator[str]:
-    """First of all, that there may be no clusters."""
-    found = summary.get("number")
-    if found and not found["structure"]["found"]:
-        yield found["structure"]["sentence"]
 
 
 def _what_was_found(summary: Summary) -> str:
@@ -105,7 +121,8 @@ def _what_was_found(summary: Summary) -> str:
         found = f"{placed} {'form' if n - left > 1 else 'forms'} a single cluster."
     else:
         sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
-        found = f"{placed} fall into {len(clusters):,} clusters of {sizes}{_asked(summary)}."
+        fall = "were divided all the same" if is_without_structure(summary) else "fall"
+        found = f"{placed} {fall} into {len(clusters):,} clusters of {sizes}{_asked(summary)}."
     if not left:
         return found
     verb = "is" if left == 1 else "are"
@@ -115,7 +132,12 @@ def _what_was_found(summary: Summary) -> str:
 def _asked(summary: Summary) -> str:
     """Where the number of clusters comes from, if that is known."""
     choice, k = summary.get("choice"), len(summary["clusters"])
-    if summary.get("number") or summary.get("stability"):
+    if is_without_structure(summary):
+        return ""
+    if (number := summary.get("number")) and number["best"] == k:
+        disputed = number["evidence"] == "ambiguous"
+        return f", a number that {'the criteria disagree on' if disputed else 'was found in the data'}"
+    if summary.get("stability"):
         return ", a number that was found in the data"
     if choice and choice["found"]:
         return ", a number that was found in the clusterings"
@@ -142,22 +164,47 @@ def _how_certain(summary: Summary) -> Iterator[str]:
     total = sum(words.values())
     core, border, undecided = (percent(words[word] / total) for word in VERDICTS)
     unsure = f"{undecided} are undecided" if words["undecided"] else "none is undecided"
-    shares = f"{core} of the objects sit firmly in their cluster, {border} clearly, and {unsure}"
-    yield f"This is {_LEVELS[_level(summary, words)]}: {shares}{''.join(_came_back(summary))}."
+    shares = f"{core} of the objects are core, {border} border, and {unsure}"
+    level, known = _level(summary, words)
+    if not known:
+        yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Nothing but their agreement was looked at."
+        return
+    why = "".join([*_came_back(summary), *_structure_in_doubt(summary)])
+    yield f"This is {_LEVELS[level]}: {shares}{why}."
 
 
-def _level(summary: Summary, words: Mapping[str, int]) -> int:
-    """How certain the answer is, 0 most: by the objects, by the worst cluster that was looked for again, and by
-    whether there is structure at all.
+def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
+    """How certain the answer is, 0 most, and whether more than the agreement of the clusterings says so.
+
+    The worst of: the objects; the worst cluster that was looked for again; the test for structure with the criteria.
     """
     total = sum(words.values())
     level = sum(words["undecided"] / total > most for most in _MOST_UNDECIDED)
     if level == 0 and words["core"] / total < _LEAST_CORE:
         level = 1
-    again = summary.get("found_again")
+    again, tested = summary.get("found_again"), summary.get("number")
+    if not (again or tested):
+        return level, False
     worst = max([_LEVEL_OF_CLUSTER.get(row["verdict"], 0) for row in again["table"]], default=0) if again else 0
-    no_structure = len(_LEVELS) - 1 if any(_without_structure(summary)) else 0
-    return max(level, worst, no_structure)
+    by_test = _LEVEL_OF_EVIDENCE[tested["evidence"]] if tested else _UNTESTED
+    if tested and tested["best"] != len(summary["clusters"]):
+        by_test = max(by_test, _ANOTHER_NUMBER)
+    return max(level, worst, by_test), True
+
+
+def _structure_in_doubt(summary: Summary) -> Iterator[str]:
+    """What the test for structure and the criteria leave open."""
+    tested = summary.get("number")
+    if not tested:
+        yield "; whether there is structure at all was not tested"
+    elif tested["evidence"] == "none":
+        yield "; but a single cloud shows as much"
+    elif tested["best"] != len(summary["clusters"]):
+        yield f"; the criteria name {counted(tested['best'], 'cluster')}"
+    elif tested["evidence"] == "ambiguous":
+        yield "; the criteria disagree on the number of clusters"
+    elif tested["evidence"] == "likely":
+        yield "; three of five criteria name this number"
 
 
 def _came_back(summary: Summary) -> Iterator[str]:
@@ -208,9 +255,9 @@ def _how_sure(summary: Summary) -> Iterator[str]:
     sure = [(c["confidence"]["mean"], c["cluster"]) for c in summary["clusters"] if c["size"] > 1]
     sure = [(mean, cluster) for mean, cluster in sure if mean is not None]
     if len(sure) > 1 and max(sure)[0] - min(sure)[0] > _EQUAL:
-        (most, firmest), (least, loosest) = max(sure), min(sure)
+        (most, highest), (least, lowest) = max(sure), min(sure)
         yield (
-            f"The firmest cluster is {firmest} (mean certainty {number(most, 2)}), the loosest {loosest} "
+            f"The mean certainty is highest in cluster {highest} ({number(most, 2)}) and lowest in cluster {lowest} "
             f"({number(least, 2)})."
         )
 
@@ -252,9 +299,8 @@ def confidence_picture(summary: Summary) -> Picture:
         )
     if boxes:
         sentences.append(
-            "A box holds the middle half of a cluster's objects, its black line is the median, the thin line reaches "
-            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is above "
-            f"{number(boxes[0]['q50'], 2)}."
+            "A box holds the middle half of a cluster's objects, its thick line is the median, the thin line reaches "
+            f"from the 5% to the 95% point: half of cluster {boxes[0]['cluster']} is at {_at_least(boxes[0]['q50'])}."
         )
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
@@ -269,6 +315,11 @@ def confidence_picture(summary: Summary) -> Picture:
                     word, (1, least), (2, 1), ("axes fraction", "data"), "offset points", fontsize=7, color="0.4"
                 )
     return picture("How sure each cluster is", ax, "confidence", *sentences)
+
+
+def _at_least(certainty: float) -> str:
+    text = number(certainty, 2)
+    return text if is_full(certainty) else f"{text} or above"
 
 
 def _clusters(summary: Summary) -> Table:

@@ -226,8 +226,8 @@ def _(record: Trace) -> list[str]:
 @part_of.register
 def _(record: Memberships, summary: Summary) -> Section:
     sentence = (
-        "Each row is an object; the darker a cell, the larger the share of votes for that cluster. Rows with two grey "
-        "cells are objects between clusters."
+        "Each row is an object; the stronger the colour of a cell, the larger the share of votes for that cluster. "
+        "Rows with two cells of middling colour are objects between clusters."
     )
     note = summary["figures"]["matrix"]["note"]
     names = summary["consensus"].get("numbers")

@@ -123,6 +123,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def is_full(certainty: float | None) -> bool:
+    """Whether a certainty is written as 1.00: no other cluster is worth naming."""
+    return number(certainty, 2) == "1.00"
+
+
 def counted(n: int, noun: str) -> str:
     """The noun with its number: 1 object, 2,000 objects."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -13,6 +13,7 @@ from ensemblage._once import once
 from ensemblage._soft_ensemble import as_any_ensemble
 from ensemblage._validation import check_path
 from ensemblage.files._text import write_text
+from ensemblage.report._answer import headline
 from ensemblage.report._build import render
 from ensemblage.report._summary import summarize
 
@@ -54,8 +55,7 @@ class Report:
         return f'<iframe srcdoc="{escape(self.html)}" height="{HEIGHT}" {frame}></iframe>'
 
     def __repr__(self) -> str:
-        data, clusters = self.summary["data"], self.summary["clusters"]
-        return f"Report({data['n_objects']:,} objects in {len(clusters)} clusters; .save(path) writes the page)"
+        return f"Report({headline(self.summary)}; .save(path) writes the page)"
 
 
 def report_of(model: Any, X: Any = None, **details: Any) -> Report:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.metrics._certainty import VERDICTS, verdicts
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, pictures_of
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, is_full, number, pictures_of
 from ensemblage.report._shares import Placed
 from ensemblage.report._shown import with_nan
 from ensemblage.report._svg import picture, places_in_figure
@@ -169,6 +169,10 @@ def _points(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | N
     return {"row": points["rows"], "x": x, "y": y, "by_number": points.get("by_number", {})}
 
 
+def _next_best(certainty: float | None, other: int | None) -> Cell:
+    return "–" if other is None or is_full(certainty) else cluster_cell(other)
+
+
 def _least_certain(summary: Summary) -> Table:
     rows: list[list[Cell]] = [
         [
@@ -176,7 +180,7 @@ def _least_certain(summary: Summary) -> Table:
             cluster_cell(o["cluster"]),
             number(o["confidence"], 2),
             o.get("verdict", "–"),
-            "–" if (other := o.get("runner_up", o.get("rival"))) is None else cluster_cell(other),
+            _next_best(o["confidence"], o.get("runner_up", o.get("rival"))),
         ]
         for o in summary["least_certain"]
     ]

@@ -60,8 +60,8 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         yield "There is one cluster, and no other to compare it with."
         return
     yield (
-        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Only "
-        "clear differences are named, the strongest first."
+        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Clear "
+        "differences are counted, and the strongest of them named."
     )
     if beside := found["not_clustered"]:
         names = [plotting.printable(name, _NAMED) for name in beside[:_MOST_BESIDE]]
@@ -204,7 +204,7 @@ def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:
     if panels:
         drawn = {f"variable-{i}": plotting.variable_panels([p])[0] for i, p in enumerate(panels)}
         sentence = (
-            "A box holds the middle half of a cluster’s objects, its black line is the median, the thin line reaches "
+            "A box holds the middle half of a cluster’s objects, its thick line is the median, the thin line reaches "
             "from the 5% to the 95% point."
         )
         bars = " Bars are shares of the objects of a cluster." if any(p["shares"] for p in panels) else ""

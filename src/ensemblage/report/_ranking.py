@@ -165,8 +165,8 @@ def _agreement_by_rank(summary: Summary) -> Picture:
     )
     sentence = (
         f"Rows and columns are partitions in the order of {ranking['name']}, the best in the upper left corner. A "
-        "dark corner that fades says that the best ones agree with each other; several dark blocks, that the "
-        "partitions fall into groups and the largest group decides the order."
+        "corner of strong colour that fades says that the best ones agree with each other; several strong blocks, that "
+        "the partitions fall into groups and the largest group decides the order."
     )
     return picture("How alike the best ones are", ax, "agreement_by_rank", sentence)
 
@@ -178,8 +178,8 @@ def _frequent_pairs(summary: Summary) -> Picture:
         marks, matrix["clusters"], sizes=matrix["sizes"], label="1: joined at least as often as the mean"
     )
     sentence = (
-        f"Dark: pairs of objects that at least {percent(matrix['mean'])} of the partitions join, the mean over all "
-        "pairs. The score of a partition is the share of pairs on which it differs from this picture."
+        f"In colour: pairs of objects that at least {percent(matrix['mean'])} of the partitions join, the mean over "
+        "all pairs. The score of a partition is the share of pairs on which it differs from this picture."
     )
     return picture("What DISCOTEC compares the partitions with", ax, "frequent", sentence, matrix["note"])
 

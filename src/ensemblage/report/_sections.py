@@ -72,7 +72,10 @@ def trust_section(summary: Summary) -> Section:
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "".join(
-        ["Certain means that the clusterings agree, not that they are right", *_what_is_not_seen(summary)]
+        [
+            "The certainty of an object says how far the clusterings agree on its place, not that they are right",
+            *_what_is_not_seen(summary),
+        ]
     )
     known = [part for part in parts if part is not None]
     return Section("Can I trust it?", [sentence], [confidence_picture(summary)], parts=known, terms=terms, name="trust")
@@ -123,8 +126,9 @@ def _matrix(summary: Summary) -> Picture:
     matrix = summary["figures"]["matrix"]
     sentences = [
         (
-            "Rows and columns are objects: the darker a cell, the more partitions put the two together. Dark blocks on "
-            "the diagonal are clusters the partitions agree on, dark patches elsewhere are clusters they mix."
+            "Rows and columns are objects: the stronger the colour of a cell, the more partitions put the two "
+            "together. Strong blocks on the diagonal are clusters the partitions agree on, strong patches elsewhere "
+            "are clusters they mix."
         ),
         matrix["note"],
     ]

@@ -22,6 +22,7 @@ from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting import confidence_quantiles
+from ensemblage.report._answer import headline
 from ensemblage.report._choice import choice_of_k
 from ensemblage.report._evidence import drawable
 from ensemblage.report._made import references_of
@@ -45,7 +46,7 @@ from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
 """Changes when a page can no longer be made of an older summary."""
-SCHEMA = 5
+SCHEMA = 6
 """Grows when keys change; `render` still reads the older ones. A summary without the key is of schema 1."""
 
 COLUMN_KEYS = ("column", "role", "reason", "use")
@@ -136,8 +137,8 @@ def summarize(
         ``data``, ``consensus``, ``clusters`` (one entry each), ``members`` (one per partition), ``agreement``,
         ``rankings``, ``truth``, ``evidence`` (records that `evidence_from_dict` reads), ``objects`` (by
         columns: of more than 20,000 those of the figures and the undecided), ``least_certain``, ``profile``,
-        ``modes``, ``methods``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, and ``figures``
-        (what the figures draw). Numbers that do not exist are None.
+        ``modes``, ``methods``, ``columns``, ``references``, ``settings``, ``seconds``, ``versions``, ``figures``
+        (what the figures draw), and ``headline``. Numbers that do not exist are None.
 
     Raises
     ------
@@ -229,6 +230,7 @@ def summarize(
             "points": points,
         },
     }
+    summary["headline"] = headline(summary)
     return by_number(summary, summary["consensus"]["numbers"])
 
 

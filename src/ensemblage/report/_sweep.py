@@ -11,7 +11,7 @@ from ensemblage.consensus import Plateau, ResolutionChoice
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._answer import TERMS
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number, percent
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, is_full, number, percent
 from ensemblage.report._page import page_of
 from ensemblage.report._svg import figure_style, picture
 
@@ -104,7 +104,7 @@ def _clusters(plateau: Plateau) -> list[dict[str, Any]]:
         own = model.labels_ == cluster
         if not own.any():
             continue
-        others = model.runner_up_[own]
+        others = model.runner_up_[own & ~np.array([is_full(c) for c in model.confidence_.tolist()])]
         others = others[others >= 0]
         found.append(
             {
@@ -260,13 +260,13 @@ def _certainty(summary: Summary) -> list[Section]:
         ]
         for c in clusters
     ]
-    columns = ["Cluster", "Objects", "Confidence", "Core", "Border", "Undecided", "Next best"]
+    columns = ["Cluster", "Objects", "Mean certainty", "Core", "Border", "Undecided", "Next best"]
     ax = plotting.confidence_boxes(summary["boxes"])
     p = summary["plateaus"][summary["best"]]
     sentences = [
         (
             f"{counted(summary['n_members'], 'clustering')} of the plateau are combined: of parts of the objects, and "
-            f"{len(p['resolutions'])} of all. Each object has a cluster, a confidence and a next best cluster."
+            f"{len(p['resolutions'])} of all. Each object has a cluster, a certainty and a next best cluster."
         )
     ]
     drawn = picture("How sure the objects are", ax, "confidence", "Boxes: half of the objects; lines: nine of ten.")

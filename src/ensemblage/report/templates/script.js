@@ -22,9 +22,14 @@
     return rows;
   };
 
+  /* The next best cluster of a row; none is worth naming where the certainty is written as 1.00. */
+  const sureOf = (objects, row) => (objects.confidence[row] === null ? "–" : objects.confidence[row].toFixed(2));
+  const nextOf = (objects, row) => (sureOf(objects, row) === "1.00" ? null : objects.next[row]);
+
   /* A number by which the rows of a column are in order; what is not known has none. */
   const keysOf = (objects, column) => {
     if (column === "verdict") return Array.from(objects.verdict, (letter) => ("cbu".indexOf(letter) + 1) || null);
+    if (column === "next") return objects.next.map((_, row) => nextOf(objects, row));
     if (column !== "ids") return objects[column].map((value) => (value === null || value < 0 ? null : value));
     const { compare } = new Intl.Collator("en", { numeric: true });
     const order = objects.ids.map((_, row) => row).sort((a, b) => compare(objects.ids[a], objects.ids[b]) || a - b);
@@ -103,7 +108,7 @@
     const colorOf = (cluster) => (cluster < 0 ? unlabelled : colors[cluster % colors.length]);
     const swatch = (cluster) => { const made = element("span", { className: "swatch" }); made.style.background = colorOf(cluster); return made; };
     const count = (number) => number.toLocaleString("en");
-    const sure = (row) => (objects.confidence[row] === null ? "–" : objects.confidence[row].toFixed(2));
+    const sure = (row) => sureOf(objects, row);
     const clusters = Object.keys(sizes).map(Number).sort((a, b) => (a < 0) - (b < 0) || a - b);
     const state = { text: "", cluster: null, verdict: "", chosen: null, column: "", descending: false, page: 0, hot: -1, number: "" };
     const keys = {};
@@ -155,7 +160,7 @@
         onfocus: () => point(row, true), onblur: () => point(-1), onclick: () => choose([row], true) }, id) : id;
       return element("tr", { "data-row": row, onmouseenter: () => point(row), onmouseleave: () => point(-1) },
         element("th", { scope: "row" }, name), clusterCell(objects.cluster[row]), element("td", { className: "number" }, sure(row)),
-        element("td", {}, verdictOf(objects, row) || "–"), clusterCell(objects.next[row]));
+        element("td", {}, verdictOf(objects, row) || "–"), clusterCell(nextOf(objects, row)));
     };
     const turn = (by) => { state.page += by; showPage(); };
     const showPage = () => {
@@ -205,7 +210,7 @@
       const [w, h] = sized();
       tip.style.left = `${Math.min(Math.max(points.x[i] / FULL * w, 70), w - 70)}px`;
       tip.style.top = `${points.y[i] / FULL * h}px`;
-      const next = objects.next[row] === null ? "" : `, next best ${objects.next[row]}`;
+      const best = nextOf(objects, row), next = best === null ? "" : `, next best ${best}`;
       const other = points.by_number[state.number];
       const apart = !other ? "" : other[i] < 0 ? "; not looked at with other numbers" : `; of ${state.number}: ${other[i]}`;
       tip.textContent = `${objects.ids[row]}: cluster ${named(objects.cluster[row])}, certainty ${sure(row)} ${verdictOf(objects, row) && `(${verdictOf(objects, row)})`}${next}${apart}`;

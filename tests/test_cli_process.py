@@ -26,6 +26,7 @@ from ensemblage.cli._generation import Generation
 from ensemblage.cli._show import clusters_text
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.report._summary import SCHEMA
+from ensemblage.rows.scratch import MARKER, Scratch
 
 FILES = Path(__file__).parent / "files"
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -261,9 +262,22 @@ def test_what_killed_commands_were_writing_goes(tmp_path, ensemble):
     out = tmp_path / "out"
     (out / ".new-abc").mkdir(parents=True)
     (out / ".new-abc" / "labels.csv").write_text("half", encoding="utf-8")
+    (out / ".new-abc" / ".labels.csv.k3x_1b2q").write_text("half", encoding="utf-8")
     (out / ".new-report.html").write_text("half, by version 0.1", encoding="utf-8")
     succeed("combine", ensemble, "-k", 2, "-o", out)
     assert names(out) == WRITTEN
+
+
+def test_what_begins_with_the_same_name_stays(tmp_path, ensemble):
+    out = tmp_path / "out"
+    for name in ("folder/thesis.txt", "folders/labels.csv/thesis.txt", "mixed/labels.csv", "mixed/thesis.txt"):
+        path = out / f".new-{name}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("My thesis", encoding="utf-8")
+    (out / ".new-thesis.txt").write_text("My thesis", encoding="utf-8")
+    succeed("combine", ensemble, "-k", 2, "-o", out)
+    assert names(out) == sorted([".new-folder", ".new-folders", ".new-mixed", ".new-thesis.txt", *WRITTEN])
+    assert names(out / ".new-mixed") == ["labels.csv", "thesis.txt"]
 
 
 def test_a_kill_between_record_and_file(tmp_path, ensemble, monkeypatch):
@@ -321,7 +335,7 @@ def stored(tmp_path):
 
 def started(command, scratch):
     process = subprocess.Popen(command, cwd=scratch.parent, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    while process.poll() is None and not list(scratch.glob("*/codes")):
+    while process.poll() is None and not list(scratch.glob("*/codes.scratch")):
         time.sleep(0.01)
     assert process.poll() is None
     return process
@@ -384,6 +398,164 @@ def test_scratch_of_a_killed_process_goes_with_the_next(stored, tmp_path):
         live.terminate()
         live.communicate()
     del E
+
+
+LEFT = """
+import os, pathlib, signal, sys
+from ensemblage.rows.scratch import Scratch, remove_all_scratch
+
+outer = Scratch(sys.argv[1])
+with outer.writing("codes") as file:
+    file.write(b"codes")
+inner = Scratch(outer.path, outer=outer)
+with inner.writing("run-0") as file:
+    file.write(b"run")
+steps, unlink, rmdir = iter(range(int(sys.argv[2]))), os.unlink, os.rmdir
+
+def killed(step):
+    def do(*given, **more):
+        if next(steps, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return step(*given, **more)
+    return do
+
+os.unlink, os.rmdir = killed(unlink), killed(rmdir)
+remove_all_scratch()
+"""
+
+
+def left_scratch(parent, steps=0):
+    """Where a process had labels on disk until it was killed, after so many removals of a file or a folder."""
+    done = subprocess.run([sys.executable, "-c", LEFT, parent, str(steps)], capture_output=True, text=True, check=False)
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode == 0
+
+
+@posix
+def test_output_folders_are_no_scratch(tmp_path, ensemble):
+    """A killed command leaves its lock in its output folder, whatever that is called."""
+    outputs = [tmp_path / name for name in ("ensemblage-out", "ensemblage-scratch-out")]
+    for out in outputs:
+        succeed("combine", ensemble, "-k", 2, "-o", out)
+        with subprocess.Popen([sys.executable, "-c", HOLDS, out], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "held\n"
+            process.kill()
+        assert names(out) == sorted([_lock.LOCK, *WRITTEN])
+    before = [contents(out) for out in outputs]
+    np.save(tmp_path / "small.npy", np.arange(40).reshape(20, 2) // 10)
+    succeed("combine", tmp_path / "small.npy", "-k", 2, "--scratch", tmp_path, "-o", tmp_path / "other.npy")
+    assert [contents(out) for out in outputs] == before
+
+
+def emptied(left):
+    (left / MARKER).write_bytes(b"")
+
+
+def without_marker(left):
+    (left / MARKER).unlink()
+
+
+def another_name(left):
+    left.rename(left.with_name("ensemblage-scratch-mine"))
+
+
+def another_prefix(left):
+    left.rename(left.with_name("mine"))
+
+
+def a_file_of_the_user(left):
+    (left / "thesis.txt").write_text("My thesis", encoding="utf-8")
+
+
+def a_folder_of_the_user(left):
+    (left / "results").mkdir()
+
+
+def a_file_in_an_inner_folder(left):
+    (next(left.glob("*/")) / "labels.csv").write_text("id,label", encoding="utf-8")
+
+
+def a_link(left):
+    target = left.parent.with_name("elsewhere")
+    left.rename(target)
+    left.symlink_to(target, target_is_directory=True)
+
+
+def a_linked_file(left):
+    (left / "labels.scratch").symlink_to(left.parent / "labels.csv")
+
+
+def of_an_earlier_version(left):
+    for path in (left / MARKER, *left.glob("*/*"), *left.glob("*/")):
+        path.rmdir() if path.is_dir() else path.unlink()
+    (left / "codes.scratch").rename(left / "codes")
+    left.rename(left.with_name("ensemblage-x7tq02ab"))
+
+
+@posix
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(emptied, without_marker, another_name, another_prefix, a_file_of_the_user, a_folder_of_the_user),
+        *(a_file_in_an_inner_folder, a_link, a_linked_file, of_an_earlier_version),
+    ],
+)
+def test_what_is_not_wholly_ours_is_no_scratch(tmp_path, change):
+    parent = tmp_path / "scratch"
+    parent.mkdir()
+    left_scratch(parent)
+    (left,) = parent.iterdir()
+    change(left)
+    before = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    scratch = Scratch(parent)
+    now = {path: path.is_file() and path.read_bytes() for path in tmp_path.rglob("*")}
+    assert now.items() >= before.items()
+    assert set(now) - set(before) == {scratch.path, scratch.path / _lock.LOCK, scratch.path / MARKER}
+
+
+@posix
+def test_scratch_of_another_user_stays(tmp_path, monkeypatch):
+    left_scratch(tmp_path)
+    (left,) = tmp_path.iterdir()
+    lstat = Path.lstat
+    others = {left: types.SimpleNamespace(st_uid=os.getuid() + 1)}
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "lstat", lambda path: others.get(path) or lstat(path))
+        Scratch(tmp_path)
+    assert left.exists()
+    Scratch(tmp_path)
+    assert not left.exists()
+
+
+@posix
+def test_kills_while_scratch_is_removed(tmp_path):
+    """At whatever step: the next process removes the rest, but for a folder that has nothing in it any more."""
+    finished, empty = False, 0
+    for step in range(100):
+        if finished:
+            break
+        finished = left_scratch(tmp_path, step)
+        scratch = Scratch(tmp_path)
+        rest = set(tmp_path.iterdir()) - {scratch.path}
+        assert all(set(names(path)) <= {_lock.LOCK} for path in rest)
+        empty += len(rest)
+        for path in rest:
+            shutil.rmtree(path)
+    assert finished
+    assert empty == 2  # between the marker and the folder
+
+
+@posix
+def test_kills_of_processes_with_labels_on_disk(stored):
+    """At random moments, while runs are written and merged too."""
+    draw, (command, scratch) = random.Random(0), stored
+    for _ in range(4):
+        process = started(command, scratch)
+        time.sleep(draw.uniform(0, 1))
+        process.kill()
+        process.communicate()
+    now = Scratch(scratch)
+    assert list(scratch.iterdir()) == [now.path]
 
 
 STREAMS = [">&-", "2>&-", "<&- >&- 2>&-", "| true", "2>&1 | true", "2>/dev/full"]

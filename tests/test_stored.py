@@ -46,6 +46,7 @@ from ensemblage.metrics import (
 from ensemblage.rows import disk
 from ensemblage.rows.distinct import merge_runs
 from ensemblage.rows.memory import MemoryRows
+from ensemblage.rows.scratch import MARKER
 
 
 @pytest.fixture
@@ -470,7 +471,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("ensemblage.rows.disk.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         KMeansConsensus(2).fit(E)
-    assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, "codes"]
+    assert sorted(path.name for path in next((tmp_path / "s").iterdir()).iterdir()) == [LOCK, MARKER, "codes.scratch"]
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100))
     with pytest.raises(ValueError, match=r"Got 0.0 GB free"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")

@@ -64,7 +64,7 @@ def open_ensemble(
         with folder.writing("codes") as file:
             for batch in _batches(source, rows_at_once):
                 write_array(file, codes_of_part(batch, categories))
-    rows = StoredRows(folder.path / "codes", (n, p), dtype, scratch=folder)
+    rows = StoredRows(folder.file("codes"), (n, p), dtype, scratch=folder)
     return StoredEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
 
 

@@ -140,9 +140,18 @@ def _only_user(path: Path) -> Iterator[None]:
             except FileNotFoundError:  # another command made it for nothing, and took it away again
                 continue
             for left in path.glob(f"{NEW}*"):
-                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+                if left.is_dir() and not left.is_symlink() and all(map(_was_being_written, left.iterdir())):
+                    shutil.rmtree(left, ignore_errors=True)
+                elif left.is_file() and left.name.removeprefix(NEW) in FILES:  # as version 0.1 left it
+                    left.unlink(missing_ok=True)
             yield
             return
+
+
+def _was_being_written(path: Path) -> bool:
+    """Whether a file has a name of ours, or one that `atomic_write` gives it meanwhile."""
+    is_ours = any(path.name == name or path.name.startswith(f".{name}.") for name in (*FILES, SWEEP))
+    return is_ours and path.is_file()
 
 
 def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:

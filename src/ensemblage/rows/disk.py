@@ -233,13 +233,13 @@ class StoredRuns:
 
     def merged_rows(self) -> StoredRows:
         for i in range(len(self.runs)):
-            (self.folder.path / f"run-{i}").unlink(missing_ok=True)
-        return StoredRows(self.folder.path / "distinct", self.shape, self.dtype, scratch=self.folder)
+            self.folder.file(f"run-{i}").unlink(missing_ok=True)
+        return StoredRows(self.folder.file("distinct"), self.shape, self.dtype, scratch=self.folder)
 
     def _stored(self, name: str, codes: NDArray[Any]) -> StoredRows:
         with self.folder.writing(name) as file:
             write_array(file, codes)
-        return StoredRows(self.folder.path / name, codes.shape, codes.dtype, scratch=self.folder)
+        return StoredRows(self.folder.file(name), codes.shape, codes.dtype, scratch=self.folder)
 
 
 def run_rows(memory: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> int:

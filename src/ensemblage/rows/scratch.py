@@ -1,6 +1,8 @@
-"""A temporary folder that goes with the ensemble that uses it, or when the process is told to end.
+"""A temporary folder, removed with its ensemble or at exit.
 
-A process that was killed leaves its folder; the next one that uses the same parent removes it.
+A process that was killed leaves its folder; the next one that uses the same parent removes it, and nothing else. A
+folder was left by us if three things hold: its name begins with ``PREFIX``; the file ``MARKER`` in it states that very
+name; and all else in it was written by us, files whose names end in ``SUFFIX`` and folders made of these.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ import numpy as np
 from ensemblage._lock import LOCK, release, suppress_unsupported, take
 from ensemblage._validation import check_path
 
-PREFIX = "ensemblage-"
+PREFIX = "ensemblage-scratch-"
+MARKER = ".ensemblage-scratch"
+SUFFIX = ".scratch"
 DEFAULT_MEMORY = 10**9
 _locks: dict[Path, int | None] = {}
 """Every folder of this process, and the handle of its lock."""
@@ -32,36 +36,80 @@ if hasattr(os, "register_at_fork"):
 
 
 def remove_scratch(path: Path) -> None:
-    """Remove a folder of this process; what a thread is still writing into it goes too."""
+    """Remove a folder of this process; what a thread is still writing into it goes too.
+
+    Marker and lock go last, so that another process knows the folder if this one is killed here.
+    """
     if path not in _locks:
         return
     handle = _locks.pop(path)
     for _ in range(100):
-        shutil.rmtree(path, ignore_errors=True)
-        if handle is not None:  # on Windows a file that is open stays until now
-            release(handle, path / LOCK)
-            handle = None
-        if not path.exists():
-            return
+        if _is_emptied(path):
+            with suppress(OSError):
+                (path / MARKER).unlink(missing_ok=True)
+            if handle is not None:
+                release(handle, path / LOCK)
+                handle = None
+            with suppress(OSError):
+                path.rmdir()
+            if not path.exists():
+                return
         time.sleep(0.01)
+    if handle is not None:  # on Windows a file that is open stays: the next process may take the folder
+        os.close(handle)
 
 
 def remove_all_scratch() -> None:
     """Remove every folder of this process, which is about to end without the usual clean-up."""
-    for path in list(_locks):
+    for path in reversed(list(_locks)):  # inner folders before those that they lie in
         remove_scratch(path)
 
 
-def _remove_left(parent: Path) -> None:
-    """Remove the folders of processes that were killed: nobody has their locks."""
-    for lock in parent.glob(f"{PREFIX}*/{LOCK}"):
+def _is_emptied(path: Path) -> bool:
+    """Remove all but marker and lock; whether nothing else is left."""
+    with suppress(OSError):
+        for entry in path.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name not in (MARKER, LOCK):
+                entry.unlink(missing_ok=True)
+    try:
+        return {entry.name for entry in path.iterdir()} <= {MARKER, LOCK}
+    except OSError:
+        return not path.exists()
+
+
+def _remove_left(parent: Path, user: int) -> None:
+    """Remove the folders that killed processes of the same user left: nobody has their locks."""
+    for path in parent.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if lock.parent in _locks or not os.stat(lock).st_size:  # of this process, or about to be locked
+            if path in _locks or path.lstat().st_uid != user or not _was_made_here(path):
                 continue
-            handle = take(lock)
+            handle = take(path / LOCK)
             if handle is not None:
-                _locks[lock.parent] = handle
-                remove_scratch(lock.parent)
+                _locks[path] = handle
+                remove_scratch(path)
+
+
+def _was_made_here(path: Path) -> bool:
+    """Whether a folder is a temporary one, by its marker and by all that is in it."""
+    is_marked = not path.is_symlink() and (path / MARKER).is_file() and (path / MARKER).read_bytes() == _mark(path)
+    return is_marked and _holds_only_ours(path)
+
+
+def _mark(path: Path) -> bytes:
+    """Content of the marker: it names its folder, so that no copy and no folder of another name has it."""
+    return f"Temporary folder {path.name} of ensemblage, which may remove it.\n".encode()
+
+
+def _holds_only_ours(path: str | Path) -> bool:
+    with os.scandir(path) as entries:
+        return all(
+            entry.name.startswith(PREFIX) and _holds_only_ours(entry.path)
+            if entry.is_dir(follow_symlinks=False)
+            else entry.is_file(follow_symlinks=False) and (entry.name in (MARKER, LOCK) or entry.name.endswith(SUFFIX))
+            for entry in entries
+        )
 
 
 class Scratch:
@@ -82,13 +130,18 @@ class Scratch:
             _locks[self.path] = None
             with suppress_unsupported():
                 _locks[self.path] = take(self.path / LOCK)
+                (self.path / MARKER).write_bytes(_mark(self.path))  # from now on it may be removed, if nobody locks it
         except OSError as error:
             raise ValueError(
                 f"scratch must be a folder that can be written. Got {str(parent)!r} ({error.strerror}). "
                 "Name another one, or make it first."
             ) from None
         self._remove = weakref.finalize(self, remove_scratch, self.path)
-        _remove_left(self.path.parent)
+        _remove_left(self.path.parent, self.path.stat().st_uid)
+
+    def file(self, name: str) -> Path:
+        """Where the file of that name lies."""
+        return self.path / f"{name}{SUFFIX}"
 
     def check_room(self, n_bytes: int) -> None:
         free = shutil.disk_usage(self.path).free
@@ -99,10 +152,10 @@ class Scratch:
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """A new file of the folder."""
         try:
-            with open(self.path / name, "wb", buffering=0) as file:
+            with open(self.file(name), "wb", buffering=0) as file:
                 yield file
         except OSError as error:
-            (self.path / name).unlink(missing_ok=True)
+            self.file(name).unlink(missing_ok=True)
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             raise self._full(error.strerror or "an error") from None

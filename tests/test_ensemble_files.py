@@ -1,17 +1,27 @@
 """Files of ensembles: those of today are read for ever, and no damage ends in anything but a sentence."""
 
+import errno
 import io
+import os
 import random
 import re
+import shutil
+import stat
 import zipfile
 from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus
+from ensemblage.anndata._write import write_copy
+from ensemblage.cli import main
+from ensemblage.files._atomic import atomic_write
+from ensemblage.files._text import write_text
+from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.tables import features_of, members_of, read_table
 
 FILES = Path(__file__).parent / "files"
@@ -86,6 +96,169 @@ def test_errors_of_the_system_stay_what_they_are(tmp_path):
         Ensemble.load(tmp_path / "folder.npz")
     with pytest.raises(FileNotFoundError, match=re.escape(repr(str(tmp_path / "none" / "e.npz")))):
         Ensemble([[0]]).save(tmp_path / "none" / "e.npz")
+
+
+# ---- Permissions and links ----
+
+posix = pytest.mark.skipif(os.name != "posix", reason="permissions and links as POSIX has them")
+
+
+def mode_of(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def command(*args):
+    result = CliRunner().invoke(main, [str(arg) for arg in args], catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+
+
+def labels_npy(path):
+    np.save(path.parent / "stored.npy", np.arange(40).reshape(20, 2) // 10)
+    command("combine", path.parent / "stored.npy", "-k", 2, "-o", path, "--overwrite")
+
+
+def label_parts(path):
+    pytest.importorskip("pyarrow")
+    labels_npy(path)
+
+
+def report_page(path):
+    labels = [[0, 1], [0, 1], [1, 0]]
+    KMeansConsensus(2, random_state=0).fit(labels).report(labels).save(path)
+
+
+def partitions_npy(path):
+    write_partitions(RandomKPartitions(2, random_state=0), np.arange(60.0).reshape(30, 2), path, overwrite=True)
+
+
+def cells_h5ad(path):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(np.zeros((3, 2))).write_h5ad(path.parent / "cells.h5ad")
+    write_copy(path.parent / "cells.h5ad", path, {"k": np.arange(3)}, "k", {"a": "b"})
+
+
+WRITERS = {
+    "e.npz": Ensemble([[0, 1], [1, 0]]).save,
+    "e.csv": Ensemble([[0, 1], [1, 0]]).save,
+    "labels.npy": labels_npy,
+    "parts": label_parts,
+    "page.html": report_page,
+    "partitions.npy": partitions_npy,
+    "cells.h5ad-copy": cells_h5ad,
+    "run.json": lambda path: write_text(path, "{}"),
+}
+
+
+@posix
+@pytest.mark.parametrize("name", WRITERS)
+def test_permissions_of_what_is_written(tmp_path, name, monkeypatch):
+    """Those that a new file gets elsewhere too; a file that is replaced keeps its own. No umask is ever set for it."""
+    old, path = os.umask(0o027), tmp_path / name
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "umask", None)
+            WRITERS[name](path)
+            bits = 0o777 if path.is_dir() else 0o666
+            assert mode_of(path) == bits & ~0o027
+            for mode in (bits & 0o700, bits & 0o777):
+                path.chmod(mode)
+                WRITERS[name](path)
+                assert mode_of(path) == mode
+    finally:
+        os.umask(old)
+    assert not [left for left in tmp_path.iterdir() if left.name.startswith(".")]
+
+
+@posix
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("exists", [True, False])
+def test_what_is_written_goes_through_links(tmp_path, name, exists):
+    (tmp_path / "target").mkdir()
+    (tmp_path / "here").mkdir()
+    WRITERS[name](tmp_path / "target" / name)
+    is_folder = (tmp_path / "target" / name).is_dir()
+    if exists:
+        before = (tmp_path / "target" / name).stat().st_ino
+    else:
+        (shutil.rmtree if is_folder else os.unlink)(tmp_path / "target" / name)
+    link = tmp_path / "here" / name
+    link.symlink_to(Path("..") / "target" / name)
+    WRITERS[name](link)
+    assert link.is_symlink()
+    assert (tmp_path / "target" / name).is_dir() == is_folder
+    assert not exists or (tmp_path / "target" / name).stat().st_ino != before
+    assert not (tmp_path / "target" / name).is_symlink()
+
+
+@posix
+def test_a_file_that_replaces_a_private_one_is_private_at_once(tmp_path):
+    path = tmp_path / "private.csv"
+    path.write_text("secret", encoding="utf-8")
+    path.chmod(0o600)
+    with atomic_write(path) as file:
+        file.write("secret too")
+        (new,) = (other for other in tmp_path.iterdir() if other != path)
+        assert mode_of(new) == 0o600
+    path.chmod(0o644)
+    with pytest.raises(KeyError), atomic_write(path):
+        raise KeyError
+    assert [(p, p.read_text(encoding="utf-8")) for p in tmp_path.iterdir()] == [(path, "secret too")]
+
+
+@posix
+def test_a_link_to_another_disk(tmp_path, monkeypatch):
+    replace, path = os.replace, tmp_path / "here" / "partitions.npy"
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "there.npy")
+
+    def refuse(source, target):
+        if Path(source).parent != Path(target).parent:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    partitions_npy(path)
+    assert path.is_symlink()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["here", "there.npy"]
+    assert np.load(path).shape == (30, 2)
+
+
+@posix
+def test_what_is_no_file_is_written_as_it_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_text(pipe, "text")
+    assert os.read(reader, 10) == b"text"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@posix
+def test_links_in_a_circle(tmp_path):
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    with pytest.raises(OSError, match=re.escape(str(tmp_path / "a.csv"))):
+        Ensemble([[0, 1], [1, 0]]).save(tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").is_symlink()
+
+
+@posix
+def test_an_output_folder_keeps_permissions_and_links(tmp_path):
+    Ensemble(random_labels(30, 3, 5, 0.0)).save(tmp_path / "e.npz")
+    out = tmp_path / "out"
+    combine = ("combine", tmp_path / "e.npz", "-o", out, "--overwrite", "-k")
+    command(*combine, 2)
+    written = sorted(path.name for path in out.iterdir())
+    for path in out.iterdir():
+        path.chmod(0o600)
+    (out / "labels.csv").rename(tmp_path / "elsewhere.csv")
+    (out / "labels.csv").symlink_to(tmp_path / "elsewhere.csv")
+    before = (tmp_path / "elsewhere.csv").read_bytes()
+    command(*combine, 3)
+    assert {path.name: mode_of(path) for path in out.iterdir()} == dict.fromkeys(written, 0o600)
+    assert (out / "labels.csv").is_symlink()
+    assert (tmp_path / "elsewhere.csv").read_bytes() != before
 
 
 # ---- Damage ----

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -18,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._validation import check_flag, shown
 from ensemblage._version import __version__
 from ensemblage.anndata._read import File, library, opened
-from ensemblage.files._atomic import umask
+from ensemblage.files._atomic import Place
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 
@@ -197,31 +195,24 @@ def write_copy(path: Path, target: Path, columns: Mapping[str, Any], key: str, n
     Nothing of the file is read into memory, unless anndata before 0.7 wrote it. The copy appears under its name when it
     is whole.
     """
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    try:
+    with Place.of(target).new() as new:
         adata = opened(path)
         if isinstance(adata, File):
-            shutil.copyfile(path, name)
-            _add(name, columns, key, noted)
+            shutil.copyfile(path, new)
+            _add(new, columns, key, noted)
         else:
             for column, values in columns.items():
                 adata.obs[column] = values
             adata.uns[key] = dict(noted)
-            adata.write_h5ad(name)
-        os.chmod(name, 0o666 & ~umask())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+            adata.write_h5ad(new)
 
 
-def _add(name: str, columns: Mapping[str, Any], key: str, noted: Mapping[str, Any]) -> None:
+def _add(path: Path, columns: Mapping[str, Any], key: str, noted: Mapping[str, Any]) -> None:
     """Put columns and notes into a file."""
     import h5py
     from anndata.io import write_elem
 
-    with h5py.File(name, "r+") as file:
+    with h5py.File(path, "r+") as file:
         obs = file["obs"]
         order = [str(column) for column in obs.attrs["column-order"]]
         for column, values in columns.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +19,7 @@ from typing import Any
 from jinja2.exceptions import TemplateError
 
 from ensemblage._lock import only_user
-from ensemblage.files._atomic import make_folder
+from ensemblage.files._atomic import Place, make_folder
 from ensemblage.report._build import to_json
 from ensemblage.report._summary import SCHEMA
 
@@ -53,6 +52,8 @@ class Folder:
     """Of an earlier run with the same identity, if there was one."""
     hashes: dict[str, str] = field(default_factory=dict)
     """Of the files in the folder that this run may use."""
+    places: dict[str, Place] = field(default_factory=dict)
+    """Of the files as they were before any of them went: what replaces them has their permissions."""
 
     def has(self, *names: str) -> bool:
         """Whether these files are finished."""
@@ -68,10 +69,10 @@ class Folder:
             written = _hash(new)
             kept = {known for known in self.hashes if known != name or self.hashes[name] == written}
             for stale in {*FILES, SWEEP, name} - {*kept, SUMMARY}:
-                (self.path / stale).unlink(missing_ok=True)
+                self._place(stale).path.unlink(missing_ok=True)
             self.hashes[name] = written
             self.put_summary()
-            os.replace(new, self.path / name)
+            self._place(name).take(new)
 
     def put_summary(self) -> None:
         """Write what is known so far."""
@@ -79,7 +80,12 @@ class Folder:
         with self._new(SUMMARY) as new:
             # The name of an input need not be text: what is none of it is escaped, as JSON does.
             new.write_text(to_json(record), encoding="utf-8", errors="backslashreplace")
-            os.replace(new, self.path / SUMMARY)
+            self._place(SUMMARY).take(new)
+
+    def _place(self, name: str) -> Place:
+        if name not in self.places:
+            self.places[name] = Place.of(self.path / name)
+        return self.places[name]
 
     @contextmanager
     def _new(self, name: str) -> Iterator[Path]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -22,7 +22,7 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._show import certainty_text, clusters_text, show_lines
 from ensemblage.cli._source import option_of
 from ensemblage.cli._tell import tell
-from ensemblage.files._atomic import atomic_write, umask
+from ensemblage.files._atomic import Place, atomic_write
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.rows.blocks import row_blocks
@@ -127,16 +127,18 @@ def _write_csv(path: Path, consensus: Any) -> None:
 def _write_parts(overwrite: bool, folder: Path, consensus: Any) -> None:
     """A folder of Parquet parts with the columns of labels.csv but the id, in the order of the objects."""
     pa, pq = _parquet()
-    new = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.absolute().parent))
+    folder, mode = Place.of(folder)
+    new = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
+    new.mkdir(0o777 if mode is None else 0o700)
     try:
         for i, block in enumerate(row_blocks(len(consensus.labels_), PART_ROWS)):
             confidence = consensus.confidence_[block]
             columns = [consensus.labels_[block], confidence, verdicts(confidence), consensus.runner_up_[block]]
             table = pa.table(dict(zip(LABEL_COLUMNS[1:], [*columns, 1 - confidence], strict=True)))
             pq.write_table(table, new / f"part-{i:05}.parquet")
-        os.chmod(new, 0o777 & ~umask())
-        if folder.exists():
-            shutil.rmtree(folder) if overwrite else folder.rmdir()
+        if mode is not None:
+            os.chmod(new, mode)
+            shutil.rmtree(folder) if overwrite and _only_parts(folder) else folder.rmdir()
         os.replace(new, folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

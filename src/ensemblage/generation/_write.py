@@ -21,7 +21,7 @@ from sklearn.base import clone
 from ensemblage._lock import only_user
 from ensemblage._validation import check_flag, check_parameters, check_path, check_progress
 from ensemblage._version import __version__
-from ensemblage.files._atomic import atomic_write
+from ensemblage.files._atomic import Place, atomic_write
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
 from ensemblage.generation._run import folded_warnings, run_all
 
@@ -188,6 +188,8 @@ class _Files(NamedTuple):
     json: Path
     parts: Path
     lock: Path
+    place: Place
+    """Of the labels."""
 
     @classmethod
     def of(cls, path: Path) -> _Files:
@@ -196,7 +198,7 @@ class _Files(NamedTuple):
         if not path.absolute().parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
         json_, parts, lock = (path.with_name(name.format(path.name)) for name in ("{}.json", "{}.parts", ".{}.lock"))
-        return cls(path, json_, parts, lock)
+        return cls(path, json_, parts, lock, Place.of(path))
 
     def part(self, name: str) -> Path:
         return self.parts / f"{name}.npy"
@@ -254,7 +256,7 @@ class _Files(NamedTuple):
                 file.write(np.load(self.part(name), allow_pickle=False).astype("<i4", copy=False).data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(whole, self.labels)
+        self.place.take(whole)
         self._write_json({"made of": made_of, "names": names})
         shutil.rmtree(self.parts)
 
@@ -266,7 +268,7 @@ class _Files(NamedTuple):
 
     def remove(self) -> None:
         shutil.rmtree(self.parts, ignore_errors=True)
-        self.labels.unlink(missing_ok=True)
+        self.place.path.unlink(missing_ok=True)
         self.json.unlink(missing_ok=True)
 
     def _write_json(self, record: Mapping[str, Any]) -> None:

@@ -6,7 +6,6 @@ eigenvalue 0.5 / (degree + 1), at most 1/6, and the leading ones have more.
 
 from __future__ import annotations
 
-import inspect
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from ensemblage._random import seeded_start
 from ensemblage.kernels._walk import mark_diagonal, walk_in_place
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.rows.blocks import row_blocks
@@ -33,8 +33,6 @@ RESTARTS_OF_LARGE = 3_000
 MOST_STEPS = 20
 PLACED_ROWS = 64
 """Rows that are put into clusters at once."""
-RESTARTS_ARE_SEEDED = "rng" in inspect.signature(eigsh).parameters
-"""From SciPy 1.17 on. Before, ARPACK's own generator draws the vectors of a restart, the same in every process."""
 
 
 class Spectrum(NamedTuple):
@@ -145,10 +143,7 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
         return _leading_of_dense(matrix @ np.eye(m), k)
     start = random.uniform(-1, 1, size=m)
     small = m <= MOST_DENSE_ROWS
-    options = {"v0": start, "ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else RESTARTS_OF_LARGE}
-    if RESTARTS_ARE_SEEDED:
-        # An invariant subspace, the rule where eigenvalues repeat, is left by a random vector: not the system's.
-        options["rng"] = np.random.default_rng(start.view(np.uint64))
+    options = {"ncv": _n_lanczos(m, k), "maxiter": MOST_RESTARTS if small else RESTARTS_OF_LARGE, **seeded_start(start)}
 
     def times(vector: NDArray[np.float64]) -> Any:
         check_stopped()

@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_iris, make_circles
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
@@ -110,6 +110,31 @@ def test_seed():
     np.testing.assert_array_equal(one, same)
     assert (one[:, :3] != other[:, :3]).any()
     np.testing.assert_array_equal(one[:, 3:], other[:, 3:])
+
+
+@pytest.mark.parametrize("standardized_too", [False, True])
+def test_units_change_no_mixture(standardized_too):
+    """The ridge is a share of the variance of the features: of an absolute one small units left a single cluster."""
+    settings = {"families": ["mixture"], "standardized_too": standardized_too, "random_state": 0}
+    labels = DiversePartitions(3, **settings).fit_transform(IRIS)
+    assert [len(np.unique(column)) for column in labels.T] == [2, 3, 4] * (1 + standardized_too)
+    for unit in (1e-6, 1e-3, 1e6):
+        np.testing.assert_array_equal(DiversePartitions(3, **settings).fit_transform(unit * IRIS), labels)
+
+
+def test_units_change_nothing():
+    """Bitwise for powers of two; of others rounding may decide between neighbours at equal distances."""
+    labels = DiversePartitions(3, random_state=0).fit_transform(CLOUD)
+    for unit in (2.0**-20, 1e-3, 1e6, 2.0**30):
+        np.testing.assert_array_equal(DiversePartitions(3, random_state=0).fit_transform(unit * CLOUD), labels)
+    iris = DiversePartitions(3, random_state=0).fit_transform(IRIS)
+    np.testing.assert_array_equal(DiversePartitions(3, random_state=0).fit_transform(IRIS / 1024), iris)
+
+
+def test_objects_that_are_all_the_same_have_a_mixture():
+    with pytest.warns(ConvergenceWarning):
+        labels = DiversePartitions([2], families=["mixture"], random_state=0).fit_transform(np.ones((30, 2)))
+    assert len(np.unique(labels)) == 1
 
 
 @pytest.mark.skipif("rng" not in signature(eigsh).parameters, reason="ARPACK's restarts have no seed before SciPy 1.17")

@@ -5,6 +5,8 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from ensemblage import Discotec, GreedyPartitions, KMeansConsensus, RandomKPartitions
 
@@ -16,6 +18,18 @@ def test_every_base_clustering_is_told(caplog):
         RandomKPartitions(3, random_state=0, n_jobs=2).fit(X)
     assert [r.getMessage() for r in caplog.records] == [f"base clustering {i} of 3" for i in (1, 2, 3)]
     assert {r.name for r in caplog.records} == {"ensemblage.generation._run"}
+
+
+def test_fewer_clusters_than_were_asked_for_are_told(caplog):
+    """Of three different objects no partition has five."""
+    repeated = np.repeat(X[:3], 10, axis=0)
+    for n_partitions in (2, 7):
+        generator = RandomKPartitions(n_partitions, k_min=5, k_max=5, random_state=0)
+        with caplog.at_level(logging.INFO, "ensemblage"), pytest.warns(ConvergenceWarning, match="distinct clusters"):
+            generator.fit(repeated)
+    few, many = [r.getMessage() for r in caplog.records if r.name == "ensemblage.generation._base"]
+    assert few == "fewer clusters than were asked for: kmeans_k5_0 has 3 of 5, kmeans_k5_1 has 3 of 5"
+    assert many.endswith(", kmeans_k5_4 has 3 of 5, 2 more have fewer")
 
 
 def test_stages_fits_and_blocks_of_pairs_are_told(caplog, only_kernels):

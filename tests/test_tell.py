@@ -87,3 +87,17 @@ def test_time_grows_with_what_is_done():
     assert least < seconds_of(1_000, 10, diverse, None, 20)
     assert least < seconds_of(1_000, 10, diverse, (2, 10), 0) < seconds_of(1_000, 10, diverse, (2, 30), 0)
     assert seconds_of(10**6, 10, fast, None, 0) < seconds_of(10**6, 10, replace(fast, partitions=500), None, 0)
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_fewer_clusters_than_were_asked_for_are_told(tmp_path):
+    """K-means of three different rows has no five clusters: said on stderr and on the page."""
+    table, page = tmp_path / "three.csv", tmp_path / "out" / "report.html"
+    table.write_text("a,b\n" + "0,0\n0,9\n9,0\n" * 10)
+    told = "fewer clusters than were asked for: kmeans_k5_1 has 3 of 5"
+    command = ("run", table, "-k", 2, "--partitions", 4, "--method", "km")
+    assert f"three.csv: {told}\n" in succeed(*command, "-o", tmp_path / "out").stderr
+    assert told in page.read_text(encoding="utf-8")
+    made = succeed("generate", table, "--generator", "random-k", "--partitions", 4, "-o", tmp_path / "made.npz")
+    assert f"three.csv: {told}\n" in made.stderr
+    assert "fewer" not in succeed("run", WINE, "-k", 3, "-o", tmp_path / "wine").stderr

@@ -180,6 +180,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             generation = replace(generation, k=chosen.k)
             made = make_ensemble(generation)
         ensemble, model = made
+        features = generation.fewer(data.name, features, ensemble, None if model is None else model.generator_)
         weights = generation.weights(features, ensemble.shape[1])
         asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}

@@ -25,6 +25,7 @@ from ensemblage.cli._tell import progress_bar, tell, tell_notes
 from ensemblage.consensus._features import can_choose_k, member_weights, method_of, with_members
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
+from ensemblage.generation._run import told_fewer
 from ensemblage.generation._sampled import N_STEPS
 from ensemblage.tables import Features
 
@@ -158,6 +159,15 @@ class Generation:
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
 
+    @staticmethod
+    def fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
+        """The features, with a note of the partitions that have fewer clusters than were asked for; it is said, too."""
+        asked = [] if generator is None else generator.n_clusters_.tolist()
+        fewer = told_fewer(ensemble.names[: len(asked)], asked, ensemble.n_clusters[: len(asked)].tolist())
+        notes = (fewer,) if fewer else ()
+        tell_notes(name, notes)
+        return replace(features, notes=(*features.notes, *notes))
+
     def input_of(self, features: Features) -> NDArray[np.float64]:
         """What the base clusterers get: features, or distances of all pairs."""
         return features.distances() if self.generator == GOWER else features.X
@@ -185,12 +195,11 @@ class Generation:
             return None
         return member_weights(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
 
-    def ensemble(self, features: Features) -> Ensemble:
-        """Make it; categories that are members are its last partitions."""
-        return self.fitted(features)[0]
-
     def fitted(self, features: Features) -> tuple[Ensemble, Any]:
-        """The ensemble, and the generator that made it, None if there are but members."""
+        """The ensemble, and the generator that made it, None if there are but members.
+
+        Categories that are members are its last partitions.
+        """
         made, generator = self._made(features) if features.X.shape[1] else (None, None)
         return (with_members(made, features.members) if features.members or made is None else made), generator
 

@@ -28,9 +28,10 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)
     try:
-        ensemble = generation.ensemble(generation.told(features, data.name))
+        ensemble, generator = generation.fitted(generation.told(features, data.name))
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
+    generation.fewer(data.name, features, ensemble, generator)
     if output.suffix.lower() == ".csv" and features.id_column is not None:
         # The first column is unnamed and holds the ids: what ``combine`` and data frames expect.
         rows = zip(features.ids, np.asarray(ensemble).tolist(), strict=True)

@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Constraints, Function, Jobs, Seed, Words
+from ensemblage._log import get_logger
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.generation._clusterers import (
@@ -25,7 +26,9 @@ from ensemblage.generation._clusterers import (
     nearest_rows,
     prepared,
 )
-from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures
+from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures, told_fewer
+
+logger = get_logger(__name__)
 
 
 class Sample(NamedTuple):
@@ -261,7 +264,12 @@ class BasePartitions(LabelTransformer):
     def _keep(self, X: Any, partitions: Sequence[Partition]) -> None:
         self._made = [partition.recipe for partition in partitions]
         self.estimators_ = [recipe.estimator for recipe in self._made]
-        self.n_clusters_ = np.array([_asked_or_found(partition) for partition in partitions])
+        found = [len(np.unique(labels[labels >= 0])) for _, labels in partitions]
+        chosen = [recipe.n_clusters for recipe in self._made]
+        asked = [n if k is None else k for k, n in zip(chosen, found, strict=True)]
+        self.n_clusters_ = np.array(asked)
+        if fewer := told_fewer(self._names(), asked, found):
+            logger.info("%s", fewer)
         # Only clusterers without predict need the training rows and their labels.
         without_predict = [i for i, estimator in enumerate(self.estimators_) if not hasattr(estimator, "predict")]
         self._nearest_labels = {i: partitions[i].labels for i in without_predict}
@@ -280,11 +288,6 @@ class BasePartitions(LabelTransformer):
         if sample is None:
             return labels[nearest]
         return labels[sample.rows][nearest_rows(sample.of(self._fit_X), features)]
-
-
-def _asked_or_found(partition: Partition) -> int:
-    asked, labels = partition.recipe.n_clusters, partition.labels
-    return len(np.unique(labels[labels >= 0])) if asked is None else asked
 
 
 def label_matrix(columns: Sequence[Labels]) -> Labels:

@@ -36,7 +36,7 @@ GINI_THRESHOLD = 0.3
 MOST_FULL = 50
 """Features up to which a mixture has full covariances."""
 RIDGE = 1e-4
-"""Added to the variances of a mixture."""
+"""Added to the variances of a mixture, in mean variances of the features."""
 GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20)
 """Numbers of clusters, up to √n, where none is asked for."""
 MOST_DENSE = 200
@@ -63,6 +63,12 @@ class Objects:
     def tree(self) -> Tree:
         """The minimum spanning tree."""
         return Tree.of(self.X)
+
+    @once
+    def ridge(self) -> float:
+        """What a mixture adds to its variances: other units change no cluster."""
+        variance = float(self.X.var(axis=0).mean())
+        return RIDGE * variance if variance > 0 else RIDGE  # of objects that are all the same any will do
 
 
 def connected_neighbours(objects: Objects, n_neighbors: int) -> csr_array:
@@ -124,9 +130,10 @@ class DiversePartitions(BasePartitions):
         An answer that is looked for: each algorithm is run with one cluster less, with as many, and with one more. Or
         the numbers themselves. None: 2 to 10, 12, 14, 17 and 20, up to √n_samples.
     families : sequence of {"mixture", "spectral", "genie"}, default=("mixture", "spectral", "genie")
-        Who clusters. "mixture": full covariances, diagonal ones for more than 50 features. "spectral": normalised cuts
-        of the graph of the 10 nearest neighbours, and of the 5 nearest, its parts joined by the minimum spanning tree.
-        "genie": see `Genie`, with threshold .3.
+        Who clusters. "mixture": full covariances, diagonal ones for more than 50 features; 1e-4 of the mean variance
+        of the features is added to the variances. "spectral": normalised cuts of the graph of the 10 nearest
+        neighbours, and of the 5 nearest, its parts joined by the minimum spanning tree. "genie": see `Genie`, with
+        threshold .3.
     standardized_too : bool, default=False
         Cluster a second time, with every feature brought to deviation 1: twice the partitions.
     {on_error}
@@ -191,7 +198,7 @@ class DiversePartitions(BasePartitions):
         """One per algorithm, in the order of the partitions."""
         spectral = [SpectralClustering(affinity="nearest_neighbors", n_neighbors=size) for size in NEIGHBOURS]
         by_name = {
-            "mixture": [GaussianMixture(reg_covar=RIDGE)],
+            "mixture": [GaussianMixture()],
             "spectral": spectral,
             "genie": [Genie(gini_threshold=GINI_THRESHOLD)],
         }
@@ -243,9 +250,10 @@ class DiversePartitions(BasePartitions):
         """The partitions of a mixture, or all that are cut from one structure."""
         first, *_ = recipes
         clusterer = _last_step(first.estimator)
-        if isinstance(clusterer, GaussianMixture):
-            return [self._partition(as_given.X, first)]
         objects = as_given if clusterer is first.estimator else scaled
+        if isinstance(clusterer, GaussianMixture):
+            clusterer.set_params(reg_covar=objects.ridge)
+            return [self._partition(as_given.X, first)]
         try:
             structure: Embedding | Merges = (
                 Embedding.of(clusterer.n_neighbors, most, objects)

@@ -67,6 +67,19 @@ def folded_warnings() -> Iterator[None]:
         warnings.warn_explicit(texts[0] + more, category, filename, line)
 
 
+MOST_NAMED = 5
+"""Partitions with fewer clusters than were asked for that a sentence names."""
+
+
+def told_fewer(names: Sequence[str], asked: Sequence[int], found: Sequence[int]) -> str:
+    """The partitions with fewer clusters than were asked for, in a sentence; "" if there is none."""
+    of_all = [
+        f"{name} has {n_found} of {k}" for name, k, n_found in zip(names, asked, found, strict=True) if n_found < k
+    ]
+    named = [*of_all[:MOST_NAMED], *([f"{len(of_all) - MOST_NAMED} more have fewer"] * (len(of_all) > MOST_NAMED))]
+    return f"fewer clusters than were asked for: {', '.join(named)}" if of_all else ""
+
+
 def told_failures(failures: Iterable[tuple[str, Exception]]) -> str:
     """Names of what failed, by their errors."""
     names_by_error: dict[str, list[str]] = {}

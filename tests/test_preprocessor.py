@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -493,7 +494,7 @@ def test_quality_is_the_same_in_python_and_the_shell(quality, tmp_path):
 
 
 def test_scales_that_are_alike_are_kept():
-    """The deviations of nine tenths of the columns are compared, and only numbers are."""
+    """The largest and the least deviation are compared, and only numbers are."""
     random = np.random.default_rng(0)
     X = random.normal(size=(50, 2)) * [1, 15]
     kept = Preprocessor().fit(X)
@@ -512,6 +513,51 @@ def test_scales_that_are_alike_are_kept():
     np.testing.assert_allclose(Preprocessor().fit_transform(frame), found)
     mixed = Preprocessor().fit_transform(frame.assign(c=np.arange(50) % 2 > 0))
     np.testing.assert_allclose(mixed[:, :2], StandardScaler().fit_transform(X))
+
+
+def in_two_groups(random, n_columns, levels, other):
+    """Answers by two groups of people, and one number of each that says nothing of the group."""
+    group = np.arange(200) % 2
+    answers = random.binomial(levels, np.where(group, 0.7, 0.3)[:, None], size=(200, n_columns))
+    answers[:, 0] = random.binomial(levels, 0.05, size=200)  # what few have varies little
+    return group, pd.DataFrame(answers, columns=[f"q{j}" for j in range(n_columns)]).assign(other=other(random))
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "levels", "other", "told"),
+    [
+        (33, 3, lambda random: random.normal(45, 15, 200), "1[3-6]"),
+        (20, 4, lambda random: random.lognormal(10, 0.8, 200), "[1-9][0-9],[0-9]{3}"),
+    ],
+    ids=["age", "income"],
+)
+def test_one_column_in_another_unit_decides_nothing(n_columns, levels, other, told, tmp_path):
+    group, frame = in_two_groups(np.random.default_rng(0), n_columns, levels, other)
+    model = ConsensusClustering(2, random_state=0).fit(frame)
+    assert adjusted_rand_score(group, model.labels_) > 0.8
+    note = model.preprocessor_.notes_[-1]
+    said = rf"column 'other', whose standard deviation is {told}(\.\d+)?, would outweigh the others; the least is"
+    assert re.search(said, note), note
+    np.testing.assert_allclose(Preprocessor().fit_transform(frame), StandardScaler().fit_transform(frame))
+    assert Preprocessor().fit(frame.to_numpy()).notes_[-1] == re.sub(
+        r"'(q?)(other|\d+)'", lambda at: f"'x{n_columns if at[2] == 'other' else at[2]}'", note
+    )
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    out = tmp_path / "out"
+    told_by_shell = CliRunner().invoke(main, ["run", str(path), "-k", "2", "--seed", "0", "-o", str(out)]).stderr
+    assert f"t.csv: {note}\n" in told_by_shell
+    assert note.replace("'", "&#39;") in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_largest_of_many_deviations_counts():
+    """Eleven columns: nine tenths of them were compared before."""
+    X = np.random.default_rng(0).normal(size=(100, 11))
+    X /= X.std(axis=0)
+    for factor, kept in ((20 - 1e-9, True), (20 + 1e-9, False), (1 / 21, False)):
+        scaled = X * ([factor] + [1] * 10)
+        assert AlikeScaler().fit(scaled).keeps_scales_ == kept
+    assert AlikeScaler().fit(np.column_stack([X, np.where(X[:, 0] > 0, 0.3, 0.1 + 0.2)])).keeps_scales_  # rounding
 
 
 def test_of_copies_k_means_alone_is_asked():

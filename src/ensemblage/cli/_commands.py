@@ -90,7 +90,7 @@ auto_standardize_option = click.option(
     "--standardize/--no-standardize",
     default=None,
     callback=lambda context, option, value: "auto" if value is None else value,
-    help="Bring numbers to mean 0 and deviation 1. [default: unless their scales are alike]",
+    help="Bring numbers to mean 0 and deviation 1. [default: unless all are within a factor of 20]",
 )
 categories_option = click.option(
     "--categories",

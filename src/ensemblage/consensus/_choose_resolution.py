@@ -91,8 +91,8 @@ def choose_resolution(
         Neighbours of each object that have an edge to it; the object itself does not count (with scanpy it does). The
         weights are those of scanpy's connectivities.
     standardize : bool or "auto", default "auto"
-        Of features, not of AnnData: bring them to mean 0 and standard deviation 1; "auto": unless their scales are
-        alike, as `Preprocessor` says.
+        Of features, not of AnnData: bring them to mean 0 and standard deviation 1; "auto": unless all standard
+        deviations are within a factor of 20, as `Preprocessor` says.
     algorithm : {"leiden", "louvain"}, default "leiden"
         As of `LeidenPartitions`.
     objective : {"modularity", "cpm"}, default "modularity"

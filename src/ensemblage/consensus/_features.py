@@ -72,8 +72,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
         in the objects.
     standardize : bool or "auto", default "auto"
-        Bring the features to mean 0 and standard deviation 1; "auto": unless their scales are alike, as `Preprocessor`
-        says, and as the shell does.
+        Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
+        factor of 20, as `Preprocessor` says, and as the shell does.
     preprocessor : transformer, optional
         Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize)``, which takes tables and data
         frames with categories too.

@@ -180,7 +180,7 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts)
     check_sizes(*cells.bounds, cells.names)
     X = np.ascontiguousarray(transformer.fit_transform(cells.X))
-    notes += filter(None, [scaling_note(transformer)]) if options.standardize else []
+    notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
     return Encoding(used, uses, tuple(notes), transformer, options), X
 
 

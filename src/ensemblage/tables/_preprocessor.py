@@ -51,10 +51,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     standardize : bool or "auto", default "auto"
-        Bring numbers to mean 0 and standard deviation 1. "auto": unless nine tenths of the deviations are at most 20
-        times a tenth of them and all that is clustered are numbers; these are centred, and all divided by one number,
-        so that a column that varies more counts more. Ordered categories, as ranks, are always standardised, and so are
-        sparse matrices.
+        Bring numbers to mean 0 and standard deviation 1. "auto": unless all standard deviations are within a factor of
+        20 and all that is clustered are numbers; these are centred, and all divided by one number, so that a column
+        that varies more counts more. ``notes_`` names the column that would have outweighed the others. Ordered
+        categories, as ranks, are always standardised, and so are sparse matrices.
     impute : {"median", "mean", "most-frequent", "knn"}, optional
         What a missing number becomes: that of its column, or the mean of the five nearest objects that have it. Without
         it, missing numbers are refused. A missing category becomes the most frequent one, without ``impute`` the mean.
@@ -357,7 +357,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         X = X[:, self._varying]
         check_sizes(np.fmin.reduce(X), np.fmax.reduce(X), self._names)
         features = np.ascontiguousarray(self.transformer_.fit_transform(X))
-        self.notes_ += (scaling_note(self.transformer_),) if self.standardize == AUTO else ()
+        self.notes_ += (scaling_note(self.transformer_, self._names),) if self.standardize == AUTO else ()
         return features
 
     def _validated(self, X: Any, reset: bool) -> Any:

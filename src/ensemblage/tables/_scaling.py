@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 AUTO = "auto"
 ALIKE = 20.0
-"""Deviations are alike if nine tenths of them are at most so many times a tenth of them: see docs/DEFAULT.md."""
+"""Scales are kept if the largest standard deviation is at most so many times the least: see docs/DEFAULT.md."""
 STANDARDIZED = "features have mean 0 and standard deviation 1"
-KEPT = "features keep their scales, which are alike: centred, and all divided by one number (else: --standardize)"
+KEPT = (
+    f"features keep their scales, all standard deviations within a factor of {ALIKE:.0f}: centred, and all divided by "
+    "one number (else: --standardize)"
+)
 
 
 class AlikeScaler(StandardScaler):  # type: ignore[misc]
-    """Mean 0; divided each by its deviation, or, where the deviations are alike, all by their quadratic mean."""
+    """Mean 0; divided each by its deviation, or, where all are within a factor of `ALIKE`, by their quadratic mean."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        super().fit(X, y, sample_weight)
-        all_variances: NDArray[np.float64] = np.asarray(self.var_)
-        variances = all_variances[all_variances > 0]
-        deviations = np.sort(np.sqrt(variances))
-        cut = (len(deviations) - 1) // 10  # of fewer than eleven the least and the largest count
-        self.keeps_scales_ = deviations.size > 0 and bool(deviations[-1 - cut] <= ALIKE * deviations[cut])
+        fitted: Any = super().fit(X, y, sample_weight)
+        deviations = np.sqrt(np.asarray(fitted.var_))
+        varying = np.flatnonzero((deviations > 0) & (fitted.scale_ == deviations))  # 1 of what rounding alone varies
+        order = np.argsort(deviations[varying], kind="stable")
+        self.extremes_ = varying[order[[0, -1]]] if len(varying) else varying
+        self.keeps_scales_ = bool(len(varying)) and bool(np.divide(*deviations[self.extremes_][::-1]) <= ALIKE)
         if self.keeps_scales_:
-            self.scale_ = np.full(len(all_variances), np.sqrt(variances.mean()))
+            self.scale_ = np.full(len(deviations), np.sqrt(np.mean(deviations[varying] ** 2)))
         return self
+
+    def note(self, names: Sequence[str]) -> str:
+        """What was done and, of columns of these names, which one would have outweighed the others."""
+        if self.keeps_scales_ or not len(self.extremes_):
+            return KEPT if self.keeps_scales_ else STANDARDIZED
+        (least, low), (largest, high) = ((names[j], _in_digits(float(np.sqrt(self.var_[j])))) for j in self.extremes_)
+        return (
+            f"{STANDARDIZED}: else column {largest!r}, whose standard deviation is {high}, would outweigh the others; "
+            f"the least is {low}, of {least!r}"
+        )
 
 
 def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:
@@ -37,11 +50,15 @@ def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:
     return StandardScaler() if standardize else FunctionTransformer()
 
 
-def scaling_note(transformer: Any) -> str:
-    """What a fitted ColumnTransformer did to the scales of numbers, "" if nothing."""
+def scaling_note(transformer: Any, names: Sequence[str]) -> str:
+    """What a fitted ColumnTransformer did to the scales of numbers, of columns of these names, "" if nothing."""
     steps = dict(getattr(transformer, "named_transformers_", {}))
     scaler: Any = steps.get("numbers")
     scaler = scaler[-1] if hasattr(scaler, "steps") else scaler
     if isinstance(scaler, FunctionTransformer):
         return ""
-    return KEPT if getattr(scaler, "keeps_scales_", False) else STANDARDIZED
+    return scaler.note(names) if isinstance(scaler, AlikeScaler) else STANDARDIZED
+
+
+def _in_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1_000 else f"{value:.3g}"

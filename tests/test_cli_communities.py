@@ -84,6 +84,18 @@ def test_an_ensemble_without_names_is_in_the_order_of_the_nodes(edges, tmp_path)
     assert "short.npz must have a row for each of the 34 nodes of edges.csv. It has 20." in told
 
 
+def test_the_first_edge_is_no_header(tmp_path):
+    edges = tmp_path / "karate.csv"
+    edges.write_text("".join(f"{u},{v}\n" for u, v in KARATE.edges), encoding="utf-8")
+
+    def n_edges(*options):
+        told = succeed("communities", edges, *options, "-o", tmp_path / "out.csv", "--overwrite").stdout
+        return told.split("nodes, ")[1].split(" ")[0]
+
+    assert n_edges() == n_edges("--no-header") == "78"
+    assert n_edges("--header") == "77"
+
+
 def test_graphml(tmp_path):
     nx.write_graphml(KARATE, tmp_path / "karate.graphml")
     succeed("communities", tmp_path / "karate.graphml", "-o", tmp_path / "out.csv")

@@ -13,7 +13,7 @@ from scipy.sparse import csc_matrix, csr_array
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ensemblage import LeidenPartitions
+from ensemblage import LeidenPartitions, read_table
 from ensemblage.generation._communities import communities, numbered, quality
 from ensemblage.generation._graphs import as_graph
 from ensemblage.kernels._moves import move_nodes
@@ -212,6 +212,57 @@ class Igraph:
 
     def is_directed(self):
         return self.directed
+
+
+KARATE_EDGES = [(u, v) for u, v in nx.karate_club_graph().edges]
+
+
+def named(pairs):
+    return [(f"m{u}", f"m{v}") for u, v in pairs]
+
+
+def written(pairs, header="", mark=","):
+    return header + "".join(f"{u}{mark}{v}\n" for u, v in pairs)
+
+
+@pytest.mark.parametrize(
+    ("text", "n_edges"),
+    [
+        (written(KARATE_EDGES), 78),  # the first edge, 0,1, is what a data frame calls its columns, too
+        (written(KARATE_EDGES, mark=" "), 78),
+        (written([(u + 1, v + 1) for u, v in KARATE_EDGES], mark="\t"), 78),
+        (written(KARATE_EDGES, "source,target\n"), 78),
+        (written(KARATE_EDGES, "who,whom\n"), 78),  # nothing but a header stands above numbers
+        (written(named(KARATE_EDGES)), 78),
+        (written(named(KARATE_EDGES), "from;to\n", ";"), 78),
+        (written(named(KARATE_EDGES), "Person 1,Person 2\n"), 78),
+        ("ann,bob\ncid,dan\neve,fay\n", 3),  # names that come once
+        ("node1,node2\nnode3,node4\n", 2),
+        ("to,from\nfrom,ann\n", 2),  # a node of that name
+        ("ann,bob,2\ncid,dan,1.5\n", 2),
+        ("Freund,Freundin,Jahre\nann,bob,2\n", 1),
+        ("0,1,2\n1,2,3\n", 2),
+        (",a,b\n0,ann,bob\n1,bob,cid\n", 2),  # as pandas writes its rows' numbers
+        ('"a" "b"\n"1" "ann" "bob"\n"2" "bob" "cid"\n', 2),  # as R does
+    ],
+)
+def test_a_header_is_known_by_what_it_holds(tmp_path, text, n_edges):
+    graph = as_graph(edge_table(tmp_path, text), "X")
+    assert graph.matrix.nnz // 2 == n_edges
+
+
+def test_an_edge_in_the_place_of_a_header_is_told_and_can_be_said(tmp_path):
+    path = edge_table(tmp_path, "Freund,Feind\nann,bob\nbob,cid\n")
+    graph = as_graph(path, "X")
+    assert graph.matrix.nnz // 2 == 3
+    assert any("the first row holds data" in note for note in graph.notes)
+    assert as_graph(path, "X", has_header=True).matrix.nnz // 2 == 2
+    path = edge_table(tmp_path, "from,to\nann,bob\nbob,cid\n")
+    assert as_graph(path, "X").matrix.nnz // 2 == 2
+    assert as_graph(path, "X", has_header=False).matrix.nnz // 2 == 3
+    assert as_graph(read_table(path, has_header=False), "X").matrix.nnz // 2 == 3
+    parquet = GIVEN["parquet"](tmp_path)
+    assert as_graph(parquet, "X").matrix.nnz // 2 == 2
 
 
 PATH = np.array([[0, 2.0, 0], [2, 0, 3], [0, 3, 0]])

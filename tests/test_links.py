@@ -514,6 +514,16 @@ def test_files_of_pairs_as_spreadsheets_write_them(tmp_path, text, encoding):
     assert files.pairs(["a", "b", "Müller"], "t.csv")["must_link"].tolist() == [[2, 1]]
 
 
+def test_a_first_pair_that_is_unknown_is_no_header_where_objects_are_numbers(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    files = PairFiles.of({"must_link": path.write_text("8,9\n1,2\n") and path, "cannot_link": None})
+    with pytest.raises(ValueError, match=r"Got '8' in pair 1\. Correct it\."):
+        files.pairs(["1", "2", "3"], "t.csv")
+    assert not capsys.readouterr().err
+    assert files.pairs(["1", "2", "ann"], "t.csv")["must_link"].tolist() == [[0, 1]]
+    assert "pairs.csv: the first line is a header, for it names no object: 8, 9" in capsys.readouterr().err
+
+
 def test_the_encoding_of_the_table_is_that_of_its_pairs(folder):
     Path("w.csv").write_bytes("id;p;q\nä;0;0\nö;0;1\nü;1;1\nb;1;0\n".encode("latin-1"))
     Path("pairs.csv").write_bytes("ä;ü\n".encode("latin-1"))

@@ -133,6 +133,15 @@ def test_a_graph(X, tmp_path):
     assert "--impute is for features" in refused(
         tmp_path / "edges.csv", "--graph", "--impute", "mean", "-o", tmp_path / "no"
     )
+    lines = (tmp_path / "edges.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "bare.csv").write_text("".join(lines[1:]), encoding="utf-8")
+    for i, options in enumerate([(), ["--no-header"]]):
+        done(tmp_path / "bare.csv", "--graph", *options, "-o", tmp_path / f"bare {i}")
+        told = (tmp_path / f"bare {i}" / "labels.csv").read_bytes()
+        assert told == (tmp_path / "out" / "labels.csv").read_bytes()
+    assert "must be weights. Got 'weight'" in refused(
+        tmp_path / "edges.csv", "--graph", "--no-header", "-o", tmp_path / "no"
+    )
     assert "--color must go with a table" in refused(tmp_path / "edges.csv", "--graph", "--color", "a", "-o", tmp_path)
 
 

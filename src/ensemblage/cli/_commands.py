@@ -46,16 +46,14 @@ INPUT, TEXT = NonEmptyPath(path_type=Path), NonEmptyText()
 id_option = click.option(
     "--id-column", metavar="NAME", help="Column that names the objects. It is found where it is obvious."
 )
+header_option = click.option(
+    "--header/--no-header", "has_header", default=None, help="Whether the first row holds names. [default: found out]"
+)
 reading_options = options(
     click.option(
         "--encoding", type=TEXT, metavar="NAME", help="Encoding of a text file that is not UTF-8, such as latin-1."
     ),
-    click.option(
-        "--header/--no-header",
-        "has_header",
-        default=None,
-        help="Whether the first row holds names. [default: found out]",
-    ),
+    header_option,
     click.option(
         "--delimiter",
         callback=parse_delimiter,
@@ -434,6 +432,7 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     "are made]",
 )
 @id_option
+@header_option
 @click.option(
     "--method",
     type=click.Choice(["ecg", "fast-ensemble", "lf"]),
@@ -468,7 +467,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
 def communities(**settings: Any) -> None:
     """Find the communities of a graph, and how sure they are.
 
-    EDGES is a table with the columns node, node and perhaps weight, or GraphML. Weights, the larger the closer, count
+    EDGES is a table with the columns node, node and perhaps weight, or GraphML. Its first row is an edge, unless it
+    holds no number above numbers, or names such as source and target. Weights, the larger the closer, count
     in making the partitions. Edges are taken as undirected; loops are left out; an edge that stands there again counts
     once, or its weights are added. FILE has the columns of labels.csv.
     """

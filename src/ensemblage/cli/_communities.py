@@ -27,6 +27,7 @@ def find_communities(
     overwrite: bool,
     labels: Path | None,
     id_column: str | None,
+    has_header: bool | None,
     method: Literal["ecg", "fast-ensemble", "lf"],
     algorithm: str,
     partitions: int,
@@ -40,7 +41,7 @@ def find_communities(
     source = None if labels is None else Source(labels, id_column=id_column, options={"missing": -1})
     members = None if source is None else source.members(source.read())
     ids = None if members is None or members.id_column is None else members.ids
-    graph = as_graph(edges, edges.name, ids)
+    graph = as_graph(edges, edges.name, ids, has_header=has_header)
     tell_notes(edges.name, graph.notes)
     if labels is not None and members is not None:
         tell_notes(labels.name, members.notes)

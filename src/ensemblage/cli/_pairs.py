@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from ensemblage._links import ImpossiblePairs, Links
 from ensemblage.cli._source import option_of
+from ensemblage.cli._tell import tell
 from ensemblage.report._layout import counted
 from ensemblage.tables import read_bytes, text_bytes
+from ensemblage.tables._numbers import is_number
 
 KINDS = ("must_link", "cannot_link")
 
@@ -78,15 +80,18 @@ def called_by(ids: Sequence[str]) -> Iterator[None]:
 
 
 def read_pairs(content: bytes, name: str, ids: Sequence[str], objects: str) -> NDArray[np.int64]:
-    """Pairs of objects, one per line, by their ids or else their row from 1; a first line without any is a header.
+    """Pairs of objects, one per line, by their ids or else their row from 1.
 
+    A first line without any is a header, unless it holds a number where all ids are numbers: it is told.
     A comma, semicolon or tab is between them: the first of these that cuts the first line in two.
     """
     places, text = {known: place for place, known in enumerate(ids)}, content.decode().strip().splitlines()
     cut = [c for c in ",;\t" if len(next(csv.reader(text[:1], delimiter=c))) == 2]
     lines = [line for line in csv.reader(text, delimiter=[*cut, ","][0]) if any(line)]
-    if lines and not any(cell.strip() in places for cell in lines[0]):
+    first = [cell.strip() for cell in lines[0]] if lines else []
+    if lines and places.keys().isdisjoint(first) and not (any(map(is_number, first)) and all(map(is_number, ids))):
         lines = lines[1:]
+        tell(f"{name}: the first line is a header, for it names no object: {', '.join(first)}")
     pairs = []
     for number, line in enumerate(lines, 1):
         cells = [cell.strip() for cell in line]

@@ -51,6 +51,7 @@ def sweep_resolutions(
     asked |= {name: settings.pop(name) for name in ("n_resamples", "fraction")}
     asked |= {"consensus": settings.pop("method"), "random_state": settings.pop("seed")}
     n_jobs = settings.pop("n_jobs")
+    has_header = settings.pop("has_header") if is_graph else None
     if is_graph:
         _refuse_features(settings, data)
     source = None if is_graph else Source.of(data, settings, *FEATURE_OPTIONS)
@@ -61,7 +62,7 @@ def sweep_resolutions(
                 "Name a folder."
             )
         check_copy(source, output, overwrite)
-    make = partial(_made, source, data, color, asked, n_jobs)
+    make = partial(_made, source, data, color, asked, n_jobs, has_header)
     if is_annotated_copy(output) and isinstance(source, CellSource):
         choice = make({})[0]
         if choice.consensus is None:
@@ -70,7 +71,11 @@ def sweep_resolutions(
         _show(_shown(choice), [output])
         return
     content = read_bytes(data) if source is None else source.read()
-    read = {"input": hashlib.sha256(content).hexdigest(), "graph": True} if source is None else source.identity(content)
+    read = (
+        {"input": hashlib.sha256(content).hexdigest(), "graph": True, "header": has_header}
+        if source is None
+        else source.identity(content)
+    )
     told = {name: str(value) for name, value in asked.items() if value is not None}
     identity = {"command": "sweep", "ensemblage": __version__, **read, **told, "color": color}
     with output_folder(output, identity, overwrite) as folder:
@@ -94,11 +99,12 @@ def _made(
     color: str | None,
     asked: Mapping[str, Any],
     n_jobs: int,
+    has_header: bool | None,
     seconds: dict[str, float],
 ) -> tuple[ResolutionChoice, Given]:
     """What was found, and of what."""
     with timed(seconds, "read"):
-        given = _graph(data, color) if source is None else _given(source, color)
+        given = _graph(data, color, has_header) if source is None else _given(source, color)
     tell_notes(data.name, given.notes)
     known = {name: value for name, value in asked.items() if value is not None}
     line = f"{known['n_resamples']} resamples, and every resolution"
@@ -108,10 +114,10 @@ def _made(
     return choice, given
 
 
-def _graph(data: Path, color: str | None) -> Given:
+def _graph(data: Path, color: str | None, has_header: bool | None) -> Given:
     if color is not None:
         raise ValueError("--color must go with a table or a .h5ad file. Got a graph. Leave it out.")
-    graph = as_graph(data, data.name)
+    graph = as_graph(data, data.name, has_header=has_header)
     return Given(graph.matrix, [str(name) for name in graph.names], None, {"affinity": "precomputed"}, graph.notes)
 
 

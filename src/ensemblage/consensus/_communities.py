@@ -45,8 +45,10 @@ class CommunityConsensus(BaseConsensus):
     ----------
     edges : sparse array, array-like, data frame, graph or path
         The graph: a square sparse matrix, the columns node, node and perhaps weight, a graph of networkx or igraph, or
-        the path of such a table or of GraphML. Nodes are the rows of the labels by their numbers from 0, or by name: by
-        ``nodes``, the index of labels in a data frame of pandas, or the order of a named graph.
+        the path of such a table or of GraphML. The first row of a table is an edge, unless it holds no number above
+        numbers, or names such as source and target; ``read_table(path, has_header=False)`` reads it as one in any case.
+        Nodes are the rows of the labels by their numbers from 0, or by name: by ``nodes``, the index of labels in a
+        data frame of pandas, or the order of a named graph.
     method : {"ecg", "fast-ensemble", "lf"}, default "ecg"
         "ecg" [1]_ weights each edge by ``min_weight`` + (1 - ``min_weight``) times the share of the partitions that
         join it, and an edge outside the 2-core by ``min_weight``. "fast-ensemble" [2]_ drops the edges that a share

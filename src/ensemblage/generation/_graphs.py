@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -16,9 +18,18 @@ from ensemblage._constraints import Edges
 from ensemblage._log import get_logger
 from ensemblage._validation import check_path, check_value, shown
 from ensemblage.labels._arrays import as_frame
-from ensemblage.tables import Column, base_name, read_bytes, read_table
+from ensemblage.tables import Column, Table, base_name, read_bytes, read_table
+from ensemblage.tables._numbers import is_number
+from ensemblage.tables._typed import TYPED
 
 logger = get_logger(__name__)
+
+END_NAME = re.compile(
+    r"(?i)(u|v|from|to|source|target|src|dst|dest|destination|node|vertex|head|tail|sender|receiver|start|end|id|name"
+    r"|von|nach|quelle|ziel|knoten|empfänger|person|gene?|protein|object|objekt|user)"
+    r"([\W_]?(id|ids|nodes?|names?|index))?[\W_]?[12ab]?"
+)
+"""What people call the ends of edges."""
 
 
 class Graph(NamedTuple):
@@ -61,17 +72,18 @@ class EdgeList(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None) -> Graph:
+def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None, *, has_header: bool | None = None) -> Graph:
     """The graph that is given in one of the ways of `Edges`.
 
-    ``subject`` is what messages call it. ``nodes`` are the names of all nodes, in their order, or a range where they
-    have none; without it they are the graph's own, and those of an edge list are sorted. A matrix has its nodes in
-    order, and so has any graph but an edge list if ``nodes`` is a range. Loops are left out. A pair
-    that stands more than once is one edge: directed graphs, and matrices that are not symmetric, give it the larger
-    weight of the two directions, edge lists the sum of its weights, or 1 where they have none.
+    ``subject`` is what messages call it; ``has_header`` says of a table in a file whether its first row holds names.
+    ``nodes`` are the names of all nodes, in their order, or a range where they have none; without it they are the
+    graph's own, and those of an edge list are sorted. A matrix has its nodes in order, and so has any graph but an edge
+    list if ``nodes`` is a range. Loops are left out. A pair that stands more than once is one edge: directed graphs,
+    and matrices that are not symmetric, give it the larger weight of the two directions, edge lists the sum of its
+    weights, or 1 where they have none.
     """
     check_value(edges, subject, [Edges()])
-    given = _edge_list(edges, subject)
+    given = _edge_list(edges, subject, has_header)
     first, second, names = _numbered(given, subject, nodes)
     n, notes = len(names), list(given.notes)
     weights = np.ones(len(first)) if given.weights is None else given.weights
@@ -125,9 +137,11 @@ def needed_for_graphml(subject: str) -> Any:
     return networkx
 
 
-def _edge_list(edges: Any, subject: str) -> EdgeList:
+def _edge_list(edges: Any, subject: str, has_header: bool | None) -> EdgeList:
+    if isinstance(edges, Table):
+        return _of_table(edges)
     if isinstance(edges, str | PathLike):
-        return _of_file(check_path(edges, subject), subject)
+        return _of_file(check_path(edges, subject), subject, has_header)
     if issparse(edges):
         return _of_matrix(edges, subject)
     if hasattr(edges, "nodes") and hasattr(edges, "is_directed"):
@@ -141,31 +155,60 @@ def _edge_list(edges: Any, subject: str) -> EdgeList:
     return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)
 
 
-def _of_file(path: Path, subject: str) -> EdgeList:
+def _of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
     if path.suffix.lower() == ".graphml":
         networkx = needed_for_graphml(subject)
         try:
             return _of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
         except (networkx.NetworkXError, SyntaxError) as error:  # the latter from the parser of XML
             raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
-    table = read_table(read_bytes(path), name=base_name(path))
-    if len(table.columns) < 2:
+    content, name = read_bytes(path), base_name(path)
+    table = read_table(content, name=name, has_header=has_header)
+    if has_header is not None or table.index is not None or Path(name).suffix.lower() in TYPED:
+        return _of_table(table)
+    if _is_above_numbers(table):
+        return _of_table(table)
+    if _names_ends(table):
+        note = f"the first row holds names: {', '.join(table.names)} (else: --no-header)"
+        return _of_table(replace(table, notes=(*table.notes, note)))
+    return _of_table(read_table(content, name=name, has_header=False))
+
+
+def _is_above_numbers(table: Table) -> bool:
+    """Whether what became the names of the columns holds no number where weights stand or above numbers."""
+    first = table.columns[:3]
+    above = [column for column in first if column.numbers is not None] + first[2:]
+    return not all(is_number(column.name) for column in above)
+
+
+def _names_ends(table: Table) -> bool:
+    """Whether what became the names of the columns is said of ends of edges, as "source", and of no node."""
+    first, nodes = table.names[:2], {text for column in table.columns[:2] for text in column.distinct[1]}
+    are_names = all(map(END_NAME.fullmatch, first)) and nodes.isdisjoint(first)
+    return are_names and not any(END_NAME.fullmatch(node.rstrip("0123456789")) for node in nodes)
+
+
+def _of_table(table: Table) -> EdgeList:
+    columns = [column for column in table.columns if column.name != table.index]
+    if len(columns) < 2:
         raise ValueError(
-            f"{path.name} must have the columns node, node and perhaps weight. Got {len(table.columns)} column. "
+            f"{table.source} must have the columns node, node and perhaps weight. Got {len(columns)} column. "
             "Write them so."
         )
     weights = None
-    for column in table.columns[2:3]:
+    for column in columns[2:3]:
         if column.numbers is None:
             wrong = column.cells()[int(column.not_numbers[0])]
             raise ValueError(
-                f"The third column of {path.name}, {column.name}, must be weights. Got {shown(wrong)}. Put the weights "
-                "third, or leave all but the nodes out."
+                f"The third column of {table.source}, {column.name}, must be weights. Got {shown(wrong)}. Put the "
+                "weights third, or leave all but the nodes out."
             )
         weights = np.asarray(column.numbers)
-    more = [f"columns after the third not read: {', '.join(table.names[3:])}"] if len(table.columns) > 3 else []
-    first, second, *_ = table.columns
-    return EdgeList(_nodes(first), _nodes(second), weights, None, notes=(*table.notes, *more))
+    notes = [f"row names not read: {table.index}"] if table.index is not None else []
+    if len(columns) > 3:
+        notes.append(f"columns after the third not read: {', '.join(column.name for column in columns[3:])}")
+    first, second, *_ = columns
+    return EdgeList(_nodes(first), _nodes(second), weights, None, notes=(*table.notes, *notes))
 
 
 def _nodes(column: Column) -> NDArray[Any]:

@@ -610,11 +610,11 @@ class Fails:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"pools": ("x",)}, "--pools must be among"),
-        ({"only": ("nonsense",)}, "--only must name entries"),
-        ({"sets": ("nonsense",)}, "--sets must name sets or batteries, as a, b, a/two. Got 'nonsense'"),
-        ({"methods": ("nonsense",)}, "--method must be package.module:Class"),
-        ({"consensus": ("nonsense",)}, "--consensus must be package.module:Class"),
+        ({"pools": ("x",)}, "pools must be among"),
+        ({"only": ("nonsense",)}, "only must name entries"),
+        ({"sets": ("nonsense",)}, "sets must name sets or batteries, as a, b, a/two. Got 'nonsense'"),
+        ({"methods": ("nonsense",)}, "methods must be package.module:Class"),
+        ({"consensus": ("nonsense",)}, "consensus must be package.module:Class"),
     ],
 )
 def test_names_that_are_refused(asked, said, suite, tmp_path):

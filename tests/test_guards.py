@@ -252,7 +252,7 @@ def written(folder, text):
 
 def test_a_role_must_be_one_there_is(tmp_path):
     path = written(tmp_path, "a,b\n1,2\n3,4\n5,7\n")
-    with pytest.raises(ValueError, match=r"--role must be one of .* Got 'x' for 'a'\."):
+    with pytest.raises(ValueError, match=r"roles must be one of .* Got 'x' for 'a'\."):
         features_of(read_table(path, roles={"a": "x"}))
 
 

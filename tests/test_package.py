@@ -5,7 +5,9 @@ import doctest
 import importlib
 import inspect
 import os
+import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,8 @@ from pathlib import Path
 import pytest
 
 import ensemblage
+from ensemblage._options import Message, Option
+from ensemblage.cli._spelled import in_shell
 
 ROOT = Path(ensemblage.__file__).parent
 PUBLIC_PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
@@ -20,7 +24,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages([str(ROOT)], "ensemblage.
 
 # Imports point one way: a room may import itself and what stands before it. Every module belongs to one.
 ROOMS = [
-    {"_version", "_docs", "_log", "_jit", "_once", "_constraints", "_sklearn"},
+    {"_version", "_docs", "_log", "_jit", "_once", "_options", "_constraints", "_sklearn"},
     {"_validation", "_index", "_random", "_lock", "_memory", "_links"},
     {"kernels"},
     {"rows"},
@@ -154,3 +158,48 @@ def test_properties_that_are_computed_once_have_locks_that_a_fork_frees():
     files = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")}
     # Of the reproduction's one user no two threads ask.
     assert {name for name, text in files.items() if "cached_property" in text} == {"_once.py", "reproduce/_paper.py"}
+
+
+FLAG = re.compile(r"(?<![\w-])--(?=[a-z{])")
+
+
+def texts_of(tree):
+    """The texts in a module that are no docstrings, formatted ones with braces where values stand."""
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value.replace("var(--", "var(")  # of style sheets
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if not m.startswith("ensemblage.cli")])
+def test_only_the_shell_spells_flags(module):
+    path = ROOT.joinpath(*module.split(".")[1:])
+    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    found = [text for text in texts_of(ast.parse(path.read_text(encoding="utf-8"))) if FLAG.search(text)]
+    assert not found, "name the option: Message(..., Option(name, value), ...)"
+
+
+@pytest.mark.parametrize(
+    ("option", "python", "shell"),
+    [
+        (Option("impute", "median"), 'impute="median"', "--impute median"),
+        (Option("roles", {"a b": "drop"}), 'roles={"a b": "drop"}', "--role 'a b=drop'"),
+        (Option("roles"), "roles", "--role"),
+        (Option("has_header", False), "has_header=False", "--no-header"),
+        (Option("standardize", True), "standardize=True", "--standardize"),
+        (Option("id_column", "who"), 'id_column="who"', "--id-column who"),
+        (Option("drop_columns"), "drop_columns", "--drop-column"),
+        (Option("categories", "encode"), 'categories="encode"', "--categories encode"),
+        (Option("delimiter", ";"), 'delimiter=";"', "--delimiter ';'"),
+        (Option("missing", ["-999", "n/a"]), 'missing=["-999", "n/a"]', "--missing -999,n/a"),
+        (Option("encoding", 'a"b'), "encoding='a\"b'", "--encoding 'a\"b'"),
+    ],
+)
+def test_each_front_end_spells_options(option, python, shell):
+    message = Message("Use ", option, ".")
+    assert message == str(message) == f"Use {python}."
+    assert in_shell(message) == in_shell(ValueError(message)) == f"Use {shell}."
+    assert in_shell(pickle.loads(pickle.dumps(ValueError(message)))) == f"Use {shell}."
+    assert in_shell(ValueError("plain")) == "plain"

@@ -198,9 +198,9 @@ def test_quick_runs_are_a_part_of_the_full_ones(toy, tmp_path):
 def test_a_table_or_figure_needs_only_its_methods(toy, tmp_path):
     run(tmp_path / "out", table="10")
     assert {line.split()[2] for line in toy() if line.startswith("measure")} == {"KM"}
-    with pytest.raises(ValueError, match=r"--table must be one .* of toy\. Got 3\. There is table 9, 10\."):
+    with pytest.raises(ValueError, match=r"table must be one .* of toy\. Got 3\. There is table 9, 10\."):
         run(tmp_path / "out", table="3")
-    with pytest.raises(ValueError, match=r"--figure .* There is figure 1\."):
+    with pytest.raises(ValueError, match=r"figure .* There is figure 1\."):
         run(tmp_path / "out", figure="x")
 
 
@@ -222,7 +222,7 @@ def test_a_method_of_the_user_is_a_column(toy, tmp_path, monkeypatch):
     ],
 )
 def test_a_method_that_cannot_be_had(toy, tmp_path, name, told):
-    with pytest.raises(ValueError, match=rf"--method must .*{told}"):
+    with pytest.raises(ValueError, match=rf"method must .*{told}"):
         run(tmp_path / "out", method=name)
     assert toy() == []
 

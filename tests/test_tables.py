@@ -89,10 +89,10 @@ def test_two_decimal_marks_are_refused_with_both_places():
 
 def test_a_comma_that_may_stand_between_thousands_is_told():
     table = table_of('a,b\n"1,234",2\n"5,678",1\n')
-    assert said(table, "1,234 may be a thousand or a fraction: it is read as 1234 (else: --decimal ,)")
+    assert said(table, '1,234 may be a thousand or a fraction: it is read as 1234 (else: decimal=",")')
     np.testing.assert_array_equal(table["a"].numbers, [1234, 5678])
     table = table_of("a;b\n1,234;2\n5,678;1\n")
-    assert said(table, "it is read as 1.234 (else: --decimal .)")
+    assert said(table, 'it is read as 1.234 (else: decimal=".")')
     np.testing.assert_array_equal(table["a"].numbers, [1.234, 5.678])
     for mark, values in {".": [1234, 5678], ",": [1.234, 5.678]}.items():
         np.testing.assert_array_equal(table_of("a;b\n1,234;2\n5,678;1\n", decimal=mark)["a"].numbers, values)
@@ -199,7 +199,7 @@ def test_encodings_with_a_mark(encoding):
 
 def test_latin_1_needs_a_word():
     content = "a,b\n1,2\né,4\n".encode("latin-1")
-    with pytest.raises(ValueError, match=r"Got the byte 0xe9 in line 3.*--encoding latin-1"):
+    with pytest.raises(ValueError, match=r"Got the byte 0xe9 in line 3.*encoding=\"latin-1\""):
         table_of(content)
     assert table_of(content, encoding="latin-1").columns[0].cells() == ["1", "é"]
     with pytest.raises(ValueError, match="Got 'klingon'"):
@@ -216,7 +216,7 @@ def test_latin_1_needs_a_word():
         ("book.csv", b"PK\x03\x04" + bytes(30), r"ZIP archive \(.xlsx"),
         ("nul.csv", b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
         ("nul.csv", b"\n\na\0", "NUL byte in line 3"),
-        ("wide.csv", "a,b\n1,2\n".encode("utf-16-le"), "add --encoding utf-16"),
+        ("wide.csv", "a,b\n1,2\n".encode("utf-16-le"), 'add encoding="utf-16"'),
         ("table.csv", b"PAR1" + bytes(30), "Got a Parquet file"),
         ("empty.csv", b"", "empty.csv is empty"),
         ("empty.csv.gz", gzip.compress(b"", mtime=0), "nothing but blank lines"),
@@ -329,9 +329,9 @@ def test_transposed_without_names():
 
 def test_wide_tables_get_a_hint_and_nothing_else():
     result = features("a,b,c\n1,2,3\n3,1,9\n")
-    assert said(result, "--transpose")
+    assert said(result, "transpose=True")
     assert result.X.shape == (2, 3)
-    assert not said(features("a,b,c\n1,2,3\n3,1,9\n4,4,1\n"), "--transpose")
+    assert not said(features("a,b,c\n1,2,3\n3,1,9\n4,4,1\n"), "transpose=True")
 
 
 # -- features ----------------------------------------------------------------------------------------------------------
@@ -341,7 +341,7 @@ def test_roles_are_found_and_told():
     result = features("who,kind,x,y\nann,a,1,5\nbob,b,2,5\ncid,a,4,5\n")
     assert (result.ids, result.names) == (["ann", "bob", "cid"], ["x", "kind=b"])
     assert said(result, "id: column 'who'")
-    assert said(result, "categories as indicators: kind (else: --role kind=drop)")
+    assert said(result, 'categories as indicators: kind (else: roles={"kind": "drop"})')
     assert said(result, "left out, constant: y")
 
 
@@ -390,7 +390,7 @@ def test_standardized():
         ("a,b\nx,y\nx,z\nx,w\n", {}, "a column of numbers or categories beside its id"),
         ("a,b\n1,2\n3,x\n5,6\n7,8\n", {}, r"Column 'b' of data.csv must hold numbers.*Got 'x' in line 3"),
         ("a,b\n1,2\n3,inf\n5,6\n", {}, "Got infinity in line 3"),
-        ("a,b\n1,\n3,4\n5,6\n", {}, "Got 1, the first in line 2, column 'b'. Fill them with --impute median"),
+        ("a,b\n1,\n3,4\n5,6\n", {}, "Got 1, the first in line 2, column 'b'. Fill them with impute=\"median\""),
         ("a,b\n1,\n,4\n", {"impute": "drop"}, "at least 2 complete rows"),
         (
             "who,x\na,1\na,2\n",
@@ -399,10 +399,10 @@ def test_standardized():
         ),
         (",x\na,1\na,2\n", {}, r"\(row names\) must differ"),
         ("who,x\na,1\n,2\n", {"id_column": "who"}, "Got none in line 3"),
-        ("label,x\na,1\nb,2\n", {"truth_column": "lable"}, "--truth-column must name .* Did you mean 'label'"),
+        ("label,x\na,1\nb,2\n", {"truth_column": "lable"}, "truth_column must name .* Did you mean 'label'"),
         ("a,b\n1,2\n3,4\n", {"id_column": "zzz"}, "Its columns are a, b"),
         ("a,b\n1,2\n3,4\n", {"id_column": "a", "truth_column": "a"}, "one role"),
-        ("a,t\n1,\n3,\n", {"truth_column": "t"}, "--truth-column must name a column"),
+        ("a,t\n1,\n3,\n", {"truth_column": "t"}, "truth_column must name a column"),
         ("a,b\n1e308,2\n-1e308,4\n", {"standardize": True}, "too large"),
     ],
 )
@@ -430,7 +430,7 @@ def test_minus_one_may_be_a_label():
 @pytest.mark.parametrize("ids", [["a", "b", "c", "d"], ["5", "3", "9", "7"], ["0.5", "1.5", "2.5", "3.5"]])
 def test_a_column_that_differs_everywhere_is_no_member(ids):
     text = "p,who,q\n" + "".join(f"{i % 2},{name},{i // 2}\n" for i, name in enumerate(ids))
-    with pytest.raises(ValueError, match=r"Column 'who'.*--id-column 'who'"):
+    with pytest.raises(ValueError, match=r"Column 'who'.*roles=\{\"who\": \"id\"\}"):
         members_of(table_of(text))
     assert members_of(table_of(text), id_column="who").ensemble.shape == (4, 2)
 

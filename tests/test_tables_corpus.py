@@ -218,7 +218,7 @@ def test_labels_of_typed_columns_are_those_of_their_csv(values, tmp_path):
 
 REFUSED = {
     "two decimal marks": ("n;x;y\na;1,5;1.5\nb;2,5;2.5\n", "one decimal mark. Got 1,5 in line 2 and 1.5 in line 2"),
-    "commas of two kinds": ("hoehe\n1,01\n1,53\n", "may be a decimal comma or a row name. Add --delimiter"),
+    "commas of two kinds": ("hoehe\n1,01\n1,53\n", "may be a decimal comma or a row name. Add delimiter="),
     "a fraction as a column": ("name,hoehe\nP0,1,01\nP1,1,53\n", "may be a decimal comma or a row name"),
     "an open quote": ('n,x\na,"1\nb,2\n', "unexpected end of data"),
     "too many cells": ("n,x\na,1\nb,2,3\n", "Got 3 in line 3"),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ensemblage._options import Message, Option
 from ensemblage._validation import shown
 from ensemblage.anndata._read import name_of, some
 from ensemblage.tables._column import Column
@@ -99,8 +100,6 @@ def classes_of(adata: Any, name: str) -> Column:
     import pyarrow as pa
 
     if name not in adata.obs.columns:
-        raise ValueError(
-            f"--truth-column must name a column of .obs of {name_of(adata)}. Got {name!r}. Its columns are "
-            f"{some(adata.obs.columns)}."
-        )
+        rule, known = f" must name a column of .obs of {name_of(adata)}.", f"Its columns are {some(adata.obs.columns)}."
+        raise ValueError(Message(Option("truth_column"), f"{rule} Got {name!r}. {known}"))
     return Column(name, pa.array([None if value != value else str(value) for value in adata.obs[name]], pa.string()))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage._options import Message, Option
 from ensemblage._validation import check_flag, shown
 from ensemblage._version import __version__
 from ensemblage.anndata._read import File, library, opened
@@ -168,17 +169,25 @@ def check_length(model: Any, n: int) -> None:
         )
 
 
-def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool, name: str = "key") -> None:
-    """The names are free, or those of an earlier call; ``name`` is what the key is called."""
+def check_key(key: Any, columns: Any, uns: Mapping[str, Any], overwrite: bool) -> None:
+    """The names are free, or those of an earlier call."""
     if not isinstance(key, str) or not key or "/" in key:
-        raise ValueError(f"{name} must be a name without a slash. Got {shown(key)}. Give 'consensus', say.")
+        got = f" must be a name without a slash. Got {shown(key)}. Give 'consensus', say."
+        raise ValueError(Message(Option("key"), got))
     taken = [column for ending in ENDINGS if (column := f"{key}{ending}") in columns]
     known = uns.get(key) if key in uns else None
     is_ours = isinstance(known, Mapping) and WRITTEN_BY in known
     if (taken or key in uns) and not is_ours and not overwrite:
         got = f"{taken[0]!r} in .obs" if taken else f"{key!r} in .uns"
-        ask = "overwrite=True" if name == "key" else "--overwrite"
-        raise ValueError(f"What something else wrote must stay as it is. Got {got}. Choose another {name}, or {ask}.")
+        raise ValueError(
+            Message(
+                f"What something else wrote must stay as it is. Got {got}. Choose another ",
+                Option("key"),
+                ", or ",
+                Option("overwrite", True),
+                ".",
+            )
+        )
 
 
 def has_columns(path: Path, columns: Mapping[str, Any]) -> bool:

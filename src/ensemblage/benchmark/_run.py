@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ensemblage._lock import only_user
 from ensemblage._once import once
+from ensemblage._options import Message, Option
 from ensemblage._validation import check_whole
 from ensemblage._version import __version__
 from ensemblage.benchmark._board import Board, Row
@@ -109,20 +110,17 @@ class Request:
         check_whole(self.n_jobs, "n_jobs of a benchmark", 1, 64)
         unknown = [pool for pool in self.pools if pool not in POOLS]
         if unknown:
-            raise ValueError(f"--pools must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these.")
-        for option, names in (("--method", self.methods), ("--consensus", self.consensus)):
+            got = f" must be among {', '.join(POOLS)}. Got {unknown[0]!r}. Choose of these."
+            raise ValueError(Message(Option("pools"), got))
+        for option, names in (("methods", self.methods), ("consensus", self.consensus)):
             for name in names:
-                try:
-                    import_method(name)
-                except ValueError as error:
-                    raise ValueError(str(error).replace("--method", option, 1)) from None
+                import_method(name, option)
         known = {entry.name for pool in (FEATURES, *self.pools) for entry in self.entries(pool)}
         unknown = [name for name in self.only if name not in known]
         if unknown:
-            raise ValueError(
-                f"--only must name entries of the pools that are asked for, as {', '.join(sorted(known)[:6])}. "
-                f"Got {unknown[0]!r}. The column entry of cells.csv has all names."
-            )
+            rule = f" must name entries of the pools that are asked for, as {', '.join(sorted(known)[:6])}."
+            got = f" Got {unknown[0]!r}. The column entry of cells.csv has all names."
+            raise ValueError(Message(Option("only"), rule, got))
 
     def entries(self, pool: str) -> list[Entry]:
         """All that get this pool, or the features."""
@@ -216,7 +214,8 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
             _Run(request, store, left, found, chosen.shapes, tell, start).finish()
         n_left = sum(len(todo) for _, todo in _left(units, store, replace(request, retry=False)))
         if n_left:
-            tell(f"{n_left:,} cells are left: the same command{' without --retry' * request.retry} goes on")
+            without = (" without ", Option("retry", True)) if request.retry else ()
+            tell(Message(f"{n_left:,} cells are left: the same command", *without, " goes on"))
         board = _board(units, store, _traits(chosen.sets, store))
         notes = [*request.notes(), *([f"Not run yet: {n_left:,} cells."] if n_left else [])]
         return write_board(board, chosen.sets, request.output, time.monotonic() - start, notes, chosen.left_out)
@@ -263,7 +262,8 @@ def _chosen(request: Request) -> _Chosen:
     unknown = [name for name in request.sets if name not in names]
     if unknown:
         some = ", ".join([*sorted({one.battery for one in sets}), sets[0].name])
-        raise ValueError(f"--sets must name sets or batteries, as {some}. Got {unknown[0]!r}. Look into the folder.")
+        got = f" must name sets or batteries, as {some}. Got {unknown[0]!r}. Look into the folder."
+        raise ValueError(Message(Option("sets"), got))
     if request.sets:
         sets = [one for one in sets if one.name in request.sets or one.battery in request.sets]
     read = []

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from ensemblage._once import once
+from ensemblage._options import Message, Option
 from ensemblage.tables import Preprocessor, Table, features_of, read_table
 
 CLASSES = "label"
@@ -107,8 +108,13 @@ def find_sets(suite: Path | None, data: Path | None) -> list[BenchmarkSet]:
         sets += [BenchmarkSet(f"data/{p.name.removesuffix('.csv.gz')}", p) for p in sorted(data.glob("*.csv.gz"))]
     if not sets:
         raise ValueError(
-            "There must be sets to score on: --suite DIR with <battery>/<set>.data.gz, or --data DIR with "
-            "<name>.csv.gz. Got none. Name such a folder."
+            Message(
+                "There must be sets to score on: ",
+                Option("suite"),
+                " with <battery>/<set>.data.gz, or ",
+                Option("data"),
+                " with <name>.csv.gz. Got none. Name such a folder.",
+            )
         )
     return sets
 

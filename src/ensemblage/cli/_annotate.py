@@ -45,7 +45,7 @@ def check_copy(source: Source, output: Path, overwrite: bool) -> None:
         )
     check_free(output, overwrite)
     adata = source.opened
-    check_key(source.key, adata.obs.columns, adata.uns, overwrite, "--key")
+    check_key(source.key, adata.obs.columns, adata.uns, overwrite)
 
 
 def check_annotated(source: Source, output: Path) -> None:
@@ -54,7 +54,7 @@ def check_annotated(source: Source, output: Path) -> None:
         raise ValueError(f"--annotate must go with a folder. Got -o {output}, which is annotated anyway. Leave it out.")
     if isinstance(source, CellSource):
         adata = source.opened
-        check_key(source.key, adata.obs.columns, adata.uns, False, "--key")
+        check_key(source.key, adata.obs.columns, adata.uns, False)
         return
     suffix, transposed = source.path.suffix.lower(), source.reading.get("transpose")
     if (suffix in WORKBOOKS and suffix != ".xlsx") or suffix == ".json" or transposed:

@@ -18,7 +18,8 @@ from ensemblage.cli._folder import ENSEMBLE, MODEL, finished_files
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._show import certainty_text, show_lines
-from ensemblage.cli._source import READING, Source, option_of
+from ensemblage.cli._source import READING, Source
+from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._assignment import BY_RULE

@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 import click
 
+from ensemblage.cli._spelled import in_shell
+
 DEFECT, FAILED = 1, 2
 TRACEBACK = "ENSEMBLAGE_TRACEBACK"
 """Environment variable: if it is set, a defect shows where it is."""
@@ -92,9 +94,9 @@ def _fail_for(error: Exception) -> NoReturn:
     if isinstance(error, MemoryError):
         _fail(f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.")
     if isinstance(error, OSError):
-        _fail(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
+        _fail(f"{error.filename or 'A file'} cannot be read or written: {in_shell(error.strerror or error)}.")
     if isinstance(error, ValueError):
-        _fail(str(error))
+        _fail(in_shell(error))
     if os.environ.get(TRACEBACK):
         raise error
     _fail(
@@ -218,7 +220,7 @@ def one_line(message: str) -> str:
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(f"warning: {one_line(str(message))}")
+        say(f"warning: {one_line(in_shell(message))}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

@@ -11,7 +11,8 @@ from click.core import ParameterSource
 
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._generation import USPEC, Generation
-from ensemblage.cli._source import FEATURE_OPTIONS, Source, option_of
+from ensemblage.cli._source import FEATURE_OPTIONS, Source
+from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation import write_partitions
 from ensemblage.report._layout import counted

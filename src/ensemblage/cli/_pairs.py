@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._links import ImpossiblePairs, Links
-from ensemblage.cli._source import option_of
+from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell
 from ensemblage.report._layout import counted
 from ensemblage.tables import read_bytes, text_bytes

@@ -19,6 +19,7 @@ from ensemblage.anndata._labels import LEIDEN, ensemble_of
 from ensemblage.anndata._read import SUFFIX as H5AD
 from ensemblage.anndata._read import open_file, some
 from ensemblage.anndata._write import KEY
+from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import tell_notes
 from ensemblage.report._layout import counted
 from ensemblage.tables import (
@@ -46,13 +47,6 @@ USUAL = {"categories": "encode", "dates": "drop"}
 """Options that came later: where they are as usual, an older folder is not of another analysis."""
 FORMULA = re.compile(r"\s*[=+\-@]|[\t\r]")
 NUMBER = re.compile(r"\s*[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?\s*")
-
-
-def option_of(name: str) -> str:
-    """How the option behind a parameter about tables is written."""
-    if name in ("has_header", "given_roles"):
-        return "--header" if name == "has_header" else "--role"
-    return f"--{name.removesuffix('s').replace('_', '-')}"
 
 
 def formula_notes(ids: Sequence[str]) -> list[str]:
@@ -139,7 +133,7 @@ class Source:
 
     def features(self, content: bytes) -> Features:
         features = features_of(self._table(content), **self._roles(), **self.options)
-        return replace(features, notes=(*features.notes, *formula_notes(features.ids)))
+        return replace(features, notes=(*map(in_shell, features.notes), *formula_notes(features.ids)))
 
     def described_by(self) -> Table | None:
         """What describes the clusters where it is not what was clustered."""
@@ -164,7 +158,7 @@ class Source:
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
         members = members_of(self._table(content), **self._roles(), **self.options)
-        return replace(members, notes=(*members.notes, *formula_notes(members.ids)))
+        return replace(members, notes=(*map(in_shell, members.notes), *formula_notes(members.ids)))
 
     def _roles(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}

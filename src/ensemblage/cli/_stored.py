@@ -20,7 +20,7 @@ from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
 from ensemblage.cli._members import check_free
 from ensemblage.cli._show import certainty_text, clusters_text, show_lines
-from ensemblage.cli._source import option_of
+from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell
 from ensemblage.files._atomic import Place, atomic_write
 from ensemblage.metrics import verdicts

@@ -19,7 +19,8 @@ from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._show import show_lines, show_table
-from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source, option_of
+from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
+from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import save_model
@@ -166,7 +167,7 @@ def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> Non
     folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
     rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
     folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
-    notes = {"notes": "; ".join(given.notes)} if given.notes else {}
+    notes = {"notes": "; ".join(map(in_shell, given.notes))} if given.notes else {}
     settings = {"file": data.name, **told, "version": __version__, **notes}
     with timed(seconds, "report"):
         summary = sweep_summary(

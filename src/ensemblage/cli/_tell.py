@@ -10,15 +10,16 @@ from contextlib import contextmanager
 import click
 
 from ensemblage.cli._errors import one_line, say
+from ensemblage.cli._spelled import in_shell
 
 
 def tell(text: str) -> None:
-    say(one_line(text))
+    say(one_line(in_shell(text)))
 
 
 def tell_notes(name: str, notes: Iterable[str]) -> None:
     for note in notes:
-        tell(f"{name}: {note}")
+        tell(f"{name}: {in_shell(note)}")
 
 
 @contextmanager

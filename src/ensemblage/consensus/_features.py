@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
+from ensemblage._options import Message, Option
 from ensemblage._random import task_seeds
 from ensemblage._sklearn import BaseEstimator, ClusterMixin
 from ensemblage._validation import check_parameters, n_distinct_rows
@@ -397,8 +398,7 @@ def weighted(consensus: Any, weights: list[float]) -> Any:
     known = consensus.get_params()
     if "weights" not in known or known["weights"] is not None:
         why = "has no weights" if "weights" not in known else "has weights of its own"
-        raise ValueError(
-            f"Categories that are members need weights of the partitions. {type(consensus).__name__} {why}. "
-            "Use categories='encode' (--categories encode) instead."
-        )
+        rule = "Categories that are members need weights of the partitions."
+        encode = Option("categories", "encode")
+        raise ValueError(Message(f"{rule} {type(consensus).__name__} {why}. Use ", encode, " instead."))
     return consensus.set_params(weights=weights)

@@ -29,7 +29,7 @@ WHEN: Mapping[str, str] = MappingProxyType(
         "ecpcs-mc": "members with many small clusters, many objects",
         "lce-wct": "members with many small clusters that overlap",
         "lce-wtq": "members with many small clusters that overlap",
-        "u-senc": "very many objects, with --generator uspec",
+        "u-senc": "very many objects, with the generator uspec",
         "pta-average": "few partitions that say little pair by pair; finds k",
         "pta-complete": "as pta-average, compact clusters",
         "pta-single": "as pta-average, clusters that are chains",

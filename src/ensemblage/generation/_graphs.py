@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from ensemblage._constraints import Edges
 from ensemblage._log import get_logger
+from ensemblage._options import Message, Option
 from ensemblage._validation import check_path, check_value, shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables import Column, Table, base_name, read_bytes, read_table
@@ -169,7 +170,8 @@ def _of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
     if _is_above_numbers(table):
         return _of_table(table)
     if _names_ends(table):
-        note = f"the first row holds names: {', '.join(table.names)} (else: --no-header)"
+        names = f"the first row holds names: {', '.join(table.names)} (else: "
+        note = Message(names, Option("has_header", False), ")")
         return _of_table(replace(table, notes=(*table.notes, note)))
     return _of_table(read_table(content, name=name, has_header=False))
 

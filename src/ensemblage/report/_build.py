@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ensemblage._options import Message, Option
 from ensemblage._validation import shown
 from ensemblage.files._atomic import atomic_write
 from ensemblage.report._answer import facts, headline
@@ -182,7 +183,8 @@ def save_figures(
         files = {Path(folder) / f"{name}.{of}": figure_bytes(drawn[name], of) for name in drawn for of in wanted}
     for path, content in files.items():
         if not overwrite and path.exists() and path.read_bytes() != content:
-            raise FileExistsError(EEXIST, "It is another file. Move it away, or add --overwrite", str(path))
+            rule = Message("It is another file. Move it away, or add ", Option("overwrite", True))
+            raise FileExistsError(EEXIST, rule, str(path))
     Path(folder).mkdir(parents=True, exist_ok=True)
     for path, content in files.items():
         with atomic_write(path, "wb") as file:

@@ -26,8 +26,8 @@ GENERATORS: dict[str, tuple[str, str | None]] = {
     "gower": ("by average linkage of Gower's distances", None),
 }
 """How each generator of the shell makes the partitions, and what is cited for it."""
-PAIRS = {"pairs of --must-link": "together", "pairs of --cannot-link": "apart"}
-"""Settings of the shell that tell of pairs of objects, and what the consensus did with these."""
+PAIRS = {"must-link": "together", "cannot-link": "apart"}
+"""How settings of the shell that tell of pairs of objects end, and what the consensus did with these."""
 _ON_FEATURES = ("ConsensusClustering", "GreedyKMeansConsensus")
 """Estimators that make the partitions themselves."""
 
@@ -85,7 +85,8 @@ def _paragraph(summary: Summary) -> Iterator[str]:
     if settings.get("method") in METHODS:
         paper = f" ({METHODS[settings['method']].paper})"
     yield f"These partitions were combined into {k} by {method}{paper}{_how_many(summary)}."
-    kept = [f"{settings[name].partition(' of ')[0]} {how}" for name, how in PAIRS.items() if name in settings]
+    told = [(name, str(text)) for name, text in settings.items() if name.startswith("pairs of ")]
+    kept = [f"{t.partition(' of ')[0]} {how}" for end, how in PAIRS.items() for name, t in told if name.endswith(end)]
     if kept:
         yield f"Of objects, it kept {' and '.join(kept)}, as was known before."
     if summary.get("found_again"):
@@ -164,8 +165,8 @@ def holds_section(summary: Summary) -> Section:
     ]
     kept = [row for row in rows if row[0] != "Known classes" or summary["truth"]]
     table = Table("", (), kept, text=(0, 1), wide=True)
-    hint = ["ensemblage report FOLDER --no-objects leaves ids and single values out."] if are_shown(summary) else []
-    return Section("What of the data is in this page", hint, tables=[table], name="data")
+    hint = ["The command “report”, with its option no-objects, makes the page without ids and single values."]
+    return Section("What of the data is in this page", hint * are_shown(summary), tables=[table], name="data")
 
 
 def _ids_held(summary: Summary) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ensemblage import consensus, generation, ranking
 from ensemblage._ensemble import Ensemble
+from ensemblage._options import Message, Option
 from ensemblage.consensus._registry import PUBLISHED
 
 
@@ -67,8 +68,8 @@ def make_generator(name: str, *arguments: Any, seed: int, **parameters: Any) -> 
     return found(*arguments, n_jobs=1, random_state=seed, **parameters)
 
 
-def import_method(name: str) -> Any:
-    """The class that "package.module:Class" names.
+def import_method(name: str, option: str = "method") -> Any:
+    """The class that "package.module:Class" names; ``option`` is what messages call it.
 
     Raises
     ------
@@ -80,12 +81,11 @@ def import_method(name: str) -> Any:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise ValueError(
-            f"--method must be package.module:Class that can be imported. Got {name}: {reason}. "
-            "Install it, or set PYTHONPATH."
-        ) from None
+        rule = f" must be package.module:Class that can be imported. Got {name}: {reason}."
+        raise ValueError(Message(Option(option), rule, " Install it, or set PYTHONPATH.")) from None
     if not (inspect.isclass(found) and hasattr(found, "fit")):
-        raise ValueError(f"--method must name a class with a method fit. {name} is none. Name another.")
+        rule = f" must name a class with a method fit. {name} is none. Name another."
+        raise ValueError(Message(Option(option), rule))
     return found
 
 

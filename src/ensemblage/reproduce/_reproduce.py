@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from ensemblage._lock import only_user
+from ensemblage._options import Message, Option
 from ensemblage._validation import check_whole, shown
 from ensemblage._version import __version__
 from ensemblage.files._atomic import make_folder
@@ -176,9 +177,8 @@ def _chosen(paper: Paper, request: Request) -> list[Shown]:
         found = [item for item in items if item.number == wanted]
         if not found:
             numbers = ", ".join(item.number for item in items) or "none"
-            raise ValueError(
-                f"--{kind} must be one that is reproduced of {paper.name}. Got {wanted}. There is {kind} {numbers}."
-            )
+            rule = f" must be one that is reproduced of {paper.name}. Got {wanted}. There is {kind} {numbers}."
+            raise ValueError(Message(Option(kind), rule))
         chosen += found
     return chosen or [*paper.tables, *paper.figures]
 

@@ -5,6 +5,8 @@ import gzip
 import zlib
 from pathlib import Path
 
+from ensemblage._options import Message, Option
+
 SIGNATURES = {
     b"\x1f\x8b": "a gzip file",
     b"PAR1": "a Parquet file",
@@ -98,9 +100,8 @@ def text_bytes(content: bytes, name: str, encoding: str | None = None) -> bytes:
         content = _decoded(content, name, encoding).encode("utf-8", "surrogatepass")
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise ValueError(
-            f"{name} must be a text table. Got a NUL byte in line {line}. If it is UTF-16 text, add --encoding utf-16."
-        )
+        got = f"{name} must be a text table. Got a NUL byte in line {line}. If it is UTF-16 text, add "
+        raise ValueError(Message(got, Option("encoding", "utf-16"), "."))
     start = content[:4096].lstrip()
     if not start and not content.strip():
         raise ValueError(f"{name} must hold a table. It holds nothing but blank lines. Save the table again.")
@@ -120,11 +121,7 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> str:
                 f"encoding must be the name of a text encoding. Got {codec!r}. Try utf-8, latin-1 or cp1252."
             ) from None
         line = content.count(b"\n", 0, error.start) + 1
-        advice = (
-            "Save it as UTF-8, or name its encoding: --encoding cp1252 or --encoding latin-1"
-            if codec == "utf-8"
-            else "Save it as UTF-8"
-        )
-        raise ValueError(
-            f"{name} must be {codec} text. Got the byte 0x{content[error.start]:02x} in line {line}. {advice}."
-        ) from None
+        windows, latin = (Option("encoding", name) for name in ("cp1252", "latin-1"))
+        named = (", or name its encoding: ", windows, " or ", latin) if codec == "utf-8" else ()
+        got = f"{name} must be {codec} text. Got the byte 0x{content[error.start]:02x} in line {line}."
+        raise ValueError(Message(f"{got} Save it as UTF-8", *named, ".")) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._once import once
+from ensemblage._options import Message, Option
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage.tables._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.tables._column import Column
@@ -165,10 +165,8 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     uses, notes = _uses(columns, planned, used, table.found_roles)
     if not used:
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
-        raise ValueError(
-            f"{table.source} must have a column of {kind} beside its id and its truth. It has none. "
-            "Say what a column is: --role NAME=number."
-        )
+        got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
+        raise ValueError(Message(f"{got}. Say what a column is: ", Option("roles", {"NAME": "number"}), "."))
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
     notes += _check_complete(cells, used, table, options.impute)
     features = [column for column in used if column.kind != "member"]
@@ -258,7 +256,7 @@ def _uses(
             use = "left out" if why == role else f"left out: {why}"
             told.setdefault(f"left out, {why}", []).append(column.name)
         uses.append(ColumnUse(column.name, role, reason, use))
-    return uses, [f"{use}: {listed(names)}{_change(use, names[0])}" for use, names in told.items()]
+    return uses, [Message(f"{use}: {listed(names)}", *_change(use, names[0])) for use, names in told.items()]
 
 
 def column_uses(table: Table, used: Sequence[ColumnUse], roles: Roles, truth_column: str | None) -> list[ColumnUse]:
@@ -282,11 +280,11 @@ TOLD = {
 OTHER_ROLE = {"id": "number", "code": "number", "date": "number", "its name says known classes": "category"}
 
 
-def _change(use: str, name: str) -> str:
+def _change(use: str, name: str) -> tuple[str | Option, ...]:
     """How the user changes what was done."""
     left = use.removeprefix("left out, ")
     role = "drop" if left == use else OTHER_ROLE.get(left.partition(",")[0])
-    return f" (else: --role {shlex.quote(f'{name}={role}')})" if role else ""
+    return (" (else: ", Option("roles", {name: role}), ")") if role else ()
 
 
 def listed(names: Sequence[str]) -> str:
@@ -369,10 +367,16 @@ def _check_complete(cells: Cells, columns: Sequence[Encoded], table: Table, impu
     n_numbers, n_categories = int(counts[~is_category].sum()), int(counts[is_category].sum())
     if n_numbers and impute is None:
         i, j = (int(v) for v in np.argwhere(missing & ~is_category)[0])
+        got = f"Got {n_numbers}, the first in {table.where(i)}, column {cells.names[j]!r}"
+        fill, drop = (Option("impute", rule) for rule in ("median", "drop"))
         raise ValueError(
-            f"The features of {table.source} must have no missing values. Got {n_numbers}, the first in "
-            f"{table.where(i)}, column {cells.names[j]!r}. Fill them with --impute median, or leave those rows out "
-            "with --impute drop; --generator gower does without them."
+            Message(
+                f"The features of {table.source} must have no missing values. {got}. Fill them with ",
+                fill,
+                ", or leave those rows out with ",
+                drop,
+                ".",
+            )
         )
     notes = []
     if n_numbers:
@@ -388,27 +392,24 @@ def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
     widest = max(columns, key=lambda column: len(column.names()))
     size = 8 * n * sum(len(column.names()) for column in columns)
     if size > MOST_BYTES:
+        got = f"must fit into {MOST_BYTES / 1e9:.0f} GB. They would take {size / 1e9:.1f} GB"
+        left = Option("roles", {widest.name: "drop"})
         raise ValueError(
-            f"The features of {source} must fit into {MOST_BYTES / 1e9:.0f} GB. They would take {size / 1e9:.1f} GB. "
-            f"Leave out the column with most categories: --role {widest.name}=drop."
+            Message(f"The features of {source} {got}. Leave out the column with most categories: ", left, ".")
         )
 
 
 def _check_numbers(column: Column, table: Table) -> None:
-    advice = f"Correct it, or leave the column out: --role {column.name}=drop."
+    advice = "Correct it, or leave the column out: ", Option("roles", {column.name: "drop"}), "."
     if column.numbers is None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
-        raise ValueError(
-            f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do. "
-            f"Got {cell!r} in {table.where(row)}. {advice}"
-        )
+        rule = f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do."
+        raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}. ", *advice))
     infinite = np.flatnonzero(np.isinf(column.numbers))
     if len(infinite):
-        raise ValueError(
-            f"Column {column.name!r} of {table.source} must hold finite numbers. "
-            f"Got infinity in {table.where(int(infinite[0]))}. {advice}"
-        )
+        rule = f"Column {column.name!r} of {table.source} must hold finite numbers."
+        raise ValueError(Message(f"{rule} Got infinity in {table.where(int(infinite[0]))}. ", *advice))
 
 
 def check_sizes(low: NDArray[Any], high: NDArray[Any], names: Sequence[str]) -> None:

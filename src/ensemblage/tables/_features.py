@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._options import Message, Option
 from ensemblage.tables._column import Column
 from ensemblage.tables._encoding import (
     ColumnUse,
@@ -86,16 +87,19 @@ def features_of(
             table = table.take(rows)
     if len(rows) < 2:
         raise ValueError(
-            f"{table.source} must have at least 2 complete rows to cluster. It has {len(rows)}. "
-            "Give one row per object; objects in columns need --transpose."
+            Message(
+                f"{table.source} must have at least 2 complete rows to cluster. It has {len(rows)}. "
+                "Give one row per object; objects in columns need ",
+                Option("transpose", True),
+                ".",
+            )
         )
     columns = [table[column.name] for column in roles.rest]
     encoding, X = fit_encoding(table, columns, chosen)
     notes += encoding.notes
     if X.shape[1] > X.shape[0] and table.unit != "column":
-        notes.append(
-            f"more columns ({X.shape[1]}) than rows ({X.shape[0]}): if the objects are the columns, add --transpose"
-        )
+        shape = f"more columns ({X.shape[1]}) than rows ({X.shape[0]})"
+        notes.append(Message(f"{shape}: if the objects are the columns, add ", Option("transpose", True)))
     n_columns = sum(column.kind != "member" for column in encoding.columns)
     truth = None if roles.truth is None else roles.truth[rows]
     uses = column_uses(table, encoding.uses, roles, truth_column)

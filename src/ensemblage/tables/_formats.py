@@ -12,6 +12,7 @@ from xml.etree.ElementTree import fromstring
 
 import numpy as np
 
+from ensemblage._options import Message, Option
 from ensemblage.tables._column import short_times
 from ensemblage.tables._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
 from ensemblage.tables._numbers import SPELLINGS
@@ -54,10 +55,9 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
     filled = [s for s, cells in sheets.items() if cells.total_height] if sheet is None else [sheet]
     if len(filled) != 1 or filled[0] not in sheets:
         got = f"{sheet!r}" if sheet is not None else f"{len(filled)} with cells" if filled else "no cells at all"
-        raise ValueError(
-            f"A workbook must have one sheet with cells, or --sheet must name one. Got {got} for {name}. "
-            f"Its sheets are {', '.join(book.sheet_names[:8])}."
-        )
+        known = f"Its sheets are {', '.join(book.sheet_names[:8])}."
+        rule = "A workbook must have one sheet with cells, or ", Option("sheet"), " must name one."
+        raise ValueError(Message(*rule, f" Got {got} for {name}. {known}"))
     _check_formulas(content, name, filled[0])
     return sheets[filled[0]].to_arrow()
 

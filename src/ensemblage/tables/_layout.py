@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ensemblage._options import Message, Option
 from ensemblage.tables._numbers import POINT_NUMBER, is_missing, is_number
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
@@ -45,7 +46,8 @@ class Layout:
             notes.append(f"cells are separated by {name + 's' if name else repr(self.delimiter)}")
         if not self.has_header:
             named = f"column_1 to column_{self.width}"
-            notes.append(f"the first row holds data: columns are called {named} (else: --header)")
+            else_header = Option("has_header", True)
+            notes.append(Message(f"the first row holds data: columns are called {named} (else: ", else_header, ")"))
         if self.short_header:
             notes.append("the header is one field shorter than the rows: the first field of a row is its name")
         return tuple(notes)
@@ -147,9 +149,13 @@ def _check_commas(header: list[str], body: list[list[str]], name: str) -> None:
     if all(re.fullmatch(r"[+-]?\d+", left) and re.fullmatch(r"\d+", right) for left, right in pairs) and (
         len(header) == 1 or any(re.fullmatch(r"0\d+", right) for _, right in pairs)
     ):
+        got = f"Got {','.join(body[0])} below {','.join(header)}, which may be a decimal comma or a row name"
         raise ValueError(
-            f"The commas of {name} must be clear. Got {','.join(body[0])} below {','.join(header)}, which may be a "
-            "decimal comma or a row name. Add --delimiter ';' for a decimal comma, or give every column a name."
+            Message(
+                f"The commas of {name} must be clear. {got}. Add ",
+                Option("delimiter", ";"),
+                " for a decimal comma, or give every column a name.",
+            )
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ensemblage._options import Message, Option
 from ensemblage.tables._column import Column
 from ensemblage.tables._numbers import (
     COMMA_GROUPS,
@@ -29,10 +30,10 @@ def with_decimal_mark(table: Table, delimiter: str, wanted: str | None) -> Table
         mark, doubt = decimal_mark(table.columns, delimiter, wanted)
     except ConflictingMarks as marks:
         comma, point = marks.args
-        raise ValueError(
-            f"The numbers of {table.source} must have one decimal mark. Got {comma.cell} in {table.where(comma.row)} "
-            f"and {point.cell} in {table.where(point.row)}. Write them alike, or say it: --decimal , or --decimal ."
-        ) from None
+        rule = f"The numbers of {table.source} must have one decimal mark."
+        got = f"Got {comma.cell} in {table.where(comma.row)} and {point.cell} in {table.where(point.row)}."
+        either = Option("decimal", ","), " or ", Option("decimal", ".")
+        raise ValueError(Message(f"{rule} {got} Write them alike, or say it: ", *either)) from None
     columns = [replace(column, decimal=mark) for column in table.columns]
     return replace(table, columns=columns, notes=(*table.notes, *_mark_notes(columns, mark, doubt)))
 
@@ -41,7 +42,8 @@ def _mark_notes(columns: Sequence[Column], mark: str, doubt: Evidence | None) ->
     """How numbers were read that are not written as a program would."""
     if doubt is not None:
         read, other = (doubt.cell.replace(",", "."), ".") if mark == "," else (doubt.cell.replace(",", ""), ",")
-        return [f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: --decimal {other})"]
+        said = f"{doubt.cell} may be a thousand or a fraction: it is read as {read} (else: "
+        return [Message(said, Option("decimal", other), ")")]
     examples: list[str] = []
     for column in columns:
         if len(examples) < 4 and not column.parsed.is_plain and column.numbers is not None:

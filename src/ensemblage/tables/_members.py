@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._ensemble import Ensemble
+from ensemblage._options import Message, Option
 from ensemblage.labels._checks import check_missing
 from ensemblage.tables._column import Column
 from ensemblage.tables._encoding import ColumnUse, column_uses
@@ -52,10 +53,10 @@ def members_of(
         )
     for column in roles.rest:
         if len(table) > 2 and _differs_everywhere(column):
-            raise ValueError(
-                f"A member must put some objects together. Column {column.name!r} of {table.source} has a different "
-                f"value in every row, like an id. Name it: --id-column {column.name!r}, or --drop-column."
-            )
+            rule = "A member must put some objects together."
+            got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
+            is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
+            raise ValueError(Message(f"{rule} {got} Say what it is: ", is_id, ", or ", is_none, "."))
     ensemble = Ensemble._of(code_columns(roles.rest, check_missing(missing)), missing, is_new=True)
     uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
     return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)

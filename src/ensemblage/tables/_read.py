@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+from ensemblage._options import Message, Option
 from ensemblage._validation import check_path, shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._bytes import base_name, read_bytes, text_bytes
@@ -93,7 +94,8 @@ def read_table(
     suffix, delimiter_of, may_have_commas = Path(name).suffix.lower(), ",", True
     if content is None or suffix in TYPED:
         if transpose:
-            raise ValueError(f"--transpose must be used with text tables. Got {name}. Save the table as CSV.")
+            got = f" must be used with text tables. Got {name}. Save the table as CSV."
+            raise ValueError(Message(Option("transpose"), got))
         table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, suffix)), name)
     elif suffix in WORKBOOKS:
         cells, layout = read_workbook(content, name, sheet, has_header)
@@ -204,10 +206,8 @@ def _transposed(cells: Any, layout: Layout, name: str, places: Callable[[], Sequ
 def _check_names(names: Sequence[str], source: str) -> None:
     (name, count), *_ = Counter(names).most_common(1) or [("", 1)]
     if count > 1:
-        raise ValueError(
-            f"The columns of {source} must have different names. Got {name!r} {count} times. "
-            "Rename one, or add --no-header if the first row holds data."
-        )
+        got = f"The columns of {source} must have different names. Got {name!r} {count} times. Rename one, or add "
+        raise ValueError(Message(got, Option("has_header", False), " if the first row holds data."))
 
 
 def _without_empty_columns(table: Table) -> Table:

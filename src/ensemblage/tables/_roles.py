@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._options import Message, Option
 from ensemblage.tables._categories import levels_of
 from ensemblage.tables._column import Column
 from ensemblage.tables._dates import DATE
@@ -97,12 +98,13 @@ def find_roles(table: Table) -> dict[str, Role]:
 def check_given(table: Table) -> Mapping[str, str]:
     """The roles that the user gave."""
     for name, role in table.given_roles.items():
-        check_column(table, "--role", name)
+        check_column(table, "roles", name)
         if not is_given_role(role):
-            raise ValueError(f"--role must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose of these.")
+            got = f" must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose of these."
+            raise ValueError(Message(Option("roles"), got))
     ids = [name for name, role in table.given_roles.items() if role == "id"]
     if len(ids) > 1:
-        raise ValueError(f"One column must be the id. Got --role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
+        raise ValueError(f"One column must be the id. Got the role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
     return table.given_roles
 
 
@@ -129,10 +131,9 @@ def ordered_levels(column: Column, table: Table) -> list[str]:
             return sorted(levels, key=lambda level: places[level.casefold()])
     if column.numbers is not None:
         return sorted(levels, key=float)
-    raise ValueError(
-        f"Ordered categories must have a known order. Got {', '.join(map(repr, levels[:4]))} in column {column.name!r} "
-        f"of {table.source}. Say it: --role '{column.name}=ordered:{'<'.join(levels[:4])}'."
-    )
+    got = f"Got {', '.join(map(repr, levels[:4]))} in column {column.name!r} of {table.source}"
+    order = Option("roles", {column.name: f"ordered:{'<'.join(levels[:4])}"})
+    raise ValueError(Message(f"Ordered categories must have a known order. {got}. Say it: ", order, "."))
 
 
 def role_of(column: Column) -> Role:
@@ -213,16 +214,18 @@ def assign_roles(
     drop_columns = [*drop_columns, *(name for name, role in given.items() if role == "drop")]
     said = next((name for name, role in given.items() if role == "id"), None)
     if id_column is not None and said not in (None, id_column):
-        raise ValueError(f"One column must be the id. Got --id-column {id_column!r} and --role {said}=id. Drop one.")
+        both = Option("id_column", id_column), " and ", Option("roles", {str(said): "id"})
+        raise ValueError(Message("One column must be the id. Got ", *both, ". Drop one."))
     id_column = said if id_column is None else id_column
-    for option, name in [("--id-column", id_column), ("--truth-column", truth_column)]:
+    for option, name in [("id_column", id_column), ("truth_column", truth_column)]:
         check_column(table, option, name)
     for name in drop_columns:
-        check_column(table, "--drop-column", name)
+        check_column(table, "drop_columns", name)
     taken = {truth_column, *drop_columns}
     if id_column in taken - {None}:
+        got = f"Got {id_column!r} for "
         raise ValueError(
-            f"A column must have one role. Got {id_column!r} for --id-column and another option. Name it once."
+            Message(f"A column must have one role. {got}", Option("id_column"), " and another option. Name it once.")
         )
     notes: tuple[str, ...] = ()
     if id_column is None:
@@ -238,13 +241,13 @@ def assign_roles(
 
 
 def check_column(table: Table, option: str, name: str | None) -> None:
-    """A name that the user gave is one of a column."""
+    """A name that the user gave for this option is one of a column."""
     if name is None or name in table.names:
         return
     near = difflib.get_close_matches(name, table.names, n=1)
     known = ", ".join(table.names[:8]) + (", ..." if len(table.names) > 8 else "")
     advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {known}."
-    raise ValueError(f"{option} must name a column of {table.source}. Got {name!r}. {advice}")
+    raise ValueError(Message(Option(option), f" must name a column of {table.source}. Got {name!r}. {advice}"))
 
 
 def _find_id(table: Table, taken: set[str | None], guess: bool) -> tuple[str | None, tuple[str, ...]]:
@@ -264,10 +267,8 @@ def _check_ids(ids: list[str], name: str, table: Table) -> None:
         other = row_of.setdefault(cell, row)
         if not cell or other != row:
             got = f"{cell!r} in {table.where(other)} and {table.where(row)}" if cell else f"none in {table.where(row)}"
-            raise ValueError(
-                f"The ids of {table.source} ({name}) must differ. Got {got}. "
-                "Correct it, or name another column with --id-column."
-            )
+            rule, other_id = f"The ids of {table.source} ({name}) must differ.", Option("roles", {"NAME": "id"})
+            raise ValueError(Message(f"{rule} Got {got}. Correct it, or name another column: ", other_id, "."))
 
 
 def _classes(column: Column) -> NDArray[np.object_]:

@@ -8,13 +8,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from ensemblage._options import Message, Option
+
 AUTO = "auto"
 ALIKE = 20.0
 """Scales are kept if the largest standard deviation is at most so many times the least: see docs/DEFAULT.md."""
 STANDARDIZED = "features have mean 0 and standard deviation 1"
-KEPT = (
+KEPT = Message(
     f"features keep their scales, all standard deviations within a factor of {ALIKE:.0f}: centred, and all divided by "
-    "one number (else: --standardize)"
+    "one number (else: ",
+    Option("standardize", True),
+    ")",
 )
 
 

@@ -1,0 +1,52 @@
+"""Options that messages name: by the parameter and its value, so that each front end spells them its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+
+class Option(NamedTuple):
+    """A parameter, with a value or without one; as text it is spelled for Python."""
+
+    name: str
+    value: Any = ...
+    """The ellipsis if the option itself is meant."""
+
+    def __str__(self) -> str:
+        return self.name if self.value is ... else f"{self.name}={_literal(self.value)}"
+
+
+class Message(str):
+    """Text that names options; as text it is spelled for Python.
+
+    Examples
+    --------
+    >>> message = Message("Fill them with ", Option("impute", "median"), ".")
+    >>> str(message)
+    'Fill them with impute="median".'
+    >>> message.spelled(lambda option: f"--{option.name} {option.value}")
+    'Fill them with --impute median.'
+    """
+
+    pieces: tuple[str | Option, ...]
+
+    def __new__(cls, *pieces: str | Option) -> Message:
+        message = super().__new__(cls, "".join(map(str, pieces)))
+        message.pieces = pieces
+        return message
+
+    def spelled(self, spell: Callable[[Option], str]) -> str:
+        """The text with every option as ``spell`` writes it."""
+        return "".join(spell(piece) if isinstance(piece, Option) else piece for piece in self.pieces)
+
+
+def _literal(value: Any) -> str:
+    """A value as the project's documents write it in Python."""
+    if isinstance(value, str):
+        return f'"{value}"' if value.isprintable() and not set(value) & {'"', "\\"} else repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_literal(key)}: {_literal(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_literal, value))}]"
+    return repr(value)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -1132,6 +1133,48 @@ def division_description(sizes):
     p, n_modes = sum(sizes), len(sizes)
     found = math.log(p) + math.log(math.comb(p - 1, n_modes - 1)) + math.lgamma(p + 1)
     return found - sum(math.lgamma(size + 1) for size in sizes)
+
+
+def partial_injections(k, n_used):
+    """Labels of k clusters, each one of those in use or new, none twice; and how many are in use then."""
+    found = [((), n_used)]
+    for _ in range(k):
+        found = [((*own, r), max(used, r + 1)) for own, used in found for r in range(used + 1) if r not in own]
+    return found
+
+
+def best_mode_description(columns):
+    """Least S_mode of complete partitions, codes from 0, over all alignments with at most one label too many."""
+    most, aligned = 1 + max(int(column.max()) + 1 for column in columns), [([], 0)]
+    for column in columns:
+        k = int(column.max()) + 1
+        aligned = [
+            ([*done, np.array(own)[column]], now)
+            for done, used in aligned
+            for own, now in partial_injections(k, used)
+            if now <= most
+        ]
+    return min(mode_description(np.column_stack(done)) for done, _ in aligned)
+
+
+def set_partitions(items):
+    """All ways to put a list into groups."""
+    if not items:
+        return [[]]
+    first, rest = items[0], set_partitions(items[1:])
+    return [[*groups[:i], [first, *groups[i]], *groups[i + 1 :]] for groups in rest for i in range(len(groups))] + [
+        [[first], *groups] for groups in rest
+    ]
+
+
+def least_description(labels):
+    """Least description of complete partitions, by all divisions and alignments."""
+    columns = [np.unique(column, return_inverse=True)[1] for column in labels.T]
+    best = cache(lambda group: best_mode_description([columns[j] for j in group]))
+    return min(
+        division_description([*map(len, groups)]) + sum(best(tuple(sorted(group))) for group in groups)
+        for groups in set_partitions([*range(len(columns))])
+    )
 
 
 def matched_to(block, U):

@@ -145,10 +145,13 @@ def monti_area(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> float:
 
 
 def histogram_area(values: NDArray[np.float64], cdf: NDArray[np.float64]) -> float:
-    """Monti's sum over the upper edges x_i = i / 100 of 100 bins; a value on an edge is in the bin below it."""
+    """Σ CDF(i / 100) / 100, i = 1, …, 100: heights times widths of the cumulated histogram of 100 bins.
+
+    A value on an edge is in the bin below it, a value of 0 in the first.
+    """
     edges = np.arange(1, _N_BINS + 1) / _N_BINS
     heights = cdf[np.searchsorted(values, edges + 1e-12, side="right") - 1]
-    return float(heights[1:].sum() / _N_BINS)
+    return float(heights.sum() / _N_BINS)
 
 
 AREAS: Mapping[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] = {
@@ -172,8 +175,9 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact")
         How the area A(k) is computed. "exact" is the integral of the CDF from 0 to 1, which is 1 less the mean
         consensus. "monti" is the sum of Monti et al., Σ (x_i - x_{i-1}) CDF(x_i) for i = 2, …, m over the sorted values
         x_1, …, x_m that occur: each step of the CDF counts with its right height, and what lies beyond
-        the largest value is left out. "histogram" is that sum over the upper edges 0.01,
-        …, 1 of 100 bins, a value on an edge in the bin below it.
+        the largest value is left out. "histogram" is what ConsensusClusterPlus adds up: the heights of the
+        cumulated histogram of 100 bins of equal width from 0 to 1, times that width; a value on an edge is in the bin
+        below it, a value of 0 in the first.
 
     Returns
     -------
@@ -191,9 +195,6 @@ def delta_area(ensembles: Mapping[int, ArrayLike | Any], *, rule: str = "exact")
     Notes
     -----
     O(m² p) time per ensemble of m distinct label rows, O(n) memory.
-
-    ConsensusClusterPlus describes its CDF as estimated by a histogram of 100 bins; its program was not compared, so its
-    digits need not be those of any rule here.
 
     References
     ----------

@@ -361,11 +361,11 @@ def memberships(name: str, setting: Setting) -> str | None:
 
 @column("more partitions")
 def more_partitions(name: str, setting: Setting) -> str | None:
-    """What `partial_fit` finds in partitions that arrive, `fit` finds in all of them."""
+    """What `add_partitions` finds in partitions that arrive, `fit` finds in all of them."""
     model, labels = method_of(name), labels_with(0.3)
-    if not hasattr(model, "partial_fit"):
-        return "has no partial_fit"
-    model.partial_fit(labels[:, :4]).partial_fit(labels[:, 4:])
+    if not hasattr(model, "add_partitions"):
+        return "has no add_partitions"
+    model.add_partitions(labels[:, :4]).add_partitions(labels[:, 4:])
     assert_same_fit(model, method_of(name).fit(labels))
     return None
 

@@ -30,18 +30,11 @@ SHUFFLED = {
 }
 
 
-MORE_PARTITIONS = dict.fromkeys(
-    ("check_estimators_partial_fit_n_features", "check_n_features_in_after_fitting"),
-    "it takes the columns of partial_fit for features, of which there may not be more: here they are new partitions",
-) | {"check_fit_score_takes_y": "it calls partial_fit after fit, which keeps no labels: a sentence says so"}
-
-
 def expected_failures(estimator):
     if isinstance(estimator, ConsensusClustering):
         return {}
-    more = MORE_PARTITIONS if hasattr(estimator, "partial_fit") else {}
     by_content = isinstance(estimator, BipartiteVoting | CumulativeVoting)
-    return ON_COORDINATES | more | (SHUFFLED if by_content else {})
+    return ON_COORDINATES | (SHUFFLED if by_content else {})
 
 
 def label_consensus():

@@ -48,14 +48,14 @@ def test_equal_to_fit_on_all_in_that_order(name, parameters, missing):
     labels = labels_of(missing=missing)
     model = method(name, **parameters)
     for start, stop in ((0, 3), (3, 4), (4, 9)):
-        assert model.partial_fit(labels[:, start:stop]) is model
+        assert model.add_partitions(labels[:, start:stop]) is model
         assert_same(model, method(name, **parameters).fit(labels[:, :stop]))
     assert_array_equal(model.assign(labels).labels, method(name, **parameters).fit(labels).assign(labels).labels)
 
 
 def test_votes_that_are_known_are_not_counted_again():
     labels = labels_of(n=3000, p=12)  # no two clusters of a partition have the same size
-    whole, more = method("acv", order="given"), method("acv", order="given").partial_fit(labels[:, :10])
+    whole, more = method("acv", order="given"), method("acv", order="given").add_partitions(labels[:, :10])
     counted = []
 
     def count(rows, j, others, n_jobs=None):
@@ -64,7 +64,7 @@ def test_votes_that_are_known_are_not_counted_again():
 
     original = _ada_cvote.contingency_with
     with mock.patch.object(_ada_cvote, "contingency_with", count):
-        more.partial_fit(labels[:, 10:])
+        more.add_partitions(labels[:, 10:])
         known, counted[:] = sum(counted), []
         whole.fit(labels)
     assert known == 2 * 10 + 1
@@ -75,8 +75,8 @@ def test_votes_that_are_known_are_not_counted_again():
 def test_a_reference_with_too_few_clusters_is_replaced():
     labels = labels_of(missing=0)
     coarse = labels // 2
-    model = method("acv", k=2, order="given").partial_fit(coarse[:, :3])
-    assert_same(model.set_params(n_clusters=4).partial_fit(labels), method("acv", k=4, order="given").fit(
+    model = method("acv", k=2, order="given").add_partitions(coarse[:, :3])
+    assert_same(model.set_params(n_clusters=4).add_partitions(labels), method("acv", k=4, order="given").fit(
         np.column_stack([coarse[:, :3], labels])))  # fmt: skip
 
 
@@ -85,11 +85,11 @@ def test_weights_and_pairs_are_those_of_the_call(name):
     labels, weights = labels_of(), np.random.default_rng(0).integers(0, 3, 120)
     order = {"order": "given"} if name == "acv" else {}
     pairs = {"must_link": [[0, 5]], "cannot_link": [[0, 9]]}
-    model = method(name, **order).partial_fit(labels[:, :4], sample_weight=weights)
+    model = method(name, **order).add_partitions(labels[:, :4], sample_weight=weights)
     assert_same(model, method(name, **order).fit(labels[:, :4], sample_weight=weights))
-    model.partial_fit(labels[:, 4:6])
+    model.add_partitions(labels[:, 4:6])
     assert_same(model, method(name, **order).fit(labels[:, :6]))
-    model.partial_fit(labels[:, 6:], **pairs)
+    model.add_partitions(labels[:, 6:], **pairs)
     assert_same(model, method(name, **order).fit(labels, **pairs))
     assert model.labels_[0] == model.labels_[5] != model.labels_[9]
 
@@ -97,37 +97,39 @@ def test_weights_and_pairs_are_those_of_the_call(name):
 @pytest.mark.parametrize("name", ["km", "acv", "bv"])
 def test_a_saved_model_goes_on(name, tmp_path):
     labels = labels_of()
-    model = method(name).partial_fit(Ensemble(labels[:, :5], names=list("abcde")))
+    model = method(name).add_partitions(Ensemble(labels[:, :5], names=list("abcde")))
     model.save(tmp_path / "model.npz")
-    again = ensemblage.load(tmp_path / "model.npz").partial_fit(labels[:, 5:])
+    again = ensemblage.load(tmp_path / "model.npz").add_partitions(labels[:, 5:])
     assert_same(again, method(name).fit(labels))
     assert_array_equal(again.predict([[-1] * 8 + [0]]), method(name).fit(labels).predict([[-1] * 8 + [0]]))
 
 
 def test_soft_partitions_arrive_too(tmp_path):
     blocks = [np.eye(4)[z] * 0.7 + 0.075 for z in labels_of(missing=0).T]
-    model = method("acv", order="given").partial_fit(SoftEnsemble(blocks[:4])).partial_fit(SoftEnsemble(blocks[4:]))
+    model = (
+        method("acv", order="given").add_partitions(SoftEnsemble(blocks[:4])).add_partitions(SoftEnsemble(blocks[4:]))
+    )
     assert_same(model, method("acv", order="given").fit(SoftEnsemble(blocks)))
     model.save(tmp_path / "model.npz")
-    ensemblage.load(tmp_path / "model.npz").partial_fit(SoftEnsemble(blocks[:1]))
+    ensemblage.load(tmp_path / "model.npz").add_partitions(SoftEnsemble(blocks[:1]))
     with pytest.raises(ValueError, match="all of labels or all of memberships"):
-        model.partial_fit(labels_of())
+        model.add_partitions(labels_of())
 
 
 @pytest.mark.parametrize(
     ("act", "message"),
     [
         (
-            lambda m, x: m.fit(x).partial_fit(x),
-            "must begin with partial_fit .* fit keeps no labels. Got a fit",
+            lambda m, x: m.fit(x).add_partitions(x),
+            "must begin with add_partitions .* fit keeps no labels. Got a fit",
         ),
-        (lambda m, x: m.partial_fit(x).fit(x).partial_fit(x), "must begin with partial_fit"),
+        (lambda m, x: m.add_partitions(x).fit(x).add_partitions(x), "must begin with add_partitions"),
         (
-            lambda m, x: m.partial_fit(x).partial_fit(x[:50]),
+            lambda m, x: m.add_partitions(x).add_partitions(x[:50]),
             r"partitions of the same 120 objects, .* Got Ensemble\(50",
         ),
         (
-            lambda m, x: m.set_params(weights=[1] * 9).partial_fit(x),
+            lambda m, x: m.set_params(weights=[1] * 9).add_partitions(x),
             "weights of .* must be None or 'agreement' w",
         ),
     ],
@@ -141,18 +143,24 @@ def test_where_it_is_not_possible(name, act, message):
 def test_voting_begins_with_two_and_a_failure_changes_nothing():
     labels = labels_of()
     with pytest.raises(ValueError, match="needs at least 2 partitions that vote"):
-        method("acv").partial_fit(labels[:, :1])
-    model = method("acv").partial_fit(labels[:, :3])
+        method("acv").add_partitions(labels[:, :1])
+    model = method("acv").add_partitions(labels[:, :3])
     before = model.labels_
     with pytest.raises(ValueError, match="same 120 objects"):
-        model.partial_fit(labels[:5])
+        model.add_partitions(labels[:5])
     assert model.labels_ is before
-    assert_same(model.partial_fit(labels[:, 3:]), method("acv").fit(labels))
+    assert_same(model.add_partitions(labels[:, 3:]), method("acv").fit(labels))
     assert not hasattr(clone(model), "labels_")
 
 
 def test_other_methods_have_none():
-    assert not hasattr(make_consensus("eac-average", 3), "partial_fit")
+    assert not hasattr(make_consensus("eac-average", 3), "add_partitions")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_partitions_are_not_more_rows(name):
+    """scikit-learn's `partial_fit` takes more objects, and its checks look for that name."""
+    assert not hasattr(method(name), "partial_fit")
 
 
 def test_partitions_side_by_side_keep_their_names():

@@ -220,7 +220,7 @@ class CumulativeVoting(VotingConsensus):
         return aggregate, sums
 
     def _known(self, order: PartitionOrder, rows: Rows) -> AggregatedPartition | None:
-        """What an earlier ``partial_fit`` found for the first partitions, if it would be found again."""
+        """What an earlier ``add_partitions`` found for the first partitions, if it would be found again."""
         if not getattr(self, "_continued", False) or self.order == "divergence":
             return None
         earlier, p = self._aggregate, len(self._label_orders)

@@ -223,7 +223,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         of X once.
         """
         self._check_parameters()
-        self.__dict__.pop("_seen", None)  # of partial_fit, which keeps it
+        self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
         ensemble: Any = self._ensemble_of(X)
         validate_data(self, X, skip_check_array=True)
         links = Links.of(len(ensemble), must_link, cannot_link)

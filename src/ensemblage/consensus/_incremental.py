@@ -15,14 +15,13 @@ class IncrementalConsensus(BaseConsensus):
     """A method that takes more partitions of the same objects."""
 
     _seen: tuple[Any, bool]
-    """The partitions so far, an ensemble, and whether every object counted once; only after ``partial_fit``."""
+    """The partitions so far, an ensemble, and whether every object counted once; only after ``add_partitions``."""
 
-    def partial_fit(
+    def add_partitions(
         self,
         X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
         *,
+        sample_weight: Any = None,
         must_link: ArrayLike | None = None,
         cannot_link: ArrayLike | None = None,
     ) -> Self:
@@ -32,8 +31,6 @@ class IncrementalConsensus(BaseConsensus):
         ----------
         X : array-like, data frame, Ensemble or SoftEnsemble of shape (n_objects, n_new_partitions)
             Partitions that have arrived. -1, NaN and None mean missing.
-        y : None
-            Ignored.
         sample_weight : array-like of shape (n_objects,), optional
             How often each object counts, in this call alone: see ``fit``.
         must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
@@ -53,15 +50,16 @@ class IncrementalConsensus(BaseConsensus):
 
         Notes
         -----
-        Equal to the bit to ``fit`` on all partitions. What is kept are their codes, n p bytes. The labels are coded
+        Bitwise identical to ``fit`` on all partitions. This is not scikit-learn's ``partial_fit``, which takes more
+        objects; those are for ``assign`` and ``predict``. What is kept are their codes, n p bytes. The labels are coded
         once. `CumulativeVoting` keeps how the partitions so far were relabelled, as long as those that arrive vote
         after them (``order="given"``); k-means and `BipartiteVoting` begin anew, for every start sees all partitions.
 
         Examples
         --------
         >>> from ensemblage import KMeansConsensus
-        >>> model = KMeansConsensus(2, random_state=0).partial_fit([[0], [0], [0], [1], [1]])
-        >>> model.partial_fit([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]]).n_features_in_
+        >>> model = KMeansConsensus(2, random_state=0).add_partitions([[0], [0], [0], [1], [1]])
+        >>> model.add_partitions([[0, 0], [0, 0], [1, 0], [1, 1], [1, 1]]).n_features_in_
         3
         >>> model.labels_
         array([0, 0, 0, 1, 1], dtype=int32)
@@ -69,12 +67,12 @@ class IncrementalConsensus(BaseConsensus):
         (seen, plain), name = self.__dict__.get("_seen", (None, True)), type(self).__name__
         if seen is None and hasattr(self, "labels_"):
             raise ValueError(
-                f"{name} must begin with partial_fit where more partitions are to arrive: fit keeps no labels. Got a "
-                "fit. Clone it, and give the first partitions to partial_fit."
+                f"{name} must begin with add_partitions where more partitions are to arrive: fit keeps no labels. Got "
+                "a fit. Clone it, and give the first partitions to add_partitions."
             )
         if not (self.weights is None or isinstance(self.weights, str)):
             raise ValueError(
-                f"weights of {name} must be None or 'agreement' with partial_fit, whose partitions are not known "
+                f"weights of {name} must be None or 'agreement' with add_partitions, whose partitions are not known "
                 f"before. Got {shown(self.weights)}. Use fit on all of them."
             )
         new = self._ensemble_of(X)
@@ -93,7 +91,7 @@ def with_more(seen: Any, new: Any, owner: str) -> Any:
     """An ensemble with the partitions of both; those that are new come last."""
     if len(new) != len(seen) or isinstance(new, SoftEnsemble) != isinstance(seen, SoftEnsemble):
         raise ValueError(
-            f"X of partial_fit of {owner} must be partitions of the same {len(seen):,} objects, all of labels or all "
-            f"of memberships. Got {new!r} after {seen!r}. Give others to an estimator of their own."
+            f"X of add_partitions of {owner} must be partitions of the same {len(seen):,} objects, all of labels or "
+            f"all of memberships. Got {new!r} after {seen!r}. Give others to an estimator of their own."
         )
     return seen.append_partitions(new)

@@ -74,6 +74,9 @@ How often the words are right (every run counts the same):
 """
 OBJECTS_READ = """
 
+How the definition was chosen among three, by which rule, and where it falls short of the rule:
+docs/certainty/definition.md.
+
 Read: core promises that the partitions agree. It is no probability: most errors are whole clusters that all
 partitions cut or merge alike, and no number made of them can see that. Over runs, the correlation of the mean
 confidence with the share that is right is {r_confidence}, that of the mean cohesion {r_cohesion}.

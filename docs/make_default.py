@@ -163,8 +163,7 @@ def words() -> list[str]:
         lines.append([word, f"{total:,}", f"{right / total:.2f}"])
     auc = np.array([[row["auc"]["confidence_"], row["auc"]["cohesion_"]] for row in rows if "auc" in row])
     about = (
-        f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. Members with one "
-        "cluster more and one less leave fewer objects in the core than members that all have the same number. AUC of "
+        f"{len(rows)} sets of the suite with at most 1,500 objects, told the number of classes. AUC of "
         f"`confidence_` {auc.mean(axis=0)[0]:.3f}, of the mean co-association {auc.mean(axis=0)[1]:.3f}."
     )
     return ["## What the words are worth with it", "", about, "", *markdown_table(["", "objects", "right"], lines), ""]

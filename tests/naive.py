@@ -102,19 +102,44 @@ def associations(labels, clustering, weights=None):
     return result
 
 
+def triples(labels, i, own, other, u):
+    """(for, against, with both): by which partitions i is joined with j of its cluster, with j' of another, or both."""
+    found = np.zeros(3)
+    for t, z in enumerate(labels.T):
+        if z[i] >= 0:
+            with_j, with_other = (z[members][z[members] >= 0] == z[i] for members in (own, other))
+            pairs = with_j[:, None] + 2 * with_other  # 1: with j alone, 2: with j' alone, 3: with both
+            found += u[t] * np.array([(pairs == decided).sum() for decided in (1, 2, 3)])
+    return found
+
+
 def certainty(labels, clustering, weights=None):
-    """(confidence, runner-up): own / (own + other), the first of equal others."""
-    shares = associations(labels, clustering, weights)
+    """(confidence, runner-up): least share of the decided triples that speak for the own cluster, over the others.
+
+    One alone in its cluster: own / (own + other) of its associations. Of equal others that with which most triples of
+    those joined with the own cluster are joined with both, then the first.
+    """
+    shares, u, k = associations(labels, clustering, weights), lift(labels, weights), int(clustering.max()) + 1
     sure, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
     for i, c in enumerate(clustering):
-        if c >= 0 and (labels[i] >= 0).any():
-            others = [a for a in range(shares.shape[1]) if a != c]
-            if not others:
-                sure[i] = 1.0
-                continue
-            second[i] = max(others, key=lambda a, i=i: (shares[i, a], -a))
-            own, other = shares[i, c], shares[i, second[i]]
-            sure[i] = own / (own + other) if own + other > 0 else 0.5
+        if c < 0 or not (labels[i] >= 0).any():
+            continue
+        sure[i], own = 1.0, [j for j in np.flatnonzero(clustering == c) if j != i]
+        if k == 1:
+            continue
+        if not own:
+            second[i] = max((a for a in range(k) if a != c), key=lambda a, i=i: (shares[i, a], -a))
+            both = shares[i, c] + shares[i, second[i]]
+            sure[i] = shares[i, c] / both if both > 0 else 0.5
+            continue
+        keys = []
+        for a in set(range(k)) - {c}:
+            speaks_for, against, with_both = triples(labels, i, own, np.flatnonzero(clustering == a), u)
+            decided, with_own = speaks_for + against, speaks_for + with_both
+            sure_of_a = speaks_for / decided if decided > 0 else 0.5
+            both = with_both / with_own if with_own > 0 else 0.0
+            keys.append((round(sure_of_a, 12), -round(both, 12), a))
+        sure[i], _, second[i] = min(keys)
     return sure, second
 
 

@@ -5,11 +5,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
-from ensemblage import METHODS, CumulativeVoting, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
+from ensemblage import (
+    METHODS,
+    ConsensusClustering,
+    CumulativeVoting,
+    Ensemble,
+    EvidenceAccumulation,
+    KMeansConsensus,
+    make_consensus,
+)
 from ensemblage.metrics import _certainty, certainty, verdicts
-from ensemblage.metrics._certainty import Association, certainty_of_rows, own_and_other
+from ensemblage.metrics._certainty import Association, certainty_of_rows
+from ensemblage.metrics._link_association import LinkAssociation
 
 WORKED = {
     "complete": (
@@ -17,7 +28,7 @@ WORKED = {
         [0, 0, 0, 1, 1, 1],
         [0.740741, 0.740741, 0.481481, 0.259259, 0.629630, 0.629630],
         [0.074074, 0.074074, 0.246914, 0.395062, 0, 0],
-        [0.909091, 0.909091, 0.661017, 0.396226, 1, 1],
+        [1, 1, 0.702128, 0.396226, 1, 1],
         [0.833333, 0.833333, 0.666667, 0.333333, 0.666667, 0.666667],
     ),
     "missing": (
@@ -25,7 +36,7 @@ WORKED = {
         [0, 0, 0, 1, 1, 1, 2],
         [1, 0.6, 0.5, 0.142857, 0.571429, 0.5, 1],
         [0.2, 0.090909, 0.25, 0.444444, 0, 0, 0],
-        [0.833333, 0.868421, 0.666667, 0.243243, 1, 1, 1],
+        [1, 1, 0.666667, 0.272727, 1, 1, 1],
         None,
     ),
 }
@@ -43,9 +54,11 @@ def coded(labels, clustering, weights=None):
 def test_worked_example(case):
     labels, clustering, own, other, confidence, cohesion = WORKED[case]
     rows, clusters, association = coded(labels, clustering)
-    found = own_and_other(association.with_clusters(rows[:], clusters)[0], clusters)
-    assert_allclose(found[0], own, atol=5e-7)
-    assert_allclose(found[1], other, atol=5e-7)
+    shares = association.with_clusters(rows[:], clusters)
+    placed = np.arange(len(clusters)), clusters
+    assert_allclose(shares[placed], own, atol=5e-7)
+    shares[placed] = 0
+    assert_allclose(shares.max(axis=1), other, atol=5e-7)
     result = certainty(labels, clustering)
     assert_allclose(result.confidence, confidence, atol=5e-7)
     if cohesion is not None:
@@ -61,32 +74,34 @@ def test_naive_twin(case):
     confidence, runner_up = naive.certainty(labels, clusters)
     assert_allclose(found.confidence, confidence, atol=1e-9)
     assert_allclose(found.cohesion, naive.cohesion(labels, clustering), atol=1e-12)
-    ties = np.isclose(found.confidence, confidence) & (found.runner_up != runner_up)
-    shares = naive.associations(labels, clusters)
-    assert_allclose(shares[ties, found.runner_up[ties]], shares[ties, runner_up[ties]], atol=1e-9)
+    assert_array_equal(found.runner_up, runner_up)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("k", [1, 2, 7, 8, 9, 40])
 @pytest.mark.parametrize("counted", [True, False])
-def test_the_best_associations_are_those_of_all(missing, k, counted, monkeypatch):
-    """To the bit: both add the same numbers in the same order."""
-    monkeypatch.setattr(_certainty, "LEAST_LABELS", 0)
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_kernels_and_arrays_are_bitwise_identical(missing, k, counted, everywhere, monkeypatch):
+    """All add the same numbers in the same order."""
     rng = np.random.default_rng(k)
     ensemble = Ensemble(random_labels(300, 6, 5, missing))
     codes, counts, _ = ensemble.distinct
-    clusters = rng.integers(-1, k, size=len(codes))
+    clusters = rng.integers(-1 + everywhere, k, size=len(codes))
     clusters[: len(codes) // 2] = 0
+    clusters[-1] = k - 1
     for weights in (np.ones(6), rng.random(6), np.array([1.0, 0, 2, 0, 0, 1e-9])):
         association = Association.of(codes, counts, clusters, k, ensemble.offsets, weights)
-        shares, cohesion = association.with_clusters(codes[:], clusters if counted else np.full(len(codes), -1))
-        expected = own_and_other(shares, clusters)
-        own, other, runner_up, found = association.placed(codes[:], clusters, counted)
-        for a, b in zip((own, other, runner_up), expected, strict=True):
-            assert_array_equal(a, b)
-            assert a.dtype == b.dtype
-        if counted:
-            assert_array_equal(found, cohesion)
+        expected = association.placed(codes[:], clusters, counted)
+        monkeypatch.setattr(_certainty, "LEAST_LABELS", 0)
+        found = [association.placed(codes[:], clusters, counted)]
+        monkeypatch.undo()
+        if (clusters >= 0).all():
+            links = LinkAssociation.of(codes[:], counts, clusters, k, ensemble.offsets, weights)
+            found.append(links.placed(codes[:], clusters, counted))
+        for of_kernel in found:
+            for a, b in zip(of_kernel, expected, strict=True):
+                assert_array_equal(a, b)
+                assert a.dtype == b.dtype
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -112,6 +127,52 @@ def test_perfect_clusters_are_certain_however_fine_the_members():
     found = certainty(fine, truth)
     assert_array_equal(found.confidence, 1.0)
     assert found.cohesion.max() < 0.3
+
+
+@given(case=labels_and_clustering())
+def test_a_partition_that_refines_or_coarsens_lowers_no_confidence(case):
+    """Of objects that are not alone in their cluster: it adds nothing to what speaks against. 1 stays 1 exactly."""
+    labels, clustering = case
+    clusters = np.unique(clustering, return_inverse=True)[1] - (clustering.min() < 0)
+    rng = np.random.default_rng(len(labels))
+    finer = np.where(clusters < 0, 99, 10 * clusters + rng.integers(3, size=len(labels)))
+    coarser = np.append(rng.integers(2, size=clusters.max() + 1), 9)[clusters]
+    before = certainty(labels, clusters)
+    shared = before.confidence < 1
+    for more in (finer, coarser):
+        after = certainty(np.column_stack([labels, more]), clusters)
+        several = np.append(np.bincount(clusters[clusters >= 0]), 0)[clusters] > 1
+        kept = several & ~np.isnan(before.confidence)
+        assert (after.confidence[kept] >= before.confidence[kept] - 1e-12).all()  # rounding
+        assert_array_equal(after.confidence[kept & ~shared], 1.0)
+
+
+def test_a_structure_that_all_partitions_refine_or_coarsen_is_core():
+    truth = np.repeat([0, 1, 2, 3], [40, 30, 20, 10])
+    finer = 10 * truth[:, None] + np.random.default_rng(0).integers(0, 3, (100, 4))
+    coarser = np.column_stack([np.minimum(truth, 2), np.maximum(truth, 1), truth // 2])
+    found = certainty(np.column_stack([truth, finer, coarser]), truth)
+    assert_array_equal(found.confidence, 1.0)
+    assert set(found.verdict) == {"core"}
+    assert_array_equal(certainty(np.minimum(truth, 2)[:, None], truth).confidence[truth >= 2], 0.5)  # none separates
+
+
+def test_an_object_between_two_clusters_is_undecided():
+    truth = np.repeat([0, 1, 2], 30)
+    labels = np.column_stack([truth] * 8 + [np.minimum(truth, 1)] * 4 + [2 * truth + (np.arange(90) % 2)] * 4)
+    labels[0, ::2] = labels[45, ::2]
+    found = certainty(labels, truth)
+    assert found.verdict[0] == "undecided"
+    assert found.runner_up[0] == 1
+    assert (found.verdict[1:] == "core").all()
+
+
+def test_the_default_calls_what_it_finds_perfectly_core():
+    X, classes = make_blobs(300, centers=[[0, 0], [10, 0], [0, 10]], random_state=0)
+    model = ConsensusClustering(3, random_state=0).fit(X)
+    assert adjusted_rand_score(classes, model.labels_) == 1
+    assert {2, 3, 4} <= set(model.ensemble_.n_clusters.tolist())
+    assert (verdicts(model.confidence_) == "core").mean() >= 0.95
 
 
 def test_splitting_labels_inside_the_clusters_changes_next_to_nothing():
@@ -159,13 +220,6 @@ def test_who_is_joined_with_nobody_belongs_to_all_clusters_alike():
     assert_array_equal(association.memberships(rows[:], clusters), np.full((4, 2), 0.5))
 
 
-def test_nothing_is_known_of_what_is_in_no_cluster():
-    own, other, runner_up = own_and_other(np.array([[0.4, 0.1], [0.4, 0.1], [-1, -1]]), np.array([0, -1, 1]))
-    assert_array_equal(own, [0.4, np.nan, np.nan])
-    assert_array_equal(other, [0.1, 0, 0])
-    assert_array_equal(runner_up, [1, -1, -1])
-
-
 def test_no_cluster_and_no_label():
     found = certainty([[0, 0], [0, 0], [1, 1], [1, 1], [-1, -1], [0, 1]], [0, 0, 1, 1, 1, -1])
     assert_array_equal(np.isnan(found.confidence), [0, 0, 0, 0, 1, 1])
@@ -184,7 +238,7 @@ def test_weights_count():
 
 
 def test_words_of_confidence():
-    given = [1, 0.9, np.nextafter(0.9, 0), 2 / 3, np.nextafter(2 / 3, 0), 0, np.nan]
+    given = [1, 0.9, np.nextafter(0.9, 0), 0.75, np.nextafter(0.75, 0), 0, np.nan]
     assert verdicts(given).tolist() == ["core", "core", "border", "border", "undecided", "undecided", ""]
     with pytest.raises(ValueError, match="confidence of verdicts must be numbers"):
         verdicts(["sure"])

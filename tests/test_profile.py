@@ -350,6 +350,10 @@ def test_a_model_tells_what_it_clustered_and_how_sure_it_is():
     model = ConsensusClustering(n_clusters=2, random_state=0).fit(frame)
     found = profile(model, frame)
     assert "partitions" in found.border_by
+    only_the_typical = np.where(frame.customer == found.clusters[0].typical, 0.0, 1.0)
+    doubtful = profile(model, frame, confidence=only_the_typical).clusters[0]
+    assert doubtful.typical == found.clusters[0].typical
+    assert doubtful.border == []  # who stands for a cluster is not said to be its least certain
     clustered = {row.variable: row.clustered for row in found._rows(0)}
     assert clustered == {"age": True, "card": True, "city": True, "noise": True, "grade": True, "since": False}
     of_0 = np.flatnonzero(model.labels_ == 0)

@@ -157,20 +157,22 @@ def test_certainty_follows_the_definition(missing):
     joined, labelled = joined_and_labelled(given)
     off = ~np.eye(60, dtype=bool)
     u = weights * labelled[off].sum(axis=0) / joined[off].sum(axis=0)
-    shares = np.zeros((60, 4))
-    for c in range(4):
-        for i in range(60):
-            others = np.flatnonzero((clusters == c) & (np.arange(60) != i))
-            below = (labelled[i, others] @ u).sum()
-            shares[i, c] = (joined[i, others] @ u).sum() / below if below else 0
     found = certainty(SoftEnsemble(given), clusters, weights=weights)
     for i in range(60):
         if clusters[i] == 3:
             assert found.cohesion[i] == 0
             continue
-        other = np.delete(shares[i], clusters[i]).max()
-        assert_allclose(found.confidence[i], shares[i, clusters[i]] / (shares[i, clusters[i]] + other))
-        assert shares[i, found.runner_up[i]] == pytest.approx(other)
+        own, sure = np.flatnonzero((clusters == clusters[i]) & (np.arange(60) != i)), {}
+        for c in set(range(4)) - {clusters[i]}:
+            other = np.flatnonzero(clusters == c)
+            with_own, with_other = joined[i, own][:, None], joined[i, other][None]
+            without_own, without_other = labelled[i, own][:, None] - with_own, labelled[i, other][None] - with_other
+            speaks_for, against = (
+                (pairs.sum(axis=(0, 1)) * u).sum() for pairs in (with_own * without_other, without_own * with_other)
+            )
+            sure[c] = speaks_for / (speaks_for + against)
+        assert_allclose(found.confidence[i], min(sure.values()))
+        assert sure[found.runner_up[i]] == pytest.approx(min(sure.values()))
 
 
 @pytest.mark.parametrize("weights", [None, [1, 3, 1, 1, 2]])

@@ -43,11 +43,11 @@ weights : array-like of shape (n_partitions,), optional
     Weights of the partitions, ≥ 0. Default: equal."""
 _CONFIDENCE = """\
 confidence_ : ndarray of shape (n_objects,)
-    How sure the object's place is: own / (own + other), the shares of the members of its own cluster, and of the one
-    that fits best among the others, that have its labels; see `metrics.certainty`. 1: no partition speaks for another
-    cluster; ½: torn between two; 1 for all where there is one cluster. No probability of being right.
+    How sure the object's place is: for / (for + against), of the partitions that join it with members of its own
+    cluster or of another one but not of both; see `metrics.certainty`. 1: no partition speaks for another cluster; ½:
+    torn between two; 1 for all where there is one cluster. No probability of being right.
 runner_up_ : ndarray of shape (n_objects,), int32
-    The cluster that fits best among the others; -1 if there is none.
+    The other cluster that the partitions speak for most; -1 if there is none.
 cohesion_ : ndarray of shape (n_objects,)
     Mean co-association of the object with the other members of its cluster, from 0 to 1: small where the partitions
     are fine, however sure."""

@@ -20,10 +20,10 @@ class Assignment:
     labels: NDArray[np.int32]
     """(n,) cluster of each object; -1 where no partition labels it."""
     confidence: NDArray[np.float64]
-    """(n,) own / (own + other), as in `metrics.certainty`, of one more object beside those that were fitted; NaN in no
-    cluster."""
+    """(n,) for / (for + against), as in `metrics.certainty`, of one more object beside those that were fitted; NaN in
+    no cluster."""
     runner_up: NDArray[np.int32]
-    """(n,) the cluster that fits best among the others, -1 if there is none."""
+    """(n,) the other cluster that the partitions speak for most, -1 if there is none."""
     by: str
     """Who decided: "predict", the method's own rule for new objects, or, of a method without one, "association": the
     cluster whose objects the partitions join the new one with most often."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,14 +13,15 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage._validation import check_numbers, check_weights
 from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._certainty import associations_of_rows, best_associations
+from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
 from ensemblage.rows.memberships import MembershipRows, by_partition, is_soft, product
 from ensemblage.rows.protocol import LabelRows
 
-CORE, BORDER = 0.9, 2 / 3
-"""Least confidence of a core object (the own cluster nine times the runner-up) and of a border object (twice)."""
+CORE, BORDER = 0.9, 0.75
+"""Least confidence of a core object (nine partitions speak for its cluster where one speaks against) and of a border
+object (three); docs/certainty/definition.md has the rule by which they were chosen."""
 VERDICTS = ("core", "border", "undecided")
 LEAST_LABELS = 2**20
 """Labels of objects from which on the faster kernel is worth the time to compile it."""
@@ -34,11 +36,11 @@ class Certainty:
     Attributes
     ----------
     confidence : ndarray of shape (n_objects,)
-        own / (own + other), with the weighted shares of the members of its own cluster, and of the one that fits best
-        among the others, that have the object's labels. 1: no partition speaks for another cluster. ½: torn between
-        two. Below: the partitions would rather have it elsewhere. NaN in no cluster.
+        for / (for + against), of the partitions that join the object with its own cluster or with another one but not
+        with both. 1: no partition speaks for another cluster. ½: torn between two, or nothing is known. Below: the
+        partitions would rather have it elsewhere. NaN in no cluster.
     runner_up : ndarray of shape (n_objects,), int32
-        The cluster that fits best among the others; -1 if there is none.
+        The other cluster that the partitions speak for most; -1 if there is none.
     cohesion : ndarray of shape (n_objects,)
         Mean co-association with the other members of its cluster; its mean is `density`.
     """
@@ -64,8 +66,8 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     ndarray of shape (n,), str
-        "core" from .9 (the own cluster has nine times the share of the next one), "border" from ⅔ (twice),
-        "undecided" below; empty where the confidence is NaN.
+        "core" from .9 (the partitions speak for its cluster nine times as loud as against it), "border" from .75 (three
+        times), "undecided" below; empty where the confidence is NaN.
 
     Notes
     -----
@@ -75,7 +77,7 @@ def verdicts(confidence: ArrayLike) -> NDArray[Any]:
     Examples
     --------
     >>> from ensemblage.metrics import verdicts
-    >>> verdicts([1.0, 0.7, 0.5]).tolist()
+    >>> verdicts([1.0, 0.8, 0.5]).tolist()
     ['core', 'border', 'undecided']
     """
     given = check_numbers(confidence, "confidence of verdicts", ("n",))
@@ -99,15 +101,25 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
 
     Notes
     -----
-    A member t has weight u = w / e, with e the share of pairs of its labelled objects that it joins: fine members speak
-    as loud as coarse ones. With α the other members of a cluster that share the object's label and ν those labelled,
-    the association with a cluster is Σ u α / Σ u ν. An object never counts itself. One alone in its cluster: the share
-    of the members, by u, in which it is alone. Splitting a member's labels inside the clusters changes next to nothing.
+    A partition speaks of an object only where it separates clusters. For an object i of cluster C and another cluster D
+    it speaks for C if it joins i with another member of C and not with one of D, against if it joins i with a member of
+    D and not with one of C; joined with both or neither, it is silent. With α the other members of C that share the
+    object's label, β the members of D that do, ν those labelled, and the weights u = w / e of the partitions::
+
+        for = Σ u α (ν_D - β)    against = Σ u (ν_C - α) β    confidence = for / (for + against)
+
+    of the cluster D for which that is least (of equal ones, that which most often shares a label with both). So a
+    partition that splits clusters, or joins whole ones, lowers no confidence, whatever its number of clusters. Here e
+    is the share of pairs of its labelled objects that a partition joins: fine ones speak as loud as coarse ones. An
+    object never counts itself. Where no partition speaks, the confidence is ½.
+
+    One alone in its cluster has no other member to be joined with. There the confidence is own / (own + other): the
+    share of the partitions, by u, in which it is alone, and its largest association Σ u β / Σ u ν with another cluster.
 
     With one cluster it says nothing: 1. Where all members cut alike (one algorithm, one number of clusters) it is sure
     of their common error. On random labels its mean is about ½.
 
-    Of a `SoftEnsemble` α is the mass of the memberships that the other members share with the object, Σ u v.
+    Of a `SoftEnsemble` α and β are masses of the memberships that the object and others share, Σ u v.
 
     O(n p k) time; memory two tables of Σ k_i × k numbers, and 1 MB for each thread.
 
@@ -121,7 +133,7 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 2], [1, 1, 2]]
     >>> found = certainty(labels, [0, 0, 0, 1, 1, 1])
     >>> found.confidence.round(2)
-    array([0.91, 0.91, 0.66, 0.4 , 1.  , 1.  ])
+    array([1.  , 1.  , 0.7 , 0.4 , 1.  , 1.  ])
     >>> found.verdict.tolist()
     ['core', 'core', 'undecided', 'undecided', 'core', 'core']
     """
@@ -138,7 +150,7 @@ def certainty_of(ensemble: Ensemble | SoftEnsemble, clusters: NDArray[Any], weig
 
 
 class Association(NamedTuple):
-    """Label counts of the clusters, as the association of rows with them is counted."""
+    """Label counts of the clusters, by which rows are compared with them."""
 
     profile: NDArray[np.float64]
     """(offsets[p], k) objects of each cluster with each label."""
@@ -225,69 +237,104 @@ class Association(NamedTuple):
         profile, labelled = (np.ascontiguousarray(table[:, order]) for table in (self.profile, self.labelled))
         return self._replace(profile=profile, labelled=labelled, sizes=self.sizes[order])
 
-    def with_clusters(
-        self, codes: NDArray[Any], clusters: NDArray[Any]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(m, k) association of some rows with every cluster, -1 of those that no partition labels; (m,) cohesion."""
+    @property
+    def complete(self) -> bool:
+        """Whether every partition labels all members of the clusters."""
+        return bool((self.labelled == self.sizes).all())
+
+    def with_clusters(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
+        """(m, k) association of some rows with every cluster, -1 of those that no partition labels."""
         if is_soft(codes):
             return self._of_memberships_with_clusters(codes, clusters)
         k = self.profile.shape[1]
-        association, cohesion = np.empty((len(codes), k)), np.empty(len(codes))
-        given = (self.profile, self.labelled, self.offsets, self.weights, self.lift)
-        associations_of_rows(codes, clusters, *given, association, cohesion, np.empty(k))
-        single = np.flatnonzero((clusters >= 0) & (self.sizes[clusters] == 1) & ~np.isnan(cohesion))
+        association = np.empty((len(codes), k))
+        associations_of_rows(
+            codes, clusters, self.profile, self.labelled, self.offsets, self.lift, association, np.empty(k)
+        )
+        single = np.flatnonzero((clusters >= 0) & (self.sizes[clusters] == 1) & (association[:, 0] >= 0))
         association[single, clusters[single]] = share_alone(self, codes[single])
-        return association, cohesion
+        return association
 
-    def _of_memberships_with_clusters(
-        self, H: NDArray[np.float64], clusters: NDArray[Any]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _of_memberships_with_clusters(self, H: NDArray[np.float64], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """The same of soft memberships, (m, offsets[p])."""
         known = 1 - H[:, self.offsets[1:] - 1]
         own = np.column_stack([np.square(part).sum(axis=1) for part in by_partition(H, self.offsets)])
         placed, seen = np.flatnonzero(clusters >= 0), np.asarray(known.any(axis=1))
         at = (placed, clusters[placed])
-
-        def sums(w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-            of_labels = np.repeat(w, np.diff(self.offsets))[:, None]
-            joined, pairs = product(H, of_labels * self.profile), product(known, w[:, None] * self.labelled)
-            joined[at] = np.maximum(joined[at] - own[placed] @ w, 0)
-            pairs[at] -= known[placed] @ w
-            return joined, pairs
-
-        association = ratio(*sums(self.lift))
+        of_labels = np.repeat(self.lift, np.diff(self.offsets))[:, None]
+        joined, pairs = product(H, of_labels * self.profile), product(known, self.lift[:, None] * self.labelled)
+        joined[at] = np.maximum(joined[at] - own[placed] @ self.lift, 0)
+        pairs[at] -= known[placed] @ self.lift
+        association = ratio(joined, pairs)
         association[~seen] = -1
-        plain = ratio(*sums(self.weights))
-        cohesion = np.full(len(H), np.nan)
-        cohesion[placed] = plain[at]
-        cohesion[~seen] = np.nan
         single = placed[seen[placed] & (self.sizes[clusters[placed]] == 1)]
-        u = self.lift if self.lift.any() else self.weights
-        alone = np.column_stack([part.sum(axis=1) for part in by_partition(H[single] * self.alone, self.offsets)])
-        association[single, clusters[single]] = ratio(alone @ u, known[single] @ u)
-        return association, cohesion
+        association[single, clusters[single]] = share_alone(self, H[single])
+        return association
 
     def placed(
         self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
-        """(m,) `own_and_other` of some rows in clusters that are given, and their cohesion.
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """(m,) confidence of some rows in the clusters that they were given, runner-up and cohesion.
 
-        ``counted`` says whether the rows are among those that were counted.
+        ``counted`` says whether the rows are among those that were counted. NaN, -1 and NaN in no cluster, or labelled
+        by no partition.
         """
         if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
-            association, cohesion = self.with_clusters(codes, clusters if counted else np.full(len(codes), -1))
-            return *own_and_other(association, clusters), cohesion
-        shares, runner_up, cohesion = np.empty((2, len(codes))), np.empty(len(codes), np.int32), np.empty(len(codes))
-        given = (self.profile, self.labelled, self.offsets, self.weights, self.lift, float(counted))
-        best_associations(codes, clusters, *given, shares, (runner_up, cohesion))
-        if counted:
-            single = np.flatnonzero(~np.isnan(cohesion) & (self.sizes[clusters] == 1))
-            shares[0, single] = share_alone(self, codes[single])
-        return shares[0], shares[1], runner_up, cohesion
+            found = self._placed_by_arrays(codes, clusters, counted)
+        else:
+            found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
+            given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)
+            least_sure_cluster(codes, clusters, *given, float(counted), self.complete, found)
+        return finish_alone(self, codes, clusters, found) if counted else found
+
+    def _placed_by_arrays(
+        self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+        """`least_sure_cluster`, added in the same order, without compiling it; and of memberships."""
+        m, k, rows = len(codes), len(self.sizes), np.flatnonzero(clusters >= 0)
+        own = clusters[rows]
+        alone = (self.sizes[own] == 1) & counted
+        joined, against, pairs = np.zeros((3, len(rows), k))
+        total, plain_joined, plain_pairs, seen = np.zeros((4, len(rows)))
+        for t, (known, shared, itself) in enumerate(self._shared(codes[rows])):
+            alpha = np.maximum(shared[np.arange(len(rows)), own] - counted * itself, 0)
+            nu = known * self.labelled[t, own] - counted * known
+            w = self.lift[t] * np.where(alone, known, alpha)
+            v = self.lift[t] * np.where(alone, known, np.maximum(nu - alpha, 0))
+            joined += w[:, None] * shared
+            against += v[:, None] * shared
+            pairs += w[:, None] * (known[:, None] * self.labelled[t])
+            total += w
+            plain_joined += self.weights[t] * alpha
+            plain_pairs += self.weights[t] * nu
+            seen += known
+        if self.complete:
+            pairs = total[:, None] * self.sizes
+        confidence, runner_up, cohesion = np.full(m, np.nan), np.full(m, -1, np.int32), np.full(m, np.nan)
+        labelled = seen > 0
+        least = _least_sure(joined[labelled], against[labelled], pairs[labelled], own[labelled], alone[labelled])
+        confidence[rows[labelled]], runner_up[rows[labelled]] = least
+        cohesion[rows[labelled]] = ratio(plain_joined[labelled], plain_pairs[labelled])
+        return confidence, runner_up, cohesion
+
+    def _shared(
+        self, codes: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]:
+        """By partition: (m,) whether it labels the rows; (m, k) objects of each cluster that share the row's label, and
+        (m,) how much of that is the row's own."""
+        for t, (start, absent) in enumerate(
+            zip(self.offsets[:-1].tolist(), (self.offsets[1:] - 1).tolist(), strict=True)
+        ):
+            if is_soft(codes):
+                H = codes[:, start:absent]
+                yield 1 - codes[:, absent], product(H, self.profile[start:absent]), np.square(H).sum(axis=1)
+            else:
+                known = (codes[:, t] < absent - start).astype(np.float64)
+                yield known, known[:, None] * self.profile[start + codes[:, t].astype(np.intp)], known
 
     def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) association of some rows with every cluster as shares that sum to 1; NaN where nothing is known."""
-        association, _ = self.with_clusters(codes, clusters)
+        association = self.with_clusters(codes, clusters)
         association[association < 0] = np.nan
         return as_shares(association)
 
@@ -299,10 +346,54 @@ def as_shares(association: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(total == 0, equal, association / np.where(total == 0, 1, total))
 
 
+def _least_sure(
+    joined: NDArray[np.float64],
+    against: NDArray[np.float64],
+    pairs: NDArray[np.float64],
+    own: NDArray[Any],
+    alone: NDArray[np.bool_],
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """(m,) least confidence of rows, by their sums with every cluster, (m, k), and the cluster where it is.
+
+    Of those alone in their clusters the largest association.
+    """
+    m, k = joined.shape
+    if k == 1:
+        return np.ones(m), np.full(m, -1, dtype=np.int32)
+    with_both = ratio(joined, pairs)
+    speaks_for = np.maximum(pairs - joined, 0)
+    spoken = speaks_for + against
+    silent = spoken <= ROUNDING * pairs
+    sure = np.where(silent, 0.5, speaks_for / np.where(silent, 1, spoken))
+    sure[alone] = 0.0
+    sure[np.arange(m), own] = 2.0
+    least = sure.min(axis=1)
+    runner_up = np.where(sure == least[:, None], with_both, -1.0).argmax(axis=1)
+    return np.where(alone, with_both[np.arange(m), runner_up], least), runner_up.astype(np.int32)
+
+
+def finish_alone(
+    association: Any,
+    codes: NDArray[Any],
+    clusters: NDArray[Any],
+    found: tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+    """The same, with own / (own + other) of rows alone in their clusters, in the place of their largest association."""
+    confidence, runner_up, cohesion = found
+    single = np.flatnonzero(~np.isnan(cohesion) & (association.sizes[clusters] == 1) & (runner_up >= 0))
+    own, other = share_alone(association, codes[single]), confidence[single]
+    confidence[single] = np.where(own + other > 0, ratio(own, own + other), 0.5)
+    return confidence, runner_up, cohesion
+
+
 def share_alone(association: Any, codes: NDArray[Any]) -> NDArray[np.float64]:
     """(m,) share of the partitions that label a row, by u, in which no other object has its label."""
-    alone, labels = association.alone[codes + association.offsets[:-1]], codes < np.diff(association.offsets) - 1
     u = association.lift if association.lift.any() else association.weights  # no partition joins any two objects
+    if is_soft(codes):
+        offsets = association.offsets
+        alone = np.column_stack([part.sum(axis=1) for part in by_partition(codes * association.alone, offsets)])
+        return ratio(alone @ u, (1 - codes[:, offsets[1:] - 1]) @ u)
+    alone, labels = association.alone[codes + association.offsets[:-1]], codes < np.diff(association.offsets) - 1
     return ratio(np.where(alone, u, 0).sum(axis=1), np.where(labels, u, 0).sum(axis=1))
 
 
@@ -338,8 +429,7 @@ def _certainty_of_block(
 ) -> None:
     for start in range(0, len(codes), association.n_at_once):
         rows = slice(start, start + association.n_at_once)
-        own, other, runner_up[rows], cohesion[rows] = association.placed(codes[rows], clusters[rows], True)
-        confidence[rows] = _confidence_of(own, other, runner_up[rows])
+        confidence[rows], runner_up[rows], cohesion[rows] = association.placed(codes[rows], clusters[rows], True)
 
 
 def certainty_of_new(
@@ -349,34 +439,5 @@ def certainty_of_new(
     confidence, runner_up = np.empty(len(codes)), np.empty(len(codes), dtype=np.int32)
     for start in range(0, len(codes), association.n_at_once):
         rows = slice(start, start + association.n_at_once)
-        own, other, runner_up[rows], _ = association.placed(codes[rows], clusters[rows], False)
-        confidence[rows] = _confidence_of(own, other, runner_up[rows])
+        confidence[rows], runner_up[rows], _ = association.placed(codes[rows], clusters[rows], False)
     return confidence, runner_up
-
-
-def _confidence_of(
-    own: NDArray[np.float64], other: NDArray[np.float64], runner_up: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """(m,) own / (own + other) of rows; 1 where there is one cluster only, NaN in none."""
-    total = own + other
-    sure = np.where(total > 0, own / np.where(total > 0, total, 1), 0.5)
-    sure[runner_up < 0] = 1.0
-    sure[np.isnan(own)] = np.nan
-    return sure
-
-
-def own_and_other(
-    association: NDArray[np.float64], clusters: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
-    """(m,) association of each row with its cluster, with the best of the others, and that one's number.
-
-    NaN, 0 and -1 in no cluster, or labelled by no partition; 0 and -1 where there is one cluster only.
-    """
-    shares, rows = association.copy(), np.arange(len(association))
-    own = shares[rows, clusters]
-    placed = (clusters >= 0) & (own >= 0)
-    shares[rows, clusters] = -1
-    runner_up = shares.argmax(axis=1)
-    known = placed & (shares.shape[1] > 1)
-    other = np.where(known, shares[rows, runner_up], 0.0)
-    return np.where(placed, own, np.nan), other, np.where(known, runner_up, -1).astype(np.int32)

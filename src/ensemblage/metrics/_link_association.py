@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from ensemblage.kernels._certainty import best_by_links
-from ensemblage.metrics._certainty import as_shares, lift_of, share_alone
+from ensemblage.kernels._certainty import least_sure_by_links
+from ensemblage.metrics._certainty import as_shares, finish_alone, lift_of, share_alone
 from ensemblage.metrics._density import ratio
 
 
@@ -73,21 +73,17 @@ class LinkAssociation(NamedTuple):
 
     def placed(
         self, codes: NDArray[Any], clusters: NDArray[Any], counted: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]:
         """(m,) as `Association.placed`."""
-        m, k = len(codes), self.labelled.shape[1]
-        complete = np.zeros(k)
-        for lift, labelled in zip(self.lift, self.labelled, strict=True):  # in the order in which the kernel adds
-            complete += lift * labelled
-        shares, runner_up, cohesion = np.empty((2, m)), np.empty(m, dtype=np.int32), np.empty(m)
+        m, (p, k) = len(codes), self.labelled.shape
+        complete = bool((self.labelled == self.sizes).all())
+        found = np.empty(m), np.empty(m, dtype=np.int32), np.empty(m)
         table = self.profile.indptr, self.profile.indices, self.profile.data
-        given = (self.labelled, complete, self.offsets, self.weights, self.lift, float(counted))
-        work = np.zeros(k), np.empty(k, dtype=np.int64)
-        best_by_links(codes, clusters, table, *given, work, shares, (runner_up, cohesion))
-        if counted:
-            single = np.flatnonzero(~np.isnan(cohesion) & (self.sizes[clusters] == 1))
-            shares[0, single] = share_alone(self, codes[single])
-        return shares[0], shares[1], runner_up, cohesion
+        given = (self.labelled, self.sizes, self.offsets, self.weights, self.lift, float(counted), complete)
+        partly = np.flatnonzero((self.labelled == 0).any(axis=0))
+        work = np.zeros((2, k)), np.zeros(k, dtype=bool), np.empty(k, dtype=np.int64), np.empty((2, p))
+        least_sure_by_links(codes, clusters, table, *given, partly, work, found)
+        return finish_alone(self, codes, clusters, found) if counted else found
 
     def memberships(self, codes: NDArray[Any], clusters: NDArray[Any]) -> NDArray[np.float64]:
         """(m, k) as `Association.memberships`."""

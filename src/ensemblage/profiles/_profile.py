@@ -126,7 +126,7 @@ def profile(
     coordinates = _coordinates(model_or_labels, X, features, given, n)
     typical, by_all = typical_objects(coordinates, members)
     sure, border_by = _confidence(model_or_labels, confidence, coordinates, clusters, k)
-    border = least_sure(sure, members)
+    border = least_sure(sure, members, typical)
     object_names = given.ids if ids is None else _names(ids, n)
     found = []
     for c, rows in enumerate(members):

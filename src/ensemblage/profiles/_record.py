@@ -88,7 +88,7 @@ class ClusterProfile(NamedTuple):
     by_all: bool
     """Whether the typical object was compared with all others."""
     border: list[str]
-    """Ids of up to three objects that are least sure of their place, the most doubtful first."""
+    """Ids of up to three objects that are least sure of their place, the most doubtful first; never the typical one."""
     drivers: str
     """What describes it: "higher alcohol and proline, lower hue"."""
     sentence: str
@@ -256,7 +256,7 @@ class Profile:
         return "\n".join([head, *self.sentences[:MOST_LINES], *[f"… {k - MOST_LINES:,} more"] * (k > MOST_LINES)])
 
     def _repr_html_(self) -> str:
-        head = ("Cluster", "Objects", "Share", "What describes it", "Typical", "At the border")
+        head = ("Cluster", "Objects", "Share", "What describes it", "Typical", "Least certain")
         lines: list[tuple[Any, ...]] = [
             (c.cluster, f"{c.size:,}", percent_text(c.share), c.drivers, c.typical, ", ".join(c.border))
             for c in self.clusters[:MOST_LINES]

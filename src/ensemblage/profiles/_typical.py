@@ -1,4 +1,4 @@
-"""Which objects stand for a cluster, and which at its border."""
+"""Which objects stand for a cluster, and which are least sure of their place in it."""
 
 from __future__ import annotations
 
@@ -59,12 +59,18 @@ def typical_objects(X: NDArray[np.float64], members: Sequence[NDArray[np.intp]])
     return typical, exact
 
 
-def least_sure(confidence: NDArray[np.float64], members: Sequence[NDArray[np.intp]]) -> list[list[int]]:
-    """The objects of each cluster with the least confidence, that is not the greatest there, most doubtful first."""
+def least_sure(
+    confidence: NDArray[np.float64], members: Sequence[NDArray[np.intp]], typical: Sequence[int]
+) -> list[list[int]]:
+    """The objects of each cluster with the least confidence, that is not the greatest there, most doubtful first.
+
+    Never the typical one.
+    """
     found = []
-    for rows in members:
+    for all_rows, one in zip(members, typical, strict=True):
+        greatest, rows = np.fmax.reduce(confidence[all_rows], initial=-np.inf), all_rows[all_rows != one]
         values = confidence[rows]
-        below = np.flatnonzero(values < np.fmax.reduce(values, initial=-np.inf))
+        below = np.flatnonzero(values < greatest)
         found.append(rows[below[np.argsort(values[below], kind="stable")[:MOST_BORDER]]].tolist())
     return found
 

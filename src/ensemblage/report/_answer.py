@@ -49,19 +49,19 @@ TERMS = (
     (
         "Certainty (confidence)",
         (
-            "Of an object: how much more the clusterings place it with its own cluster than with the one that fits "
-            "best among the others. 1: no clustering speaks for another cluster. ½: torn between two. It is no "
-            "probability of being right."
+            "Of an object: how far the clusterings that separate its cluster from another one place it in its own. 1: "
+            "no clustering speaks for another cluster. ½: torn between two. Clusterings that split clusters or join "
+            "whole ones do not lower it. It is no probability of being right."
         ),
     ),
     (
         "Core, border, undecided",
         (
-            "The verdicts on an object. Core: the clusterings put it with its cluster nine times as often as with any "
-            "other; border: twice as often; undecided: less."
+            "The verdicts on an object. Core: the clusterings speak for its cluster nine times as much as against it; "
+            "border: three times; undecided: less."
         ),
     ),
-    ("Next best (runner-up)", "The cluster where an object would go, were it not in its own."),
+    ("Next best (runner-up)", "The other cluster that the clusterings speak for most."),
 )
 
 

@@ -187,8 +187,8 @@ def _least_certain(summary: Summary) -> Table:
     n, shown = summary["data"]["n_objects"], len(rows)
     title = "The objects" if shown == n else f"The {counted(shown, 'least certain object')}"
     note = (
-        "Next best is the cluster that fits best among the others. At a certainty of ½ the object lies between the "
-        "two; below, the clusterings would rather put it there."
+        "Next best is the other cluster that the clusterings speak for most. At a certainty of ½ the object lies "
+        "between the two; below, the clusterings would rather put it there."
     )
     columns = ["Object", "Cluster", "Certainty", "Verdict", "Next best"]
     return Table(title, columns, rows, note, shown=_AT_ONCE, text=(0, 1, 3, 4), name="objects")

@@ -75,7 +75,7 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _words(found: Mapping[str, Any]) -> Iterator[Table]:
-    """The clusters in words, unless sentences say it, with objects that stand for them and objects at their border."""
+    """The clusters in words, unless sentences say it, with objects that stand for them and the least certain."""
     clusters, in_sentences = found["clusters"], len(found["clusters"]) <= _MOST_SENTENCES
     with_objects = any(c.get("typical") is not None for c in clusters)
     rows: list[list[Cell]] = []
@@ -84,10 +84,10 @@ def _words(found: Mapping[str, Any]) -> Iterator[Table]:
         row = [_cell(c["cluster"]), *[f"{c['size']:,}", what] * (not in_sentences)]
         rows.append(row + [_id(c["typical"]), ", ".join(map(_id, c["border"])) or "–"] * with_objects)
     columns = ["Cluster", *["Objects", "What describes it"] * (not in_sentences)]
-    columns += ["Typical object", "At the border"] * with_objects
+    columns += ["Typical object", "Least certain"] * with_objects
     note = "" if len(clusters) == found["n_clusters"] else f"The first {len(clusters):,} of {found['n_clusters']:,}."
     if with_objects:
-        note = f"{_typical_note(clusters)} At the border: {found['border_by']}. {note}".strip()
+        note = f"{_typical_note(clusters)} Least certain: {found['border_by']}. {note}".strip()
     title = "Objects that stand for each cluster" if in_sentences else "Each cluster in words"
     if with_objects or not in_sentences:
         text = tuple(j for j in range(len(columns)) if columns[j] != "Objects")

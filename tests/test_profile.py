@@ -158,7 +158,9 @@ def test_nearness_is_the_simplified_silhouette():
 
 def test_at_the_border_are_those_of_least_confidence():
     confidence = np.array([1.0, 0.4, 0.6, 1.0, 0.5, 0.4, 0.9, 0.9])
-    assert least_sure(confidence, [np.arange(6), np.array([6, 7])]) == [[1, 5, 4], []]
+    members = [np.arange(6), np.array([6, 7])]
+    assert least_sure(confidence, members, [0, 6]) == [[1, 5, 4], []]
+    assert least_sure(confidence, members, [1, 6]) == [[5, 4, 2], []]  # not the typical one
 
 
 def test_wine_in_words():

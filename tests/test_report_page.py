@@ -162,7 +162,14 @@ def number_of(evidence, best=3):
         (0.9, 0, 0.1, None, "clear", "This is fairly certain"),
         (0.8, 0, 0.2, None, "clear", "This is only partly certain"),
         (0.5, 0, 0.5, None, "clear", "This is uncertain"),
-        (1, 0, 0, None, "likely", "This is fairly certain"),
+        (
+            1,
+            0,
+            0,
+            None,
+            "likely",
+            "This is fairly certain: all objects are core; three of five criteria name this number",
+        ),
         (1, 0, 0, STABLE, "ambiguous", "This is only partly certain"),
         (1, 0, 0, STABLE, "none", "This is uncertain"),
         (0.8, 0.2, 0, STABLE, "clear", "This is certain"),
@@ -184,7 +191,7 @@ def test_certainty_in_words(core, border, undecided, again, evidence, said):
     answer = answer_of(summary)
     assert said in answer
     n_stable = sum(word in ("stable", "very stable") for word in again or ())
-    came_back = {0: "none clusters", 2: "2 of the 3 clusters", 3: "all 3 clusters"}.get(n_stable, "")
+    came_back = {0: "no cluster", 2: "2 of the 3 clusters", 3: "all 3 clusters"}.get(n_stable, "")
     assert ("came back" in answer) == (again is not None)
     assert again is None or came_back in answer
 
@@ -200,7 +207,9 @@ def test_the_heading_says_what_the_test_for_structure_says():
     answer = answer_of({**summary, "number": number_of("none")})
     assert answer.index("No clear structure was found") < answer.index("were divided all the same into 3 clusters")
     assert "was found in the data" not in answer
-    assert "a number that the criteria disagree on" in answer_of({**summary, "number": number_of("ambiguous")})
+    disputed = answer_of({**summary, "number": number_of("ambiguous")})
+    assert "the criteria disagree on the number of clusters" in disputed
+    assert "found in the data" not in disputed
     labels = planted_labels(n=N, p=10, k=3, noise=0.2, seed=1)[0]
     of_noise = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels), stability=choices()[1])
     assert of_noise["headline"] == "No clear structure in 150 objects"

@@ -170,7 +170,7 @@ def test_certainty_follows_the_definition(missing):
             speaks_for, against = (
                 (pairs.sum(axis=(0, 1)) * u).sum() for pairs in (with_own * without_other, without_own * with_other)
             )
-            sure[c] = speaks_for / (speaks_for + against)
+            sure[c] = speaks_for / (speaks_for + against) if speaks_for + against > 0 else 0.5
         assert_allclose(found.confidence[i], min(sure.values()))
         assert sure[found.runner_up[i]] == pytest.approx(min(sure.values()))
 

@@ -27,6 +27,8 @@ LEAST_LABELS = 2**20
 """Labels of objects from which on the faster kernel is worth the time to compile it."""
 _AT_ONCE = 2**17
 """So many associations of rows with clusters are held, 1 MB."""
+_ARRAYS = 10
+"""Arrays of that size that are held at once where no kernel adds."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +282,11 @@ class Association(NamedTuple):
         by no partition.
         """
         if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
-            found = self._placed_by_arrays(codes, clusters, counted)
+            step = max(1, self.n_at_once // _ARRAYS)
+            blocks = [slice(start, start + step) for start in range(0, max(1, len(codes)), step)]
+            parts = [self._placed_by_arrays(codes[rows], clusters[rows], counted) for rows in blocks]
+            confidence, runner_up, cohesion = zip(*parts, strict=True)
+            found = np.concatenate(confidence), np.concatenate(runner_up), np.concatenate(cohesion)
         else:
             found = np.empty(len(codes)), np.empty(len(codes), np.int32), np.empty(len(codes))
             given = (self.profile, self.labelled, self.sizes, self.offsets, self.weights, self.lift)

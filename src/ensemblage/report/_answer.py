@@ -135,8 +135,7 @@ def _asked(summary: Summary) -> str:
     if is_without_structure(summary):
         return ""
     if (number := summary.get("number")) and number["best"] == k:
-        disputed = number["evidence"] == "ambiguous"
-        return f", a number that {'the criteria disagree on' if disputed else 'was found in the data'}"
+        return "" if number["evidence"] == "ambiguous" else ", a number that was found in the data"
     if summary.get("stability"):
         return ", a number that was found in the data"
     if choice and choice["found"]:
@@ -165,6 +164,8 @@ def _how_certain(summary: Summary) -> Iterator[str]:
     core, border, undecided = (percent(words[word] / total) for word in VERDICTS)
     unsure = f"{undecided} are undecided" if words["undecided"] else "none is undecided"
     shares = f"{core} of the objects are core, {border} border, and {unsure}"
+    if words["core"] == total:
+        shares = "all objects are core"
     level, known = _level(summary, words)
     if not known:
         yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Nothing but their agreement was looked at."
@@ -211,8 +212,8 @@ def _came_back(summary: Summary) -> Iterator[str]:
     again = summary.get("found_again")
     if again:
         n, stable = len(again["table"]), sum(row["verdict"] in ("very stable", "stable") for row in again["table"])
-        found = f"all {n}" if stable == n else "none" if not stable else f"{stable} of the {n}"
-        yield f"; when the analysis was repeated on {again['n']} other draws of the objects, {found} clusters came back"
+        found = f"all {n} clusters" if stable == n else "no cluster" if not stable else f"{stable} of the {n} clusters"
+        yield f"; when the analysis was repeated on {again['n']} other draws of the objects, {found} came back"
 
 
 def _what_was_combined(summary: Summary) -> str:

@@ -113,33 +113,39 @@ def triples(labels, i, own, other, u):
     return found
 
 
+def against_another(labels, clustering, i, a, weights=None):
+    """(confidence of object i against cluster a, -share of the triples joined with its own that are joined with both).
+
+    One alone in its cluster: (0, -association with a).
+    """
+    own = [j for j in np.flatnonzero(clustering == clustering[i]) if j != i]
+    if not own:
+        return 0.0, -associations(labels, clustering, weights)[i, a]
+    other = np.flatnonzero(clustering == a)
+    speaks_for, against, with_both = triples(labels, i, own, other, lift(labels, weights))
+    decided, with_own = speaks_for + against, speaks_for + with_both
+    return speaks_for / decided if decided > 0 else 0.5, -with_both / with_own if with_own > 0 else 0.0
+
+
 def certainty(labels, clustering, weights=None):
     """(confidence, runner-up): least share of the decided triples that speak for the own cluster, over the others.
 
     One alone in its cluster: own / (own + other) of its associations. Of equal others that with which most triples of
     those joined with the own cluster are joined with both, then the first.
     """
-    shares, u, k = associations(labels, clustering, weights), lift(labels, weights), int(clustering.max()) + 1
+    shares, k = associations(labels, clustering, weights), int(clustering.max()) + 1
     sure, second = np.full(len(labels), np.nan), np.full(len(labels), -1)
     for i, c in enumerate(clustering):
         if c < 0 or not (labels[i] >= 0).any():
             continue
-        sure[i], own = 1.0, [j for j in np.flatnonzero(clustering == c) if j != i]
-        if k == 1:
-            continue
-        if not own:
-            second[i] = max((a for a in range(k) if a != c), key=lambda a, i=i: (shares[i, a], -a))
-            both = shares[i, c] + shares[i, second[i]]
-            sure[i] = shares[i, c] / both if both > 0 else 0.5
-            continue
-        keys = []
-        for a in set(range(k)) - {c}:
-            speaks_for, against, with_both = triples(labels, i, own, np.flatnonzero(clustering == a), u)
-            decided, with_own = speaks_for + against, speaks_for + with_both
-            sure_of_a = speaks_for / decided if decided > 0 else 0.5
-            both = with_both / with_own if with_own > 0 else 0.0
-            keys.append((round(sure_of_a, 12), -round(both, 12), a))
-        sure[i], _, second[i] = min(keys)
+        sure[i] = 1.0
+        if k > 1:
+            keys = {a: against_another(labels, clustering, i, a, weights) for a in range(k) if a != c}
+            second[i] = min(keys, key=lambda a, keys=keys: (*np.round(keys[a], 12), a))
+            sure[i] = keys[second[i]][0]
+            if (clustering == c).sum() == 1:
+                both = shares[i, c] + shares[i, second[i]]
+                sure[i] = shares[i, c] / both if both > 0 else 0.5
     return sure, second
 
 

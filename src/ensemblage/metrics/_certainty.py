@@ -23,12 +23,12 @@ CORE, BORDER = 0.9, 0.75
 """Least confidence of a core object (nine partitions speak for its cluster where one speaks against) and of a border
 object (three); docs/certainty/definition.md has the rule by which they were chosen."""
 VERDICTS = ("core", "border", "undecided")
-LEAST_LABELS = 2**20
+LEAST_LABELS = 2**18
 """Labels of objects from which on the faster kernel is worth the time to compile it."""
 _AT_ONCE = 2**17
 """So many associations of rows with clusters are held, 1 MB."""
-_ARRAYS = 10
-"""Arrays of that size that are held at once where no kernel adds."""
+_BLOCKS = 32
+"""Where no kernel adds, they are held several times over: so many blocks take the place of one."""
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class Association(NamedTuple):
         by no partition.
         """
         if is_soft(codes) or self.labelled.sum() < LEAST_LABELS:
-            step = max(1, self.n_at_once // _ARRAYS)
+            step = max(1, self.n_at_once // _BLOCKS)
             blocks = [slice(start, start + step) for start in range(0, max(1, len(codes)), step)]
             parts = [self._placed_by_arrays(codes[rows], clusters[rows], counted) for rows in blocks]
             confidence, runner_up, cohesion = zip(*parts, strict=True)

@@ -20,21 +20,18 @@ from conformance import (
 )
 from numpy.testing import assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from strategies import ON_FRACTIONS
 
-from ensemblage import METHODS, BipartiteVoting, ConsensusClustering, CumulativeVoting, EuclideanMedian, make_consensus
+from ensemblage import METHODS, ConsensusClustering, make_consensus
 
-ON_COORDINATES = {"check_clustering": "it wants ARI > 0.4 on raw coordinates, which are no labels"}
-SHUFFLED = {
-    "check_sample_weight_equivalence_on_dense_data": "it shuffles the objects of a symmetric ensemble: every column is "
-    "the same partition, so that the places of the objects break the ties"
+ON_COORDINATES = ON_FRACTIONS | {
+    "check_clustering": "it wants ARI > 0.4 on raw coordinates, which are refused as labels",
+    "check_sample_weight_equivalence_on_dense_data": "it gives numbers with fractions; test_sample_weight.py does not",
 }
 
 
 def expected_failures(estimator):
-    if isinstance(estimator, ConsensusClustering):
-        return {}
-    by_content = isinstance(estimator, BipartiteVoting | CumulativeVoting)
-    return ON_COORDINATES | (SHUFFLED if by_content else {})
+    return {} if isinstance(estimator, ConsensusClustering) else ON_COORDINATES
 
 
 def label_consensus():
@@ -49,13 +46,7 @@ def label_consensus():
 )
 @pytest.mark.filterwarnings("ignore:.* not seen in fit count")  # its objects of weight 0 have labels of their own
 def test_scikit_learn(estimator, check):
-    try:
-        check(estimator)
-    except AssertionError:
-        name = getattr(check, "func", check).__name__
-        if not isinstance(estimator, EuclideanMedian) or name not in SHUFFLED:
-            raise
-        pytest.xfail(f"{SHUFFLED[name]}, some versions of SciPy's matching one way, some the other")
+    check(estimator)
 
 
 @pytest.fixture(scope="module")

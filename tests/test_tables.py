@@ -415,10 +415,15 @@ def test_features_that_are_refused(text, options, message):
 
 
 def test_label_tables():
-    members = members_of(table_of(",p,q,r\na,1,x,0.5\nb,1,NA,1.5\nc,-1,y,1.5\n"))
+    members = members_of(table_of(",p,q,r\na,1,x,5.0\nb,1,NA,15.0\nc,-1,y,15.0\n"))
     assert members.ids == ["a", "b", "c"]
     assert members.ensemble.names == ["p", "q", "r"]
-    assert np.asarray(members.ensemble).tolist() == [[1, "x", 0.5], [1, None, 1.5], [None, "y", 1.5]]
+    assert np.asarray(members.ensemble).tolist() == [[1, "x", 5], [1, None, 15], [None, "y", 15]]
+
+
+def test_a_table_of_features_has_no_members():
+    with pytest.raises(ValueError, match=r"look like features; .*ensemblage run.* Got 0\.5 in partition 'r'"):
+        members_of(table_of(",p,r\na,1,0.5\nb,1,1.5\nc,-1,1.5\n"))
 
 
 def test_minus_one_may_be_a_label():

@@ -74,8 +74,9 @@ class Ensemble:
     Raises
     ------
     ValueError
-        If there are no objects or no partitions, rows of unequal length, a partition that labels nothing, numbers and
-        text in one column, text that ends in a NUL character, or names that are not distinct.
+        If there are no objects or no partitions, rows of unequal length, a partition that labels nothing, numbers with
+        fractions, which look like features, numbers and text in one column, text that ends in a NUL character, or names
+        that are not distinct.
     TypeError
         If a label is neither a number nor text.
 

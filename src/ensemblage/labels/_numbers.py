@@ -15,10 +15,7 @@ from ensemblage.rows.protocol import map_rows
 
 
 def code_numbers(values: NDArray[Any], absent: NDArray[np.bool_], title: str, missing: int | None) -> CodedColumn:
-    """Code (n,) numbers or truth values; what is ``absent`` or NaN is missing.
-
-    So is what equals ``missing``, if all are whole.
-    """
+    """Code (n,) whole numbers or truth values; what is ``absent``, NaN or equals ``missing`` is missing."""
     if values.dtype.kind != "f":
         return _code_integer_column(values, absent, missing)
     values = np.where(absent, np.nan, values).astype(np.float64)
@@ -29,8 +26,13 @@ def code_numbers(values: NDArray[Any], absent: NDArray[np.bool_], title: str, mi
         )
     absent = np.isnan(values)
     present = values[~absent]
-    if (present != np.floor(present)).any():
-        return _code_by_sorting(values, absent, None)
+    fractions = present[present != np.floor(present)]
+    if len(fractions):
+        raise ValueError(
+            "Labels must be whole numbers or text: these look like features; use ConsensusClustering (ensemblage run) "
+            "or a generator such as DiversePartitions on them. "
+            f"Got {float(fractions[0]):g} in partition {title!r}. If they are labels, number them."
+        )
     if (np.abs(present) >= 2**53).any():
         return _code_by_sorting(values, absent, missing)
     return _code_integer_column(np.where(absent, 0, values).astype(np.int64), absent, missing)

@@ -13,10 +13,7 @@ from ensemblage.labels._matrices import code_labels
 
 
 def categories_of_part(part: Any) -> tuple[NDArray[Any], ...]:
-    """The labels in each column of a part.
-
-    Whether a number means "missing" depends on the whole column: its values must be whole. So none does here.
-    """
+    """The labels in each column of a part; a number that means "missing" is still one of them."""
     return code_labels(part, None).categories
 
 
@@ -66,9 +63,5 @@ def _signed(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _without_missing(labels: NDArray[Any], missing: int | None) -> NDArray[Any]:
-    """The labels of a whole column without the one that means missing, if they are whole numbers."""
-    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
-        labels = labels.astype(np.int64) if (np.abs(labels) < 2**53).all() else labels
-    elif labels.dtype.kind not in "iu":
-        return labels
-    return labels if missing is None else labels[labels != missing]
+    """The labels of a whole column without the number that means missing."""
+    return labels if missing is None or labels.dtype.kind == "U" else labels[labels != missing]

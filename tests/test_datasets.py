@@ -72,6 +72,7 @@ def test_a_file_goes_before_the_bundled_set_and_is_compared_with_the_papers(tmp_
         ("label\n1\n2\n", "the columns label"),
         ("f0,label\nred,1\nblue,2\n", "text in column f0"),
         ("f0,label\n1,1\n2,\n", "label of odd.csv must be complete"),
+        ("f0,label\n1,red\n2,\n3,blue\n", "label of odd.csv must be complete"),
     ],
 )
 def test_a_file_of_another_form_is_refused(tmp_path, text, told):
@@ -104,6 +105,23 @@ def test_fetched_sets_are_coded_and_compared(monkeypatch):
     assert asked == [("breast-w", 1)]
     np.testing.assert_array_equal(dataset.X, [[1.5, 1], [2.5, 0], [3.5, 1]])
     assert dataset.notes == ("Candel prints 699 × 9. This copy is 3 × 2.",)
+
+
+@pytest.mark.usefixtures("no_folder")
+def test_gaps_of_fetched_sets_are_gaps(monkeypatch):
+    """OpenML gives None for text, NaN for numbers that are not there."""
+    X = [[1.5, "red"], [np.nan, "blue"], [3.5, None], [4.5, np.nan], [None, "red"]]
+    classes = ["x", "y", "x", "x", "x"]
+    monkeypatch.setattr(
+        sklearn_datasets, "fetch_openml", lambda name, **options: (np.array(X, dtype=object), np.array(classes))
+    )
+    dataset = datasets.load("breastcancer")
+    np.testing.assert_array_equal(dataset.X, [[1.5, 1], [np.nan, 0], [3.5, np.nan], [4.5, np.nan], [np.nan, 1]])
+    assert dataset.y.tolist() == [0, 1, 0, 0, 0]
+    for gap in (None, np.nan):
+        classes = np.array(["x", "y", "x", gap, "x"], dtype=object)
+        with pytest.raises(ValueError, match="The class of breastcancer on OpenML must be complete"):
+            datasets.load("breastcancer")
 
 
 @pytest.mark.usefixtures("no_folder")

@@ -674,6 +674,22 @@ def test_array_protocol():
     np.testing.assert_array_equal(np.asarray(large, dtype=float), [[2.0**60, 1], [np.nan, np.nan]])
 
 
+@pytest.mark.parametrize(
+    ("labels", "missing"),
+    [
+        ([[2**53, 0.5], [2**53 + 1, 1], [2**53 + 1, None]], -1),
+        ([[-(2**53), 0.5], [-(2**53) - 1, 1], [0, None]], -1),
+        ([[-(2**63), 0], [2**63 - 1, 1], [2**63 - 2, None]], None),
+        ([[2**53, "a"], [2**53 + 1, "b"], [2**53 + 2, None]], -1),
+    ],
+)
+def test_the_array_of_an_ensemble_keeps_what_floats_would_merge(labels, missing):
+    ensemble = Ensemble(np.array(labels, dtype=object), missing=missing)
+    assert np.asarray(ensemble).tolist() == labels
+    same(Ensemble(np.asarray(ensemble), missing=missing), ensemble)
+    assert [ensemble[i].tolist() for i in range(3)] == labels
+
+
 def test_copies():
     ensemble = Ensemble(random_labels(30, 3, 4, 0.2))
     same(pickle.loads(pickle.dumps(ensemble)), ensemble)
@@ -924,6 +940,22 @@ def test_csv_has_no_place_for_blank_labels(tmp_path):
         with pytest.raises(ValueError, match=r"Got a blank label in partition 'x'\. Use \.npz"):
             Ensemble([[label], ["a"]], names=["x"]).save(tmp_path / "e.csv")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("texts", [("1.0", "1"), ("-0", "0"), ("2", "2.00"), ("-1", "-1.0")])
+def test_csv_has_no_place_for_labels_that_are_one_number(tmp_path, texts):
+    ensemble = Ensemble([[text] for text in (*texts, "7")], names=["x"])
+    with pytest.raises(
+        ValueError, match=r"same whole number\. Got '.*' and '.*' in partition 'x'\. Use \.npz"
+    ) as error:
+        ensemble.save(tmp_path / "e.csv")
+    assert all(repr(text) in str(error.value) for text in texts)
+    assert os.listdir(tmp_path) == []
+    ensemble.save(tmp_path / "e.npz")
+    same(Ensemble.load(tmp_path / "e.npz"), ensemble)
+    beside_text = Ensemble([[text] for text in (*texts, "no number")], names=["x"])
+    beside_text.save(tmp_path / "e.csv")
+    same(Ensemble.load(tmp_path / "e.csv"), beside_text)
 
 
 def hostile_files(tmp_path):

@@ -206,7 +206,7 @@ class Ensemble:
         return html("ensemble_html", self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The labels themselves: integers if every label is one, floats if numbers, else objects with None."""
+        """The labels: integers if every label is one, floats if numbers that floats tell apart, else objects with None."""
         if copy is False:
             raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
         return np.asarray(decode(self.coded, self.missing), dtype)
@@ -296,7 +296,8 @@ class Ensemble:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
 
-        A CSV file cannot tell the number 1 from the text "1": text that looks like numbers comes back as numbers.
+        A CSV file cannot tell the number 1 from the text "1": text that looks like numbers comes back as numbers. Nor
+        does it keep ``missing``: a label −1 comes back as missing unless `load` is given ``missing=None``.
         The file is written under another name first and then renamed: it is never half written.
 
         Parameters
@@ -307,7 +308,8 @@ class Ensemble:
         Raises
         ------
         ValueError
-            If the suffix is neither .npz nor .csv, or a label for a .csv file is blank text.
+            If the suffix is neither .npz nor .csv, or a label for a .csv file would not come back: blank text, "NA", or
+            "1.0" beside "1".
         """
         save_labels(self.coded, self.missing, path)
 

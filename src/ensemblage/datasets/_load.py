@@ -16,6 +16,7 @@ from ensemblage._validation import check_path, shown
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._printed import canonical_name, compare_with_papers, printed_names
 from ensemblage.tables import Column, Table, read_table
+from ensemblage.tables._labels import as_labels
 
 FOLDER_VARIABLE = "ENSEMBLAGE_DATA"
 SUFFIXES = (".csv.gz", ".csv")
@@ -182,10 +183,20 @@ def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
 
 def _classes(table: Table) -> NDArray[np.int64]:
     labels: Column = table["label"]
-    values: Any = labels.numbers if labels.numbers is not None else np.array(labels.cells())
-    if labels.numbers is not None and np.isnan(labels.numbers).any():
-        raise ValueError(f"Column label of {table.source} must be complete. It has gaps. Fill them.")
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    values = as_labels(labels) if labels.numbers is None else labels.numbers
+    return _numbered(values, f"Column label of {table.source}")
+
+
+def _numbered(classes: NDArray[Any], subject: str) -> NDArray[np.int64]:
+    """(n,) the place of each class among the sorted ones."""
+    if _gaps(classes).any():
+        raise ValueError(f"{subject} must be complete. It has gaps. Fill them.")
+    return np.unique(classes, return_inverse=True)[1].astype(np.int64)
+
+
+def _gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """(n,) whether each value is None or NaN."""
+    return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
 
 
 def _bundled(loader: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -212,15 +223,21 @@ def _fetch(name: str, known: str, folder: Path | None, download: bool) -> tuple[
     except Exception as error:
         reason = " ".join(str(error).split())
         raise UnavailableError(f"Data set {name} must be fetched from OpenML. It cannot: {reason}; {place}.") from error
-    return _numbers(X), np.unique(np.asarray(y).astype(str), return_inverse=True)[1].astype(np.int64)
+    return _numbers(X), _numbered(np.asarray(y), f"The class of {name} on OpenML")
 
 
 def _numbers(X: Any) -> NDArray[np.float64]:
     dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     if dense.dtype != object:
         return dense.astype(np.float64)
-    columns = [np.unique(c.astype(str), return_inverse=True)[1] if _is_text(c) else c for c in dense.T]
-    return np.column_stack(columns).astype(np.float64)
+    return np.column_stack([_codes(c) if _is_text(c) else c.astype(np.float64) for c in dense.T])
+
+
+def _codes(column: NDArray[Any]) -> NDArray[np.float64]:
+    """(n,) places of text among the sorted ones, NaN where there is none."""
+    codes, gaps = np.full(len(column), np.nan), _gaps(column)
+    codes[~gaps] = np.unique(column[~gaps].astype(str), return_inverse=True)[1]
+    return codes
 
 
 def _is_text(column: NDArray[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ def save_csv(coded: CodedColumns, path: Path) -> None:
 
 def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     """A table is read without the spaces around its cells, a CSV file has no missing labels but blank ones."""
+    from ensemblage.tables._labels import label_values
     from ensemblage.tables._numbers import is_missing
 
     if not _is_writable("".join([name, *labels])):
@@ -52,6 +54,14 @@ def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
             "A .csv file must give back what it holds: no label NA, no spaces around a text, no empty first name. "
             f"Got {shown(odd or name)} in partition {shown(name)}. Use .npz, or give it another name."
         )
+    text_of: dict[Any, str] = {}
+    for value, text in zip(label_values(labels), labels, strict=True):
+        if text_of.setdefault(value, text) != text:
+            raise ValueError(
+                "A .csv file must give back what it holds: no two labels that are the same whole number. "
+                f"Got {shown(text_of[value])} and {shown(text)} in partition {shown(name)}. Use .npz, or give one of "
+                "them another name."
+            )
 
 
 def _label_text(label: int | float | str) -> str:

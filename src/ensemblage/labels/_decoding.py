@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def decode(coded: CodedColumns, missing: int | None) -> NDArray[Any]:
-    """(n, p) labels: integers if every label is one, floats if numbers, else objects.
+    """(n, p) labels: integers if every label is one, floats if numbers that floats tell apart, else objects.
 
     Missing are ``missing`` among integers, NaN among floats (and integers without a ``missing``), None among objects.
     """
@@ -24,7 +24,7 @@ def decode(coded: CodedColumns, missing: int | None) -> NDArray[Any]:
     dtype: np.dtype[Any]
     if kinds == {"i"} and (missing is not None or not _has_missing(codes, coded.categories)):
         fill, dtype = missing or 0, np.dtype(np.int64)
-    elif kinds <= {"i", "f"}:
+    elif kinds <= {"i", "f"} and not any(map(_are_beyond_floats, coded.categories)):
         fill, dtype = np.nan, np.dtype(np.float64)
     else:
         fill, dtype = None, np.dtype(object)
@@ -39,6 +39,11 @@ def decode(coded: CodedColumns, missing: int | None) -> NDArray[Any]:
 
 def _has_missing(codes: NDArray[Any], categories: tuple[NDArray[Any], ...]) -> bool:
     return any((codes[:, j] == len(labels)).any() for j, labels in enumerate(categories))
+
+
+def _are_beyond_floats(labels: NDArray[Any]) -> bool:
+    """Whether sorted labels are whole numbers that floats may round."""
+    return labels.dtype.kind == "i" and len(labels) > 0 and bool(labels[0] <= -(2**53) or labels[-1] >= 2**53)
 
 
 def one_hot(coded: CodedColumns, dtype: Any) -> csr_array:

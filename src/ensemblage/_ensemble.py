@@ -206,7 +206,7 @@ class Ensemble:
         return html("ensemble_html", self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """The labels: integers if every label is one, floats if numbers that floats tell apart, else objects with None."""
+        """The labels: integers if all are, floats if numbers that floats tell apart, else objects with None."""
         if copy is False:
             raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
         return np.asarray(decode(self.coded, self.missing), dtype)

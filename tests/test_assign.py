@@ -237,3 +237,20 @@ def test_threads_change_no_file(tmp_path):
     assert (tmp_path / "1" / "model.npz").read_bytes() == (tmp_path / "2" / "model.npz").read_bytes()
     record = json.loads((tmp_path / "1" / "summary.json").read_text(encoding="utf-8"))["run"]
     assert "model.npz" in record["files"]
+
+
+def test_an_ensemble_for_a_combined_one(tmp_path):
+    """By the names of its partitions."""
+    labels = np.array([[0, 5], [0, 5], [0, 6], [1, 6], [1, 7], [1, 7]])
+    E = ensemblage.Ensemble(labels, names=["a", "b"])
+    E.save(tmp_path / "e.npz")
+    E.select(["b", "a"]).save(tmp_path / "new.npz")
+    E.select(["b"]).save(tmp_path / "less.npz")
+    succeed("combine", tmp_path / "e.npz", "-k", 2, "-o", tmp_path / "out")
+    succeed("assign", tmp_path / "out", tmp_path / "new.npz", "-o", tmp_path / "a.csv")
+    found, before = read(tmp_path / "a.csv"), read(tmp_path / "out" / "labels.csv")
+    assert [of(found, name) for name in ("id", "cluster")] == [of(before, name) for name in ("id", "cluster")]
+    assert "none named 'a'" in fail("assign", tmp_path / "out", tmp_path / "less.npz", "-o", tmp_path / "b.csv")
+    for option in ("--id-column", "--sheet"):
+        told = fail("assign", tmp_path / "out", tmp_path / "new.npz", "-o", tmp_path / "b.csv", option, "a")
+        assert told == f"error: {option} is for tables. Got new.npz. Leave it out."

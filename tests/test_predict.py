@@ -1,16 +1,27 @@
-"""The k-means methods: ``predict`` of the rows of ``fit`` is ``labels_``, ties and filled clusters included."""
+"""The k-means methods: ``predict`` of the rows of ``fit`` is ``labels_``, ties and filled clusters included.
+
+Of all methods: partitions are found by their names.
+"""
+
+from functools import partial
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from strategies import random_labels
 
 from ensemblage import (
+    METHODS,
     BisectingKMeansConsensus,
+    CumulativeVoting,
     Ensemble,
     EvidenceAccumulation,
     KMeansConsensus,
+    SoftEnsemble,
     SpectralEnsembleClustering,
+    load,
     make_consensus,
 )
 from ensemblage.consensus._base import numbers_by_size
@@ -91,3 +102,88 @@ def test_unlabelled_rows_and_blocks(model, monkeypatch):
     fitted = model(k, random_state=0).fit(labels)
     assert fitted.labels_[5] == -1
     assert_array_equal(fitted.predict(labels), fitted.labels_)
+
+
+# -- Names -------------------------------------------------------------------------------------------------------------
+
+LABELS = np.array([[0, 5, 1], [0, 5, 1], [0, 6, 1], [1, 6, 2], [1, 7, 2], [1, 7, 2], [0, 5, 2]])
+FITTED = {"ensemble": Ensemble(LABELS, names=["a", "b", "c"]), "frame": pd.DataFrame(LABELS, columns=["a", "b", "c"])}
+WAYS = ["predict", "assign", "membership", "predict_proba", "predict_membership"]
+
+
+def asked(model, way, X):
+    found = getattr(model, way)(X)
+    return found.labels if way == "assign" else found
+
+
+@pytest.mark.filterwarnings("ignore:Only .* clusters were made")
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("fitted", FITTED)
+def test_partitions_are_found_by_their_names(name, fitted):
+    """Of ensembles and frames, in any order and among others: without a warning."""
+    fields = METHODS[name].estimator.__dataclass_fields__
+    given = {key: value for key, value in {"random_state": 0, "weights": [1, 0, 2]}.items() if key in fields}
+    model = make_consensus(name, 2, **given).fit(FITTED[fitted])
+    frame = pd.DataFrame(LABELS, columns=["a", "b", "c"])
+    others = frame.assign(who=[f"person {i}" for i in range(len(frame))], b2=frame["b"][::-1].to_numpy())
+    for way in filter(partial(hasattr, model), WAYS):
+        expected = asked(model, way, FITTED[fitted])
+        for X in (
+            *(frame, frame[["c", "a", "b"]], others[["b2", "c", "b", "who", "a"]]),
+            *(pl.DataFrame(frame[["b", "c", "a"]].to_dict("list")), Ensemble(frame), Ensemble(frame[["c", "b", "a"]])),
+        ):
+            assert_array_equal(asked(model, way, X), expected)
+        for X in (frame[["c", "a"]], Ensemble(frame[["c", "a"]]), frame.rename(columns={"b": "B"})):
+            with pytest.raises(
+                ValueError, match=rf"the 3 partitions of {type(model).__name__}, .* none named 'b'\."
+            ) as e:
+                asked(model, way, X)
+            assert "\n" not in str(e.value)
+
+
+def test_what_has_only_numbers_goes_by_position():
+    named = KMeansConsensus(2, random_state=0).fit(FITTED["ensemble"])
+    plain = KMeansConsensus(2, random_state=0).fit(LABELS)
+    for model in (named, plain):
+        for X in (LABELS, LABELS.tolist(), Ensemble(LABELS)):
+            assert_array_equal(model.predict(X), model.labels_)
+        for X in (LABELS[:, :2], Ensemble(LABELS[:, :2])):
+            with pytest.raises(ValueError, match="X has 2 features, but KMeansConsensus is expecting 3"):
+                model.predict(X)
+    assert_array_equal(named.predict(pd.DataFrame(LABELS).to_numpy()), named.labels_)
+    assert_array_equal(plain.predict(Ensemble(LABELS).select([2, 0, 1])), plain.labels_)
+    assert_array_equal(plain.predict(pd.DataFrame(LABELS)[[1, 2, 0]].to_numpy()[:, [2, 0, 1]]), plain.labels_)
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        assert_array_equal(plain.predict(FITTED["frame"]), plain.labels_)
+
+
+def test_memberships_are_found_by_their_names():
+    blocks = [[[0.9, 0.1], [0.8, 0.2], [0.1, 0.9]], [[0.2, 0.8], [0.3, 0.7], [1, 0]], [[1, 0], [1, 0], [0.5, 0.5]]]
+    soft = SoftEnsemble(blocks, names=["a", "b", "c"])
+    model = CumulativeVoting(2).fit(soft)
+    assert_array_equal(model.predict_proba(soft.select([2, 0, 1])), model.predict_proba(soft))
+    with pytest.raises(ValueError, match="none named 'b'"):
+        model.predict(soft.select(["a", "c"]))
+
+
+def test_many_names_that_are_not_there():
+    labels = np.tile(LABELS, 4)
+    model = KMeansConsensus(2, random_state=0).fit(Ensemble(labels, names=[f"p{j}" for j in range(12)]))
+    with pytest.raises(ValueError, match=r"none named 'p1', 'p2', 'p3', 'p4', 'p5' or 6 more\. Name the columns so"):
+        model.predict(Ensemble(labels[:, :1], names=["p0"]))
+
+
+def test_codes_are_found_by_their_names():
+    ensemble = FITTED["ensemble"]
+    assert_array_equal(ensemble.encode(ensemble.select([1, 2, 0])), ensemble.codes)
+    with pytest.raises(ValueError, match=r"the 3 partitions of the ensemble, .* none named 'b'"):
+        ensemble.encode(FITTED["frame"][["a", "c"]])
+
+
+def test_names_are_saved(tmp_path):
+    model = KMeansConsensus(2, random_state=0).fit(FITTED["ensemble"])
+    model.save(tmp_path / "model.npz")
+    again = load(tmp_path / "model.npz")
+    assert_array_equal(again.predict(FITTED["ensemble"].select([2, 0, 1])), model.labels_)
+    del again._names  # as an earlier version wrote it
+    assert_array_equal(again.predict(FITTED["ensemble"]), model.labels_)

@@ -270,7 +270,8 @@ ImportError
     If METIS is asked for and pymetis is not there.""",
     "new_labels": """\
 X : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-    A label not seen in ``fit`` counts as missing, with one warning.""",
+    Columns of a data frame or an Ensemble are found by their names if what was fitted had names too; further ones are
+    ignored. A label not seen in ``fit`` counts as missing, with one warning.""",
     "voted_clusters": """\
 n_clusters : int, optional
     Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest

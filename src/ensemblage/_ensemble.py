@@ -28,7 +28,7 @@ from ensemblage.labels._checks import (
 )
 from ensemblage.labels._coding import CodedColumns, Coding
 from ensemblage.labels._decoding import decode, one_hot
-from ensemblage.labels._matrices import code_labels, code_partitions
+from ensemblage.labels._matrices import code_labels, code_partitions, in_order
 from ensemblage.labels._numbers import drop_unused_labels
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memory import MemoryRows
@@ -283,13 +283,15 @@ class Ensemble:
         Parameters
         ----------
         labels : array-like, data frame or Ensemble of shape (n_new, n_partitions)
-            Of the same partitions.
+            Of the same partitions: found by their names, if it has names too.
 
         Returns
         -------
         ndarray of shape (n_new, n_partitions)
             Codes, of the dtype of `codes`.
         """
+        named = in_order(labels, self._names, "the ensemble")
+        labels = labels if named is None else named
         new = labels.coded if isinstance(labels, Ensemble) else code_labels(labels, self.missing)
         return Coding(self.categories, self.missing).encode(new).unwrap()
 

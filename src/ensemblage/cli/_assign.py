@@ -55,25 +55,37 @@ def assign_objects(
     record = finished_files(folder, MODEL, ENSEMBLE)
     model = load(folder / MODEL)
     is_run = isinstance(model, ConsensusClustering)
-    table = _table(new, reading, record, is_run)
-    tell_notes(new.name, table.notes)
-    if not is_run and record["command"] == "run":
-        raise ValueError(
-            f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) and those "
-            "that an older version made cannot. Do the run again in a new folder, with another --generator."
-        )
-    known = _id_of(model) if is_run else record.get("id-column")
-    ids = _ids(table, id_column, known)
-    found = _of_features(model, table, n_jobs) if is_run else _of_labels(model, table, folder, new.name)
+    if not is_run:
+        model._names = Ensemble.load(folder / ENSEMBLE).names  # which a model of an earlier version does not know
+    if new.suffix.lower() == ".npz" and not is_run:
+        _refuse({"id_column": id_column, **reading}, new)
+        labels = Ensemble.load(new)
+        ids, found = list(map(str, range(1, len(labels) + 1))), model.assign(labels)
+    else:
+        table = _table(new, reading, record, is_run)
+        tell_notes(new.name, table.notes)
+        if not is_run and record["command"] == "run":
+            raise ValueError(
+                f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) and "
+                "those that an older version made cannot. Do the run again in a new folder, with another --generator."
+            )
+        known = _id_of(model) if is_run else record.get("id-column")
+        ids = _ids(table, id_column, known)
+        found = _of_features(model, table, n_jobs) if is_run else _of_labels(model, table, folder, new.name)
     write_labels(output, ids, Placed(found.labels, found.confidence, found.runner_up, model.cluster_numbers_))
     show_lines(_lines(found, model.cluster_numbers_, output))
+
+
+def _refuse(options: Mapping[str, Any], new: Path) -> None:
+    """Options about tables say nothing of a file that is none."""
+    if said := [name for name, value in options.items() if value is not None]:
+        raise ValueError(f"{option_of(said[0])} is for tables. Got {new.name}. Leave it out.")
 
 
 def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_run: bool) -> Table:
     """The columns of the new objects: what the run clustered, or labels in the partitions that were combined."""
     if new.suffix.lower() == H5AD:
-        if said := [name for name, value in reading.items() if value is not None]:
-            raise ValueError(f"{option_of(said[0])} is for tables. Got {new.name}. Leave it out.")
+        _refuse(reading, new)
         adata = open_file(new)
         return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
     source = Source(new, reading=_reading(new, reading, record))
@@ -145,7 +157,7 @@ def _in_rows(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assign
 
 def _of_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:
     """Where objects belong by their labels in the partitions that were combined."""
-    partitions = Ensemble.load(folder / ENSEMBLE).names
+    partitions = model._names
     lost = [repr(column) for column in partitions if column not in table.names]
     if lost:
         raise ValueError(

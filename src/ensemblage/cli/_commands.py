@@ -589,7 +589,7 @@ def assign(folder: Path, **settings: Any) -> None:
     FOLDER is what "run" has written, NEW a table with the same columns, found by their names: they are prepared as in
     the run, each base clustering labels the new objects, and the consensus tells their cluster. FILE has the columns of
     labels.csv. The objects of the run itself get the clusters that they have. Of a folder of "combine", NEW has a
-    column of labels for each of its partitions.
+    column of labels for each of its partitions, or is an ensemble that was saved as .npz.
     """
     from ensemblage.cli._assign import assign_objects
 

@@ -26,7 +26,7 @@ from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.labels._coding import Coding
-from ensemblage.labels._matrices import code_labels
+from ensemblage.labels._matrices import code_labels, in_order
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks
@@ -175,6 +175,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     n_jobs: int | None
     _weights: Any
     """(n_features_in_,) those of the partitions, as they were given or follow from a rule."""
+    _names: list[str] | None = None
+    """Those of the partitions; None of a model that an earlier version saved."""
 
     def fit(
         self,
@@ -226,6 +228,7 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         self.__dict__.pop("_seen", None)  # of add_partitions, which keeps it
         ensemble: Any = self._ensemble_of(X)
         validate_data(self, X, skip_check_array=True)
+        self._names = ensemble.names
         links = Links.of(len(ensemble), must_link, cannot_link)
         if sample_weight is not None:
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
@@ -506,12 +509,15 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} must be fitted on labels to read others. Got a fit on similarities. Call fit."
             )
+        named = None if self._names is None else in_order(X, self._names, type(self).__name__)
+        X = X if named is None else named
         if isinstance(self._coding, SoftCoding):
             if isinstance(X, SoftEnsemble) and len(self._voting) < X.shape[1] == self.n_features_in_:
                 X = X.select(self._voting)
             return self._coding.encode(X, type(self).__name__)
         new = X.coded if isinstance(X, Ensemble) else code_labels(X, self._coding.missing)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        if named is None:
+            validate_data(self, X, reset=False, skip_check_array=True)
         return self._coding.encode(new if len(self._voting) == self.n_features_in_ else new.select(self._voting))
 
     def _of_partitions(self, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:

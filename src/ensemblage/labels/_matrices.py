@@ -1,6 +1,6 @@
 """Whatever a label matrix is given as to codes: a data frame, an array, rows, or label vectors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ from ensemblage.labels._checks import check_size
 from ensemblage.labels._coding import CodedColumns, stack_columns
 from ensemblage.labels._columns import code_column
 from ensemblage.labels._numbers import code_integers
+
+MOST_NAMED = 5
+"""Names that an error lists."""
 
 
 def check_in_memory(labels: Any) -> None:
@@ -39,6 +42,36 @@ def code_labels(labels: Any, missing: int | None) -> CodedColumns:
     if _are_integers(matrix):
         return code_integers(matrix, [missing] * matrix.shape[1])
     return _code_vectors([matrix[:, j] for j in range(matrix.shape[1])], None, missing)
+
+
+def in_order(labels: Any, names: Sequence[str], owner: str) -> Any:
+    """The columns of these names, in their order, of an ensemble or a data frame; None if it goes by position.
+
+    So does what has no names, an array, and what has only numbers, as an ensemble or a frame that was made of an array.
+    ``owner`` says in errors whose partitions they are.
+    """
+    frame = as_frame(labels)
+    if frame is None and (isinstance(labels, np.ndarray) or not hasattr(labels, "names")):
+        return None
+    given = [str(name) for name in (labels.names if frame is None else frame.columns)]
+    if set(given) != set(names) and (_are_numbers(given) or _are_numbers(names)):
+        return None
+    lost = [repr(name) for name in names if name not in given]
+    if lost:
+        shown_names = ", ".join(lost[:MOST_NAMED]) + f" or {len(lost) - MOST_NAMED} more" * (len(lost) > MOST_NAMED)
+        raise ValueError(
+            f"New label rows must have the {len(names)} partitions of {owner}, by their names. Got none named "
+            f"{shown_names}. Name the columns so, or give an array in the order of the partitions."
+        )
+    places = [given.index(name) for name in names]
+    if places == list(range(len(given))):
+        return labels
+    return labels.select(places) if frame is None else frame[:, places]
+
+
+def _are_numbers(names: Sequence[str]) -> bool:
+    """Whether names only say which column it is."""
+    return any(list(names) == [f"{word}{j}" for j in range(len(names))] for word in ("partition_", ""))
 
 
 def code_partitions(partitions: Iterable[Any], missing: int | None) -> CodedColumns:

@@ -11,6 +11,7 @@ from strategies import planted_labels
 from ensemblage import METHODS, KMeansConsensus, make_consensus, report
 from ensemblage.cli import main
 from ensemblage.consensus import _method_comparison, compare_methods
+from ensemblage.consensus._base import HoldsRows
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]
 SOME = ["km", "eac-average", "acv", "hgpa"]
@@ -66,6 +67,22 @@ def test_pairs_of_very_many_rows_are_not_compared(monkeypatch):
     found = compare_methods(LABELS, 3, methods=["eac-average", "km"])
     assert found.names == ["km"]
     assert "are more than 10" in found.table[0].refused
+
+
+def test_which_methods_compare_all_pairs_is_no_matter_of_words(monkeypatch):
+    kinds = {name: make_consensus(name, 3)._holds_rows() for name in METHODS}
+    assert {name for name, why in kinds.items() if why is not None and why.pairs} == {
+        *("eac-single", "eac-average", "eac-complete", "lwea", "ecpcs-hc", "cspa", "negmm"),
+        *("negmm-wat-kmeans", "negmm-wat-gmm", "pta-average", "pta-complete", "pta-single", "ptgp"),
+    }
+    monkeypatch.setattr(_method_comparison, "MOST_PAIRED", 10)
+    told = HoldsRows("compares the sizes of clusters, not pairs of rows")
+    with monkeypatch.context() as patch:
+        patch.setattr(KMeansConsensus, "_holds_rows", lambda self: told)
+        assert compare_methods(LABELS, 3, methods=["km"]).names == ["km"]
+        patch.setattr(KMeansConsensus, "_holds_rows", lambda self: told._replace(pairs=True))
+        found = compare_methods(LABELS, 3, methods=["km"])
+    assert found.table[0].refused.startswith("It compares the sizes of clusters, not pairs of rows: 32 are")
 
 
 def test_memory_seed_and_progress_reach_the_methods():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,6 +145,18 @@ def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
     return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
+class HoldsRows(NamedTuple):
+    """What a method does for which all rows must be in memory."""
+
+    reason: str
+    """It ..."""
+    pairs: bool = False
+    """Whether its time grows with the number of pairs of rows."""
+
+
+COMPARES_ROWS = HoldsRows("compares every row with every other", pairs=True)
+
+
 class BaseConsensus(Model, ClusterMixin, BaseEstimator):
     """A clusterer whose input is a label matrix.
 
@@ -255,9 +267,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             rows = linked_rows(rows, links)
             rows.codes.in_memory(type(self).__name__, "it without must_link and cannot_link", because=" with these")
         why = self._holds_rows()
-        if why:
+        if why is not None:
             instead = "KMeansConsensus or CumulativeVoting, which do not"
-            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why}")
+            rows.codes.in_memory(type(self).__name__, instead, because=f": it {why.reason}")
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
         logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
@@ -449,9 +461,9 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         found = np.concatenate(codes.map(self._association.memberships, reads=[outside], n_jobs=self.n_jobs))
         return np.where(np.isnan(found[:, 0]), -1, found.argmax(axis=1)).astype(np.int32)
 
-    def _holds_rows(self) -> str:
-        """Why the method does not work on rows that lie on disk; empty if it does."""
-        return "looks at them in no order"
+    def _holds_rows(self) -> HoldsRows | None:
+        """Why the method does not work on rows that lie on disk; None if it does."""
+        return HoldsRows("looks at them in no order")
 
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""

@@ -17,7 +17,7 @@ from ensemblage._memory import MAX_BYTES
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_parameters
 from ensemblage._weighted import sample_weight_of
-from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
 from ensemblage.consensus._edges import Detector, Labelled, ecg_weights, lf_graph, support, weighted
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
 from ensemblage.generation._graphs import Graph, as_graph
@@ -233,8 +233,8 @@ class CommunityConsensus(BaseConsensus):
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def _holds_rows(self) -> str:
-        return "looks up the labels of the ends of every edge"
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("looks up the labels of the ends of every edge")
 
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if sample_weight_of(ensemble) is not None:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, diags_array
 from ensemblage._constraints import Bytes, Constraints, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.consensus._base import Rows
+from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.consensus._threshold import ThresholdedConsensus
@@ -129,8 +129,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
 
     n_edges_: int = field(init=False)
 
-    def _holds_rows(self) -> str:
-        return "compares every object with every other"
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("compares every object with every other", pairs=True)
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))

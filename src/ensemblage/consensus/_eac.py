@@ -15,7 +15,7 @@ from ensemblage._links import ImpossiblePairs, named
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._validation import shown
 from ensemblage._weighted import sample_weight_of
-from ensemblage.consensus._base import Rows, object_rows
+from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, object_rows
 from ensemblage.consensus._constrained_linkage import constrained_linkage
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
@@ -177,8 +177,8 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
 
     _assigns_units: ClassVar[bool] = True
 
-    def _holds_rows(self) -> str:
-        return "compares every row with every other"
+    def _holds_rows(self) -> HoldsRows | None:
+        return COMPARES_ROWS
 
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if self.distinct:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage._constraints import MOST_TASKS, Constraints, Number, Whole
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._aggregation import order_by_entropy
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._medians import check_merged
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Evidence, Memberships
@@ -240,8 +240,8 @@ class ComembershipMedian(BaseConsensus):
     objective_: float = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _holds_rows(self) -> str:
-        return "keeps soft memberships of all of them"
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("keeps soft memberships of all of them")
 
     _takes_memberships = True
 

@@ -12,7 +12,7 @@ from ensemblage._constraints import Constraints, Flag, Number, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import weight_unit
-from ensemblage.consensus._base import Rows
+from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
@@ -248,8 +248,8 @@ class KMeansConsensus(
                 f"{self.refine!r}. Leave one of them out."
             )
 
-    def _holds_rows(self) -> str:
-        return "moves single rows, for refine='density'" if self.refine is not None else ""
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("moves single rows, for refine='density'") if self.refine is not None else None
 
     def _make_utility(self, rows: Rows) -> CategoryUtility:
         if self._local is not None:

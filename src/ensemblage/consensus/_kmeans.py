@@ -13,7 +13,7 @@ from ensemblage._constraints import MOST_TASKS, Constraints, Number, Seed, Value
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._weighted import WeightedEnsemble, sample_weight_of
-from ensemblage.consensus._base import InductiveConsensus, Rows
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus._lloyd import (
     Centroids,
     Start,
@@ -73,8 +73,8 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
     n_iter_: int
     _utility: U
 
-    def _holds_rows(self) -> str:
-        return ""
+    def _holds_rows(self) -> HoldsRows | None:
+        return None
 
     def _make_utility(self, rows: Rows) -> U:
         raise NotImplementedError

@@ -14,7 +14,7 @@ from ensemblage._constraints import MOST_TASKS, Constraints, Number, Seed, Value
 from ensemblage._ensemble import Ensemble
 from ensemblage._log import get_logger
 from ensemblage._random import task_seeds
-from ensemblage.consensus._base import InductiveConsensus, Rows
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus._k_modes import ModeUtility
 from ensemblage.consensus._kmeans import STARTS, StartParameters, given_profile, least_loss
 from ensemblage.consensus._lloyd import seed_at_random, seed_far_apart
@@ -262,8 +262,8 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     bic_: dict[int, float] = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _holds_rows(self) -> str:
-        return ""
+    def _holds_rows(self) -> HoldsRows | None:
+        return None
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         em = Em.of(rows, self.max_iter, self.tol, self.n_jobs)

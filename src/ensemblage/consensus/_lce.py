@@ -13,7 +13,7 @@ from ensemblage._constraints import Bytes, Constraints, Number, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._random import task_seeds
-from ensemblage.consensus._base import Rows
+from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._label_similarity import (
     DECAY,
     MATRICES,
@@ -109,8 +109,8 @@ class LCE(GraphConsensus):
 
     normalized_association_: float = field(init=False)
 
-    def _holds_rows(self) -> str:
-        return "makes a point of every row"
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("makes a point of every row")
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         (seed,) = task_seeds(self.random_state, 1).tolist()

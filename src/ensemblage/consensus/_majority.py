@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
@@ -83,8 +83,8 @@ class MajorityVoting(BaseConsensus):
     _takes_memberships = True
     _assigns_units = True
 
-    def _holds_rows(self) -> str:
-        return ""
+    def _holds_rows(self) -> HoldsRows | None:
+        return None
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         least = 1 if self.n_clusters is None else self._check_n_clusters(rows)

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array, csr_array
 from ensemblage._constraints import Bytes, Constraints, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage.consensus._base import Rows
+from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._label_similarity import MATRICES, propagated
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
@@ -122,8 +122,8 @@ class MCLA(GraphConsensus):
 
     meta_clusters_: list[NDArray[np.int64]] = field(init=False)
 
-    def _holds_rows(self) -> str:
-        return "counts the overlaps of all clusters at once" if self.similarity == "ecpcs" else ""
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("counts the overlaps of all clusters at once") if self.similarity == "ecpcs" else None
 
     def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)

@@ -14,7 +14,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_bytes
-from ensemblage.consensus._base import Rows, numbers_by_size
+from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
@@ -140,8 +140,8 @@ class NegMM(SimilarityConsensus):
     mm_index_: float = field(init=False)
     candidates_: list[Candidate] = field(init=False)
 
-    def _holds_rows(self) -> str:
-        return "compares every row with every other"
+    def _holds_rows(self) -> HoldsRows | None:
+        return COMPARES_ROWS
 
     def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(rows)

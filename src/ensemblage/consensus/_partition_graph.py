@@ -18,7 +18,7 @@ from ensemblage._constraints import Constraints, Flag, Number, Seed, Whole, Word
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._weighted import sample_weight_of
-from ensemblage.consensus._base import BaseConsensus, Rows, object_rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
 from ensemblage.consensus._ncut import normalized_cut
 from ensemblage.rows.threads import one_native_thread
 
@@ -69,8 +69,8 @@ class ObjectGraph(GraphConsensus):
 
     distinct: bool
 
-    def _holds_rows(self) -> str:
-        return "cuts a graph of all objects"
+    def _holds_rows(self) -> HoldsRows | None:
+        return HoldsRows("cuts a graph of all objects")
 
     def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
         if self.distinct or self.partitioner in ("spectral", "transfer"):

@@ -12,7 +12,7 @@ from ensemblage._constraints import MOST_TASKS, Bytes, Constraints, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage._random import task_seeds
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import COMPARES_ROWS, BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._linkage import LINKAGES, PER_OBJECT, PER_ROW, cut, linkage_matrix, merges_of_matrix
 from ensemblage.consensus._partition_graph import GraphConsensus
@@ -48,8 +48,8 @@ class TrajectoryConsensus(BaseConsensus):
     n_neighbors_: int
     n_steps_: int
 
-    def _holds_rows(self) -> str:
-        return "compares every row with every other"
+    def _holds_rows(self) -> HoldsRows | None:
+        return COMPARES_ROWS
 
     def _elite_graph(self, rows: Rows) -> EliteGraph:
         """The graph of elite neighbours; an error where it or what follows takes too much memory."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._aggregation import AggregatedPartition
-from ensemblage.consensus._base import InductiveConsensus, Rows
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.rows.protocol import LabelRows, map_rows
@@ -30,8 +30,8 @@ class SoftConsensus(InductiveConsensus):
     _memberships: AggregatedPartition
     """Columns by the numbers of the clusters; rows sum to 1."""
 
-    def _holds_rows(self) -> str:
-        return ""
+    def _holds_rows(self) -> HoldsRows | None:
+        return None
 
     def _place(self, rows: Rows, votes: AggregatedPartition, memberships: AggregatedPartition) -> NDArray[np.int32]:
         """Cluster of each row, numbered by size, ties by the columns; -1 = none. ``memberships`` are the votes as

@@ -130,6 +130,38 @@ def test_limit_of_the_environment(monkeypatch):
         assert threads.available_cores() == expected
 
 
+@pytest.fixture
+def control_group(tmp_path, monkeypatch):
+    """Files of a container's control group, and how many cores they leave of 8."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(threads, "CONTROL_GROUP", tmp_path)
+
+    def cores(files):
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text, encoding="ascii")
+        threads._quota.cache_clear()
+        return threads.available_cores()
+
+    yield cores
+    threads._quota.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("quota", "period", "expected"),
+    [
+        *(("150000", "100000", 2), ("200000", "100000", 2), ("50000", "100000", 1), ("900000", "100000", 8)),
+        *(("max", "100000", 8), ("-1", "100000", 8), ("0", "100000", 8), ("what", "ever", 8)),
+    ],
+)
+def test_the_quota_of_a_container(control_group, quota, period, expected):
+    assert control_group({}) == 8
+    assert control_group({"cpu/cpu.cfs_quota_us": f"{quota}\n", "cpu/cpu.cfs_period_us": f"{period}\n"}) == expected
+    assert control_group({"cpu.max": "300000 100000\n"}) == 3  # version 2 goes before version 1
+    assert control_group({"cpu.max": f"{quota} {period}\n"}) == expected
+
+
 def test_no_more_threads_than_asked_for(monkeypatch):
     """The calling thread is one of them."""
     monkeypatch.setattr(threads, "available_cores", lambda: 8)

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -21,11 +23,37 @@ _executor: ThreadPoolExecutor | None = None
 
 
 def available_cores() -> int:
-    """Cores this process may use; ``OMP_NUM_THREADS`` lowers it, as loky and Dask workers rely on."""
+    """Cores this process may use, also by the quota of its container; ``OMP_NUM_THREADS`` lowers it, as loky and Dask
+    workers rely on.
+    """
     affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    cores = min(len(affinity(0)) if affinity else os.cpu_count() or 1, _quota())
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(cores, int(limit))) if limit.isdigit() else cores
+
+
+CONTROL_GROUP = Path("/sys/fs/cgroup")
+NO_QUOTA = 2**31
+
+
+@cache
+def _quota() -> int:
+    """Cores by the quota of the control group, rounded up, as joblib counts them: importing that takes 0.3 s."""
+    limit = _words(CONTROL_GROUP / "cpu.max") or [  # of version 2, or of version 1
+        *_words(CONTROL_GROUP / "cpu" / "cpu.cfs_quota_us"),
+        *_words(CONTROL_GROUP / "cpu" / "cpu.cfs_period_us"),
+    ]
+    if len(limit) != 2 or not all(map(str.isdigit, limit)):  # "max", or −1
+        return NO_QUOTA
+    quota, period = map(int, limit)
+    return -(-quota // period) if quota and period else NO_QUOTA
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return []
 
 
 def thread_count(n_jobs: int | None) -> int:

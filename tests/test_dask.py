@@ -325,6 +325,48 @@ def test_what_dask_says_of_lost_workers(name):
         gather(Client(), [])
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", ["from_dask", "parallel_backend"])
+def test_a_worker_that_is_lost_while_it_gets_data(way, monkeypatch):
+    """The scheduler has no such worker any more when it notes where the data are."""
+    labels = random_labels(30_000, 6, 12, 0.1, seed=0)
+    rule = (
+        r"^Workers of the Dask cluster must stay while they hold label rows\. Got KeyError: [^.]*\. Fit again, [^.]*\.$"
+    )
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        sent = distributed.scheduler.scatter_to_workers
+
+        async def lost(workers, *arguments, **more):
+            found = await sent(workers, *arguments, **more)
+            for address in workers:
+                await cluster.scheduler.remove_worker(address, stimulus_id="test", close=False)
+            return found
+
+        monkeypatch.setattr(distributed.scheduler, "scatter_to_workers", lost)
+        if way == "from_dask":
+            with pytest.raises(LostWorkersError, match=rule):
+                Ensemble.from_dask([labels], client=client)
+        else:
+            with parallel_backend(client=client), pytest.raises(LostWorkersError, match=rule):
+                KMeansConsensus(5, n_init=1, random_state=0, max_iter=8).fit(labels)
+
+
+@pytest.mark.parametrize("error", [KeyError("tcp://10.0.0.7:4000"), TimeoutError("No valid workers found"), OSError()])
+def test_errors_of_sending_alone(error):
+    class Client:
+        def gather(self, futures):
+            raise error
+
+        def scatter(self, array, hash):
+            raise error
+
+    with pytest.raises(LostWorkersError, match=f"Got {type(error).__name__}: one was lost"):
+        scatter(Client(), np.zeros(3), [slice(0, 3)])
+    with pytest.raises(type(error)):  # which may be one of a task
+        gather(Client(), [])
+
+
 @pytest.mark.parametrize("client", [5, [], object(), distributed.Client])
 def test_what_is_no_client(client):
     with pytest.raises(ValueError, match=r"client of from_dask must be a Client of dask\.distributed"):

@@ -15,7 +15,7 @@ from ensemblage.labels._checks import check_missing, check_names, check_size
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.labels._parts import categories_of_part, codes_of_part, union_of_parts
 from ensemblage.rows.backend import check_client
-from ensemblage.rows.dask import Blocks, RemoteRows, gather, loss_told
+from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
 from ensemblage.rows.disk import LIBRARIES, StoredRows
 from ensemblage.rows.scratch import Scratch, write_array
 
@@ -146,5 +146,4 @@ def _future(part: Any, client: Any) -> Any:
         return client.compute(part)
     if hasattr(part, "key") and hasattr(part, "status"):
         return part
-    with loss_told():
-        return client.scatter(np.asarray(part), hash=False)
+    return send(client, np.asarray(part))

@@ -38,12 +38,12 @@ class LostWorkersError(RuntimeError):
 
 
 @contextmanager
-def loss_told() -> Iterator[None]:
-    """Say in one sentence that workers were lost, whatever error of Dask that ends in."""
+def _loss_told(*also: type[Exception]) -> Iterator[None]:
+    """Say in one sentence that workers were lost, whatever error of Dask that ends in: one of ``LOST``, or ``also``."""
     try:
         yield
     except Exception as error:
-        if type(error).__name__ not in LOST:
+        if type(error).__name__ not in LOST and not isinstance(error, also):
             raise
         raise LostWorkersError(
             "Workers of the Dask cluster must stay while they hold label rows. "
@@ -53,14 +53,21 @@ def loss_told() -> Iterator[None]:
 
 def gather(client: Any, futures: Any) -> Any:
     """The results of tasks, brought here."""
-    with loss_told():
+    with _loss_told():
         return client.gather(futures)
+
+
+def send(client: Any, array: NDArray[Any]) -> Any:
+    """A future of an array, which is sent to a worker."""
+    # The scheduler looks up the worker when it has the data: one that was lost meanwhile is a KeyError, one that does
+    # not answer an OSError. No task runs here whose own errors these could be.
+    with _loss_told(KeyError, OSError):
+        return client.scatter(array, hash=False)
 
 
 def scatter(client: Any, array: NDArray[Any], slices: Sequence[slice]) -> list[Any]:
     """Blocks of an array, sent to the workers."""
-    with loss_told():
-        return [client.scatter(array[rows], hash=False) for rows in slices]
+    return [send(client, array[rows]) for rows in slices]
 
 
 class Blocks:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -26,10 +27,14 @@ SLOW = {
 """Tests that start processes or clusters, or fit hundreds of clusterings: `-m "not slow"` leaves them out."""
 
 # A cached kernel does not notice an edit of what it calls: every state of the kernels gets a cache of its own.
-_KERNELS = sorted((Path(__file__).parents[1] / "src" / "ensemblage").glob("**/*.py"))
-_STATE = hashlib.sha256(
-    b"".join(path.read_bytes() for path in _KERNELS if "jit\ndef " in path.read_text(encoding="utf-8"))
-).hexdigest()
+# They are in the modules that take part in compiling: by decorators of `_jit`, or numba's own.
+_PACKAGE = Path(__file__).parents[1] / "src" / "ensemblage"
+KERNELS = [
+    path
+    for path in sorted(_PACKAGE.glob("**/*.py"))
+    if path.parent.name == "kernels" or re.search(r"\b(_jit|numba)\b", path.read_text(encoding="utf-8"))
+]
+_STATE = hashlib.sha256(b"".join(path.read_bytes() for path in KERNELS)).hexdigest()
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"ensemblage-numba-{_STATE[:16]}"))
 
 from hypothesis import settings  # noqa: E402

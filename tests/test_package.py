@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import conftest
 import pytest
 
 import ensemblage
@@ -203,3 +204,32 @@ def test_each_front_end_spells_options(option, python, shell):
     assert in_shell(message) == in_shell(ValueError(message)) == f"Use {shell}."
     assert in_shell(pickle.loads(pickle.dumps(ValueError(message)))) == f"Use {shell}."
     assert in_shell(ValueError("plain")) == "plain"
+
+
+COMPILED = {"jit", "inner_jit", "intrinsic", "by_vectors"}
+
+
+def names_in(node):
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+
+
+def test_compiled_code_is_of_the_kernels_as_they_are():
+    """The cache of the tests goes by all modules that compiled code is made of, those of vector instructions too."""
+    hashed = {path.relative_to(ROOT).as_posix() for path in conftest.KERNELS}
+    assert {"kernels/_four_rows.py", "kernels/_short_lanes.py", "kernels/_plain.py", "_jit.py"} <= hashed
+    for path in ROOT.glob("**/*.py"):
+        tree, here = ast.parse(path.read_text(encoding="utf-8")), path.relative_to(ROOT).as_posix()
+        functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+        kernels = [
+            function for function in functions if COMPILED & set().union(*map(names_in, function.decorator_list))
+        ]
+        assert not kernels or here in hashed
+        used = set().union(*map(names_in, kernels))
+        for node in tree.body:  # what other modules define is compiled into a kernel too
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ensemblage."):
+                module = ROOT / str(node.module).removeprefix("ensemblage.").replace(".", "/")
+                for imported in node.names:
+                    if (imported.asname or imported.name) in used:
+                        of_module, of_package = module.with_suffix(".py"), module / f"{imported.name}.py"
+                        file = of_module if of_module.exists() else of_package
+                        assert file.relative_to(ROOT).as_posix() in hashed, f"{here} compiles {imported.name}"

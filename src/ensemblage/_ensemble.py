@@ -106,6 +106,8 @@ class Ensemble:
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
     missing: int | None
+    _sample_weight: NDArray[np.int64] | None = None
+    """(n,) how often each object counts; None: once."""
 
     def __init__(
         self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
@@ -252,9 +254,15 @@ class Ensemble:
         Ensemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        check_beside(other, Ensemble, len(self))
+        return self._joined(other)
+
+    def _joined(self, other: Ensemble) -> Ensemble:
+        """`append_partitions`; on disk or on a cluster if one of the two is there."""
+        check_beside(other, Ensemble, len(self), self._sample_weight)
         codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
-        return self._of(CodedColumns(codes, categories, names_of_both(self._names, other._names)), self.missing)
+        coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
+        elsewhere = (type(E) for E in (self, other) if not E.rows.random_access and E._sample_weight is None)
+        return next(elsewhere, Ensemble)._of(coded, self.missing)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:
         """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.

@@ -172,7 +172,8 @@ class SoftEnsemble:
         """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
         n = len(self)
         index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
-        return self._of(self.rows.take(index), self._names)
+        weights = None if self._sample_weight is None else self._sample_weight[index]
+        return self._of(self.rows.take(index), self._names, weights)
 
     def select(self, partitions: ArrayLike) -> SoftEnsemble:
         """The ensemble of some of the partitions.
@@ -203,8 +204,9 @@ class SoftEnsemble:
         SoftEnsemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        check_beside(other, SoftEnsemble, len(self))
-        return self._of(self.rows.with_columns(other.rows), names_of_both(self._names, other._names))
+        check_beside(other, SoftEnsemble, len(self), self._sample_weight)
+        names = names_of_both(self._names, other._names)
+        return self._of(self.rows.with_columns(other.rows), names, self._sample_weight)
 
     def to_labels(self) -> Ensemble:
         """The hard partitions: of each object the cluster with the largest membership, the first on ties.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage._ensemble import Ensemble
-from ensemblage._index import partition_index
+from ensemblage._index import partition_index, row_index
 from ensemblage._once import once
 from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import MOST_OBJECTS, check_vector
@@ -27,8 +27,7 @@ class WeightedEnsemble(Ensemble):
     where a label or a row has no weight.
     """
 
-    sample_weight: NDArray[np.int64]
-    """(n,)"""
+    _sample_weight: NDArray[np.int64]
     _counted: DistinctRows
 
     @classmethod
@@ -50,7 +49,7 @@ class WeightedEnsemble(Ensemble):
             rows, codes = rows.recode(tables, dtype), codes.take(kept).recode(tables, dtype)
             counts, inverse = counts[kept], place[inverse]
         weighted = cls._of(CodedColumns(rows, categories, ensemble.names), ensemble.missing)
-        weighted.sample_weight, weighted._counted = sample_weight, DistinctRows(codes, counts, inverse)
+        weighted._sample_weight, weighted._counted = sample_weight, DistinctRows(codes, counts, inverse)
         return weighted
 
     @once
@@ -58,10 +57,21 @@ class WeightedEnsemble(Ensemble):
         """The distinct label rows of weight > 0, their weights, and each object's place among them."""
         return self._counted
 
+    def __getitem__(self, rows: Any) -> Any:
+        """Labels of one object (an integer), or some objects in memory, with their weights."""
+        some = super().__getitem__(rows)
+        if not isinstance(some, Ensemble):
+            return some
+        return self.of(some, self._sample_weight[rows if isinstance(rows, slice) else row_index(rows, len(self))])
+
+    def append_partitions(self, other: Ensemble) -> WeightedEnsemble:
+        """The partitions of both, with the same weights."""
+        return self.of(self._joined(other), self._sample_weight)
+
     def select(self, partitions: ArrayLike) -> WeightedEnsemble:
         """The ensemble of some of the partitions, with the same weights."""
         chosen = self.coded.select(partition_index(partitions, self._names))
-        return self.of(Ensemble._of(chosen, self.missing), self.sample_weight)
+        return self.of(Ensemble._of(chosen, self.missing), self._sample_weight)
 
 
 def _renumbering(k: int, used: NDArray[np.intp], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -73,9 +83,7 @@ def _renumbering(k: int, used: NDArray[np.intp], dtype: np.dtype[Any]) -> NDArra
 
 def sample_weight_of(ensemble: Ensemble | SoftEnsemble) -> NDArray[np.int64] | None:
     """(n,) how often each object counts; None: once."""
-    if isinstance(ensemble, SoftEnsemble):
-        return ensemble._sample_weight
-    return ensemble.sample_weight if isinstance(ensemble, WeightedEnsemble) else None
+    return ensemble._sample_weight
 
 
 def n_counted(ensemble: Ensemble) -> int:

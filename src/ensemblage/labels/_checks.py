@@ -55,12 +55,18 @@ def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | No
     return names if len(set(names)) == len(names) else None
 
 
-def check_beside(other: object, kind: type[Sized], n: int) -> None:
-    """Refuse what is no ensemble, of this kind, of the same n objects."""
+def check_beside(other: Any, kind: type[Sized], n: int, sample_weight: NDArray[np.int64] | None) -> None:
+    """Refuse what is no ensemble, of this kind, of the same n objects, or counts them otherwise."""
     if not isinstance(other, kind) or len(other) != n:
         raise ValueError(
             f"Partitions beside others must be of the same {n:,} objects, of class {kind.__name__}. Got "
             f"{shown(other)}. Make one of them."
+        )
+    theirs = getattr(other, "_sample_weight", None)
+    if theirs is not None and not np.array_equal(theirs, np.ones(n) if sample_weight is None else sample_weight):
+        raise ValueError(
+            "Partitions beside others must count every object as often as these do. Got other weights. Give them the "
+            "same sample_weight, or none."
         )
 
 

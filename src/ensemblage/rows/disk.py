@@ -107,6 +107,10 @@ class BlockRows(LabelRows):
         shape, dtype = (len(self), self.shape[1] + more.shape[1]), np.result_type(self.dtype, more.dtype)
         return RowsView(self, shape, dtype, lambda a, b: np.column_stack([self._read(a, b), more[a:b]]))
 
+    def behind(self, first: MemoryRows) -> LabelRows:
+        shape, dtype = (len(self), first.shape[1] + self.shape[1]), np.result_type(first.dtype, self.dtype)
+        return RowsView(self, shape, dtype, lambda a, b: np.column_stack([first[a:b], self._read(a, b)]))
+
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
         return RowsView(self, self.shape, dtype, lambda a, b: recode(self._read(a, b), tables, dtype))
 

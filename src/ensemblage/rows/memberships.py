@@ -51,6 +51,9 @@ class MembershipRows(LabelRows):
         offsets = np.concatenate([self.offsets, self.offsets[-1] + more.offsets[1:]])
         return MembershipRows(np.hstack([self.H, more.H]), offsets)
 
+    def behind(self, first: Any) -> LabelRows:
+        raise TypeError("Memberships stand beside memberships.")
+
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
         raise TypeError("Memberships have no codes.")
 

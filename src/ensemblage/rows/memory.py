@@ -46,8 +46,11 @@ class MemoryRows(LabelRows):
     def columns(self, index: ArrayLike) -> MemoryRows:
         return MemoryRows(np.ascontiguousarray(self._array[:, np.asarray(index, dtype=np.intp)]))
 
-    def with_columns(self, more: LabelRows) -> MemoryRows:
-        return MemoryRows(np.column_stack([self._array, more[:]]))
+    def with_columns(self, more: LabelRows) -> LabelRows:
+        return more.behind(self)
+
+    def behind(self, first: MemoryRows) -> MemoryRows:
+        return MemoryRows(np.column_stack([first.unwrap(), self._array]))
 
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> MemoryRows:
         return MemoryRows(recode(self._array, tables, dtype))

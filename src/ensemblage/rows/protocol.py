@@ -56,6 +56,10 @@ class LabelRows(ABC):
         """These columns and, after them, others of the same objects."""
 
     @abstractmethod
+    def behind(self, first: Any) -> LabelRows:
+        """These columns behind those of `MemoryRows` of the same objects; what is not in memory stays where it is."""
+
+    @abstractmethod
     def recode(self, tables: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> LabelRows:
         """The codes that ``tables[j]`` gives for those of column j."""
 

@@ -372,7 +372,7 @@ def test_roles_in_the_shell(tmp_path):
     assert "id: column 'customer_id'" in done.stderr
     assert "left out" not in done.stderr
     done = shell("generate", path, "-o", members, "--partitions", 2, "--overwrite")
-    assert "left out, its name says known classes: cluster (else: --role cluster=category)" in done.stderr
+    assert "left out, its name says known classes: cluster (else: --role cluster=feature)" in done.stderr
 
 
 def test_what_was_done_with_each_column_is_in_the_summary(tmp_path):

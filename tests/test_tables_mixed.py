@@ -98,7 +98,7 @@ def survey(random):
     ]
     header = "respondent_id,q1,q2,stars,group,age,remarks"
     roles = ["id", "ordered", "ordered", "number", "code", "category", "mostly empty"]
-    return header, rows, ",", roles, {"q1", "q2", "stars", "group", "age"}, "utf-8-sig"
+    return header, rows, ",", roles, {"q1", "q2", "stars", "age"}, "utf-8-sig"
 
 
 def articles(random):

@@ -283,6 +283,20 @@ class Several(Constraint):
         return isinstance(value, Sequence) and len(value) > 0 and all(self.each.fits(one) for one in value)
 
 
+@dataclass(frozen=True)
+class Codes(Constraint):
+    """A list of one or more numbers and texts."""
+
+    advice = "Give [-999, 'n/a'], say, or leave it out."
+
+    def rule(self) -> str:
+        return "a list of one or more numbers and texts"
+
+    def fits(self, value: Any) -> bool:
+        is_list = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        return is_list and len(value) > 0 and all(isinstance(one, str) or is_number(one) for one in value)
+
+
 FRACTION = Number(above=0, most=1)
 
 Constraints = Mapping[str, Sequence[Constraint | None]]

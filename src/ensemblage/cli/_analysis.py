@@ -168,7 +168,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
         is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
         tell(plan_of(features, generation, chosen.method, is_found, k_range, n_resamples))
-        preprocessor = Preprocessor._of(features, source.given_roles)
+        preprocessor = Preprocessor._of(features, source.given_roles, source.missing_codes)
         make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
         made = None if generation.generator == DIVERSE else make_ensemble(generation)
         choice = _choice(features.X, k_range, generation, seconds) if is_found else None

@@ -18,6 +18,7 @@ from ensemblage.cli._values import (
     NonEmptyPath,
     NonEmptyText,
     check_size,
+    parse_codes,
     parse_delimiter,
     parse_figures,
     parse_fit_on,
@@ -78,7 +79,8 @@ table_options = options(
         callback=parse_roles,
         multiple=True,
         metavar="COLUMN=ROLE",
-        help="What a column is: id, number, category, ordered or drop; repeatable. [default: found out]",
+        help="What a column is: id, number, category, ordered, drop, or feature (as found, whatever its name says); "
+        "repeatable. [default: found out]",
     ),
 )
 standardize_option = click.option(
@@ -105,6 +107,13 @@ dates_option = click.option(
     show_default=True,
     help="Columns of dates: left out, a number of days, or year, month, weekday and hour.",
 )
+codes_option = click.option(
+    "--missing",
+    "missing_codes",
+    callback=parse_codes,
+    metavar="VALUES",
+    help="What means missing, with commas, such as -999,99,n/a. Empty cells, NA, ? and the like are missing always.",
+)
 feature_options = options(
     click.option(
         "--impute",
@@ -112,6 +121,7 @@ feature_options = options(
         help="Missing values: fill them by the median, mean or most frequent of their column or from the 5 nearest "
         "rows (knn), or drop their rows.",
     ),
+    codes_option,
     auto_standardize_option,
     categories_option,
     dates_option,
@@ -205,7 +215,8 @@ missing_option = click.option(
     metavar="LABEL|none",
     default="-1",
     show_default=True,
-    help="The label that means “not labelled”, or none if every label is one. Empty cells are missing always.",
+    help="The label that means “not labelled”, or none if every label is one; of a table others, too, with commas. "
+    "Empty cells are missing always.",
 )
 memory_option = click.option(
     "--memory",

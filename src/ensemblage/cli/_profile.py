@@ -39,7 +39,7 @@ def profile_of_features(features: Features, consensus: Any, source: Source) -> P
 
 def profile_of_table(path: Path, members: Members, source: Source, consensus: Any) -> Profile:
     """From another table of the objects of an ensemble."""
-    table = read_table(path, keep_empty=True)
+    table = read_table(path, keep_empty=True, missing=source.missing_codes)
     id_column = members.id_column if members.id_column in table.names else None
     roles = assign_roles(table, id_column, None, (), guess_id=True)
     rows = rows_of_members(roles.ids, roles.id_column, path.name, members, source.path.name)

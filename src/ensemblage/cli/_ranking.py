@@ -98,7 +98,7 @@ def _score(score: float) -> str:
 
 def _features(path: Path, members: Members, source: Source, scaling: Mapping[str, Any]) -> NDArray[np.float64]:
     """Features of the objects, in the order of the ensemble where both have ids."""
-    table, ensemble = read_table(path), source.path.name
+    table, ensemble = read_table(path, missing=source.missing_codes), source.path.name
     id_column, truth_column = (
         name if name in table.names else None for name in (members.id_column, source.truth_column)
     )

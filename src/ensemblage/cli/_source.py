@@ -35,7 +35,7 @@ from ensemblage.tables import (
     read_table,
 )
 
-READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet")
+READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")
 """Settings of commands that say how a table is read."""
 FEATURE_OPTIONS = ("impute", "standardize", "categories", "dates")
 """Settings of commands that say how features are made."""
@@ -129,7 +129,7 @@ class Source:
 
     def table(self, content: bytes) -> Table:
         """The whole table, empty columns included."""
-        return read_table(content, name=self.path.name, **self.reading, keep_empty=True)
+        return read_table(content, name=self.path.name, **self._reading, keep_empty=True)
 
     def features(self, content: bytes) -> Features:
         features = features_of(self._table(content), **self._roles(), **self.options)
@@ -154,17 +154,30 @@ class Source:
             named = [name for name, value in self._roles().items() if value]
             if named:
                 raise ValueError(f"{named[0]} must name a column of a table. Got a .npz file. Use a .csv file.")
+            if self.missing_codes:
+                beside = ",".join(self.missing_codes)
+                raise ValueError(f"--missing must be one label for a .npz file. Got {beside} beside. Leave it out.")
             ensemble = Ensemble.load(self.path)
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
         members = members_of(self._table(content), **self._roles(), **self.options)
         return replace(members, notes=(*map(in_shell, members.notes), *formula_notes(members.ids)))
 
+    @property
+    def missing_codes(self) -> list[str] | None:
+        """What means missing, beside empty cells and the like."""
+        return self.reading.get("missing_codes")
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """Of `read_table`."""
+        return {"missing" if name == "missing_codes" else name: value for name, value in self.reading.items()}
+
     def _roles(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in ("id_column", "truth_column", "drop_columns")}
 
     def _table(self, content: bytes) -> Table:
-        return read_table(content, name=base_name(self.path), roles=self.given_roles, **self.reading)
+        return read_table(content, name=base_name(self.path), roles=self.given_roles, **self._reading)
 
 
 @dataclass(frozen=True)

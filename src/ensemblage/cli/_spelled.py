@@ -15,6 +15,7 @@ NAMES: Mapping[str, str] = {
     "drop_columns": "drop-column",
     "n_jobs": "jobs",
     "methods": "method",
+    "missing_codes": "missing",
 }
 """Options that are called otherwise than their parameters."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-ROLES = ("id", "number", "category", "ordered", "drop")
+ROLES = ("id", "number", "category", "ordered", "feature", "drop")
 MOST_JOBS, MOST_PARTITIONS, MOST_RUNS, MOST_CLUSTERS = 1_000, 1_000_000, 1_000_000, 2**31 - 1
 FIGURE_FORMATS = ("svg", "png", "pdf")
 
@@ -31,10 +31,22 @@ def parse_fit_on(ctx: click.Context, param: click.Parameter, value: str) -> int 
 
 
 def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
-    label = None if value == "none" else whole(value)
-    if label is None and value != "none":
-        raise click.BadParameter(f"{shown(value)} is neither a whole number nor none.", ctx, param)
-    return label
+    """The first whole number, or none, is the label; what else stands there means missing in the table."""
+    codes = parse_codes(ctx, param, value) or []
+    label = next((code for code in codes if code == "none" or whole(code) is not None), None)
+    if label is None:
+        raise click.BadParameter(f"{shown(value)} holds neither a whole number nor none.", ctx, param)
+    codes.remove(label)
+    ctx.params["missing_codes"] = codes or None
+    return None if label == "none" else whole(label)
+
+
+def parse_codes(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
+    """Values with commas between."""
+    codes = [code.strip() for code in value.split(",")] if value is not None else None
+    if codes is not None and not all(codes):
+        raise click.BadParameter(f"{shown(str(value))} holds an empty value, which is missing always.", ctx, param)
+    return codes
 
 
 def parse_figures(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:

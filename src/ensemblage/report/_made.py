@@ -8,8 +8,10 @@ from ensemblage import plotting
 from ensemblage._cite import cite
 from ensemblage._version import __version__
 from ensemblage.consensus import METHODS
+from ensemblage.files._text import listed
 from ensemblage.report._layout import Copied, Section, Table, counted, percent
 from ensemblage.report._objects import FEW, are_shown
+from ensemblage.tables._encoding import KNOWN_CLASSES
 
 Summary = Mapping[str, Any]
 
@@ -39,10 +41,13 @@ def columns_section(summary: Summary) -> Section | None:
         return None
     used = sum(column["use"].startswith("used") for column in columns)
     sentence = f"Of {counted(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
+    aside = [plotting.printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
+    told = [f"Left out as known classes, for so its name says: {listed(aside)}."] if len(aside) == 1 else []
+    told += [f"Left out as known classes, for so their names say: {listed(aside)}."] if len(aside) > 1 else []
     rows = [[plotting.printable(c["column"], 60), c["role"], c["use"], c["reason"]] for c in columns[:_MOST_TABLED]]
     note = "" if len(columns) <= _MOST_TABLED else f"The first {_MOST_TABLED:,} columns."
     table = Table("", ["Column", "Role", "What was done", "Why this role"], rows, note, text=(0, 1, 2, 3), wide=True)
-    return Section("What was done with each column", [sentence] if used else [], tables=[table])
+    return Section("What was done with each column", [sentence, *told] if used else told, tables=[table])
 
 
 def references_of(models: Sequence[Any], settings: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._once import once
-from ensemblage.tables._numbers import Numbers, is_missing, is_number, parse_numbers
+from ensemblage.tables._numbers import Numbers, is_gap, is_missing, is_number, parse_numbers
 
 SAMPLE = 1_000
+UNIT = re.compile(r"[-+\u2212]?\d[\d.,'\u2019\u00a0\u202f ]*?\s*((?:[^\W\d_]|[°µ‰])[^\s\d]{0,15}[23]?)")
+"""A number with what stands behind it: 175 cm, 23.5 kg/m2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +56,45 @@ class Column:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes that are no text, durations
             return pa.array([None if value is None else str(value) for value in self.values.to_pylist()], pa.string())
 
+    def without(self, missing: NDArray[np.bool_]) -> Column:
+        """The column with these cells empty."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        def emptied(values: Any) -> Any:
+            return pc.if_else(pa.array(missing), pa.scalar(None, values.type), values)
+
+        read_again = None if self.read_again is None else lambda: emptied(self.text)
+        return replace(self, values=emptied(self.values), read_again=read_again)
+
+    @once
+    def unit(self) -> str:
+        """What stands behind every number of a column of text, as in 175 cm; "" if that is nothing, or differs."""
+        import pyarrow as pa
+
+        if not pa.types.is_string(self.values.type):
+            return ""
+        first = next((text for text in self.text.drop_null()[:SAMPLE].to_pylist() if not is_gap(text)), "")
+        found = UNIT.fullmatch(first)
+        if found is None or is_number(first):
+            return ""
+        texts = [text for text in self.distinct[1] if not is_gap(text)]
+        numbers = [text.removesuffix(found[1]).rstrip() for text in texts]
+        are_numbers = all(n != t and is_number(n) and not is_gap(n) for n, t in zip(numbers, texts, strict=True))
+        return found[1] if are_numbers and not any(re.match(r"0\d", number) for number in numbers) else ""
+
+    def numeral(self, text: str) -> str:
+        """A cell without the unit of the column."""
+        return text.removesuffix(self.unit).rstrip() if self.unit else text
+
+    @once
+    def numerals(self) -> Any:
+        """(n,) Arrow text: the cells without their unit."""
+        import pyarrow.compute as pc
+
+        ending = rf"\s*{re.escape(self.unit)}$"
+        return pc.replace_substring_regex(self.text, ending, "") if self.unit else self.text
+
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The column of some rows."""
         read_again = None if self.read_again is None else lambda: self.text.take(rows)
@@ -79,7 +121,7 @@ class Column:
 
         kind = self.values.type
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-            return parse_numbers(self.text, self.decimal)
+            return parse_numbers(self.numerals, self.decimal)
         if self.read_again is not None and self.decimal != ".":
             return parse_numbers(self.text, self.decimal)
         values = pc.cast(self.values, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -110,7 +152,7 @@ class Column:
     @once
     def looks_numeric(self) -> bool:
         """Whether half of the first filled cells are numbers in some way of writing."""
-        texts = [t for t in self.text.drop_null()[:SAMPLE].to_pylist() if not is_missing(t)]
+        texts = [t for t in self.numerals.drop_null()[:SAMPLE].to_pylist() if not is_missing(t)]
         return 2 * sum(map(is_number, texts)) >= len(texts)
 
     def differs_everywhere(self) -> bool:

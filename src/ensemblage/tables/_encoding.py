@@ -15,7 +15,18 @@ from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage.tables._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.tables._column import Column
 from ensemblage.tables._dates import date_parts
-from ensemblage.tables._roles import AS_SAID, CLASSES_NAME, MOST_CATEGORIES, Role, Roles, ordered_levels, role_of
+from ensemblage.tables._gaps import notes_of_codes
+from ensemblage.tables._roles import (
+    AS_SAID,
+    CLASSES_NAME,
+    FEATURE,
+    MOST_CATEGORIES,
+    OPEN_ENDS,
+    Role,
+    Roles,
+    ordered_levels,
+    role_of,
+)
 from ensemblage.tables._scaling import scaler_of, scaling_note
 
 if TYPE_CHECKING:
@@ -32,6 +43,7 @@ CATEGORIES = ("encode", "member", "drop")
 PARTS = ("year", "month", "weekday", "hour")
 """Of a date; the last where there are times."""
 DATES = ("drop", "days", "parts")
+KNOWN_CLASSES = "its name says known classes"
 
 
 class Options(NamedTuple):
@@ -128,6 +140,10 @@ class Encoding:
     transformer: Any
     """Fitted ColumnTransformer from `Cells` to features; None if all columns are members."""
     options: Options
+    set_aside: tuple[str, ...] = ()
+    """What is told first: which columns are known classes by their names."""
+    codes: tuple[str, ...] = ()
+    """What is told of numbers that may mean missing."""
 
     @property
     def names(self) -> list[str]:
@@ -162,16 +178,20 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     planned = planned_columns(table, columns, options)
     used = [encoded for encoded in planned.values() if isinstance(encoded, Encoded)]
     cells, used = _varying(used, table)
-    uses, notes = _uses(columns, planned, used, table.found_roles)
+    uses, notes, set_aside = _uses(columns, planned, used, table.found_roles)
     if not used:
         kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
         got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
         raise ValueError(Message(f"{got}. Say what a column is: ", Option("roles", {"NAME": "number"}), "."))
     notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
-    notes += _check_complete(cells, used, table, options.impute)
+    notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
     features = [column for column in used if column.kind != "member"]
+    numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
+    codes = notes_of_codes((cells.names[place], cells.X[:, place]) for place in numbers)
+    notes += codes
+    notes += _check_complete(cells, used, table, options.impute)
     if not features:
-        return Encoding(used, uses, tuple(notes), None, options), np.empty((len(table), 0))
+        return Encoding(used, uses, tuple(notes), None, options, set_aside, codes), np.empty((len(table), 0))
     _check_size(features, len(table), table.source)
     parts = [j for j in cells.of if features[j].kind == "parts"]
     n_parts = len(parts) // len(set(parts)) if parts else 1
@@ -179,7 +199,18 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     check_sizes(*cells.bounds, cells.names)
     X = np.ascontiguousarray(transformer.fit_transform(cells.X))
     notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
-    return Encoding(used, uses, tuple(notes), transformer, options), X
+    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes), X
+
+
+def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
+    """What is told of numbers with a unit."""
+    with_unit = [column for column in columns if column.unit]
+    if not with_unit:
+        return []
+    units = [f"{column.name} in {column.unit}" for column in with_unit]
+    return [
+        Message(f"numbers with a unit: {listed(units)} (else: ", Option("roles", {with_unit[0].name: "category"}), ")")
+    ]
 
 
 def planned_columns(table: Table, columns: Sequence[Column], options: Options) -> dict[str, Encoded | str]:
@@ -200,7 +231,7 @@ def _encoded(column: Column, role: Role, table: Table, options: Options, with_ho
     if role.name not in ("category", "ordered", "yes/no", "code"):
         return role.name
     if CLASSES_NAME.fullmatch(column.name.strip()) and role.reason != AS_SAID:
-        return "its name says known classes"
+        return KNOWN_CLASSES
     if options.categories == "drop":
         return role.name
     levels = levels_of(column)
@@ -241,22 +272,26 @@ def _uses(
     planned: dict[str, Encoded | str],
     used: Sequence[Encoded],
     roles: dict[str, Role],
-) -> tuple[list[ColumnUse], list[str]]:
-    """What is done with each column, and in a few sentences."""
+) -> tuple[list[ColumnUse], list[str], tuple[str, ...]]:
+    """What is done with each column, in a few sentences, and which of them comes first."""
     kept = {column.name for column in used}
     uses, told = [], dict[str, list[str]]()
     for column in columns:
         plan, (role, reason) = planned[column.name], roles[column.name]
         if isinstance(plan, Encoded) and plan.name in kept:
             use = plan.use()
-            if plan.kind != "number":
+            if reason == OPEN_ENDS and plan.kind == "ordered":
+                told[f"numbers with open ends as ranks, {' < '.join(plan.levels)}"] = [plan.name]
+            elif plan.kind != "number":
                 told.setdefault(TOLD[plan.kind], []).append(plan.name)
         else:
             why = "constant" if isinstance(plan, Encoded) else plan
             use = "left out" if why == role else f"left out: {why}"
             told.setdefault(f"left out, {why}", []).append(column.name)
         uses.append(ColumnUse(column.name, role, reason, use))
-    return uses, [Message(f"{use}: {listed(names)}", *_change(use, names[0])) for use, names in told.items()]
+    notes = {use: Message(f"{use}: {listed(names)}", *_change(use, names[0])) for use, names in told.items()}
+    first = notes.pop(f"left out, {KNOWN_CLASSES}", None)
+    return uses, list(notes.values()), () if first is None else (first,)
 
 
 def column_uses(table: Table, used: Sequence[ColumnUse], roles: Roles, truth_column: str | None) -> list[ColumnUse]:
@@ -277,7 +312,7 @@ TOLD = {
     "days": "dates as days",
     "parts": "dates in parts",
 }
-OTHER_ROLE = {"id": "number", "code": "number", "date": "number", "its name says known classes": "category"}
+OTHER_ROLE = {"id": "number", "code": "number", "date": "number", KNOWN_CLASSES: FEATURE}
 
 
 def _change(use: str, name: str) -> tuple[str | Option, ...]:
@@ -405,7 +440,8 @@ def _check_numbers(column: Column, table: Table) -> None:
         row = int(column.not_numbers[0])
         cell = column.text[row].as_py()
         rule = f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do."
-        raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}. ", *advice))
+        gap = " If it means missing, say so: ", Option("missing", [cell]), "."
+        raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}. ", *advice, *gap))
     infinite = np.flatnonzero(np.isinf(column.numbers))
     if len(infinite):
         rule = f"Column {column.name!r} of {table.source} must hold finite numbers."

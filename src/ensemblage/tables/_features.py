@@ -96,7 +96,7 @@ def features_of(
         )
     columns = [table[column.name] for column in roles.rest]
     encoding, X = fit_encoding(table, columns, chosen)
-    notes += encoding.notes
+    notes = [*encoding.set_aside, *notes, *encoding.notes]
     if X.shape[1] > X.shape[0] and table.unit != "column":
         shape = f"more columns ({X.shape[1]}) than rows ({X.shape[0]})"
         notes.append(Message(f"{shape}: if the objects are the columns, add ", Option("transpose", True)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ensemblage._options import Message, Option
-from ensemblage.tables._numbers import POINT_NUMBER, is_missing, is_number
+from ensemblage.tables._numbers import ONE_GROUP, POINT_NUMBER, is_missing, is_number
 
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar", " ": "space"}
 SAMPLE_ROWS = 100
@@ -113,9 +113,12 @@ def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:
 
 
 def _are_plain_numbers(cells: Sequence[str]) -> bool:
-    """Whether cells are numbers with a decimal point or missing, without leading zeros, which make them codes."""
+    """Whether cells are numbers, surely with a decimal point, or missing; leading zeros make them codes."""
     filled = [cell for cell in cells if not is_missing(cell)]
-    return bool(filled) and all(re.match(POINT_NUMBER, cell) and not re.match(r"0\d", cell) for cell in filled)
+    are_plain = all(re.match(POINT_NUMBER, cell) and not re.match(r"0\d", cell) for cell in filled)
+    pointed = [cell for cell in filled if "." in cell]
+    in_doubt = bool(pointed) and all(re.match(ONE_GROUP["."], cell) for cell in pointed)  # 1.234
+    return bool(filled) and are_plain and not in_doubt
 
 
 def _delimiter(lines: list[str], name: str) -> str:

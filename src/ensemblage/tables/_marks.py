@@ -24,10 +24,10 @@ from ensemblage.tables._numbers import (
 from ensemblage.tables._table import Table
 
 
-def with_decimal_mark(table: Table, delimiter: str, wanted: str | None) -> Table:
+def with_decimal_mark(table: Table, delimiter: str, wanted: str | None, may_have_commas: bool = True) -> Table:
     """The table with the decimal mark of its numbers, and what was chosen as a note."""
     try:
-        mark, doubt = decimal_mark(table.columns, delimiter, wanted)
+        mark, doubt = decimal_mark(table.columns, delimiter, wanted, may_have_commas)
     except ConflictingMarks as marks:
         comma, point = marks.args
         rule = f"The numbers of {table.source} must have one decimal mark."
@@ -57,12 +57,12 @@ def _example(column: Column) -> str | None:
     """The first number that is not written as Python would: "45% is 45"."""
     import pyarrow.compute as pc
 
-    odd = pc.match_substring_regex(column.text, r"[^-+0-9.eE]")
+    odd = pc.match_substring_regex(column.numerals, rf"[^-+0-9{'.' if column.decimal == '.' else ''}eE]")
     row = pc.index(odd, True).as_py()
     values = column.numbers
     if row < 0 or values is None or np.isnan(values[row]):
         return None
-    return f"{column.text[row]} is {values[row]:.15g}"
+    return f"{column.numerals[row]} is {values[row]:.15g}"
 
 
 class Evidence(NamedTuple):
@@ -73,7 +73,9 @@ class Evidence(NamedTuple):
     row: int
 
 
-def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) -> tuple[str, Evidence | None]:
+def decimal_mark(
+    columns: Sequence[Column], delimiter: str, wanted: str | None, may_have_commas: bool = True
+) -> tuple[str, Evidence | None]:
     """The decimal mark of a table by all its numbers, and the cell in doubt if there is no other.
 
     Raises
@@ -84,18 +86,29 @@ def decimal_mark(columns: Sequence[Column], delimiter: str, wanted: str | None) 
     if wanted is not None:
         return wanted, None
     texts = [column for column in columns if column.is_text]
-    unread = [column for column in texts if column.read_again is None]
-    marked = [c for c in unread if (has(c.text, ",") or _has_groups(c.text[:SAMPLE_ROWS], ".")) and c.looks_numeric]
+    unread = [column for column in texts if column.read_again is None and may_have_commas]
+    marked = [
+        c for c in unread if (has(c.numerals, ",") or _has_groups(c.numerals[:SAMPLE_ROWS], ".")) and c.looks_numeric
+    ]
     if not marked:
-        return ".", None
+        return ".", _doubtful_point(texts)
     comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
-    pointed = [c for c in texts if (has(c.text, ".") or _has_groups(c.text, ",")) and c.looks_numeric]
+    pointed = [c for c in texts if (has(c.numerals, ".") or _has_groups(c.numerals, ",")) and c.looks_numeric]
     point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
     if comma and point:
         raise ConflictingMarks(comma, point)
     if comma or point:
         return ("," if comma else "."), None
     return ("," if delimiter == ";" else "."), doubt
+
+
+def _doubtful_point(columns: Sequence[Column]) -> Evidence | None:
+    """The first cell such as 1.234, if every number with a point is such, which may be thousands of all of them."""
+    if any(c.read_again is not None and np.any(c.parsed.values % 1 > 0) for c in columns):
+        return None
+    pointed = [c for c in columns if c.read_again is None and has(c.numerals, ".") and c.looks_numeric]
+    point, doubt = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
+    return None if point else doubt
 
 
 def _has_groups(text: Any, mark: str) -> bool:
@@ -114,8 +127,8 @@ def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[
     """The first cells with this decimal mark for sure, and in doubt."""
     doubt = None
     for column in columns:
-        for n_rows in (SAMPLE_ROWS, len(column.text)):
-            sure, unsure = _rows_with(column.text[:n_rows], forms, mark)
+        for n_rows in (SAMPLE_ROWS, len(column.numerals)):
+            sure, unsure = _rows_with(column.numerals[:n_rows], forms, mark)
             if doubt is None and unsure >= 0:
                 doubt = Evidence(column.text[unsure].as_py(), column.name, unsure)
             if sure >= 0:
@@ -124,9 +137,9 @@ def _first(columns: Sequence[Column], forms: Sequence[str], mark: str) -> tuple[
 
 
 def _rows_with(text: Any, forms: Sequence[str], mark: str) -> tuple[int, int]:
-    """The first row with this decimal mark for sure, and the first with 1,234; −1 if there is none.
+    """The first row with this decimal mark for sure, and the first where that is in doubt; −1 if there is none.
 
-    A mark that stands before three digits once (1,234) is in doubt, one that does twice (1,234,567) groups them.
+    A mark that stands before three digits once (1,234 or 1.234) is in doubt; twice (1,234,567) it groups them.
     """
     import pyarrow.compute as pc
 
@@ -137,4 +150,4 @@ def _rows_with(text: Any, forms: Sequence[str], mark: str) -> tuple[int, int]:
     fits = pc.or_(pc.match_substring_regex(cells, forms[0]), pc.match_substring_regex(cells, forms[1]))
     marked = pc.or_(pc.match_substring(cells, "."), pc.match_substring(cells, ","))
     sure = pc.and_(pc.and_(fits, marked), pc.invert(pc.or_(lone[","], lone["."])))
-    return pc.index(sure, True).as_py(), pc.index(lone[","], True).as_py()
+    return pc.index(sure, True).as_py(), pc.index(lone[mark], True).as_py()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 GAPS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?")
 """Cells that mean "no value", in lower case."""
 MISSING = frozenset(GAPS)
+POINT = "."
+"""No value among numbers, as SAS writes it; among texts it is one."""
 SPELLINGS = sorted({spelling for gap in GAPS for spelling in (gap, gap.upper(), gap.title(), "NaN", "-NaN")})
 
 # Regular expressions of both re and RE2.
@@ -35,12 +37,17 @@ def is_missing(cell: str) -> bool:
     return cell.lower() in MISSING
 
 
+def is_gap(cell: str) -> bool:
+    """Whether a cell among numbers means "no value"."""
+    return cell == POINT or is_missing(cell)
+
+
 def is_number(cell: str) -> bool:
     """Whether a cell holds a number in any way of writing, or no value."""
     if _USUAL.fullmatch(cell):
         return True
     forms = (POINT_NUMBER, COMMA_NUMBER, COMMA_GROUPS, POINT_GROUPS, SPACE_GROUPS)
-    return is_missing(cell) or bool(NAMED.fullmatch(cell)) or any(re.match(form, _bare(cell)) for form in forms)
+    return is_gap(cell) or bool(NAMED.fullmatch(cell)) or any(re.match(form, _bare(cell)) for form in forms)
 
 
 def _bare(cell: str) -> str:
@@ -101,7 +108,7 @@ def _filled(text: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.if_else(pc.is_in(text, pa.array(SPELLINGS)), None, text)
+    return pc.if_else(pc.is_in(text, pa.array([*SPELLINGS, POINT])), None, text)
 
 
 def _floats(values: Any) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
@@ -13,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Constraints, Flag, Mapped, Number, Words
+from ensemblage._constraints import Codes, Constraints, Flag, Mapped, Number, Words
+from ensemblage._options import Message, Option
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.labels._arrays import as_frame
@@ -32,6 +34,7 @@ from ensemblage.tables._encoding import (
     transformer_of,
 )
 from ensemblage.tables._features import Features
+from ensemblage.tables._gaps import Gaps, notes_of_codes, with_gaps
 from ensemblage.tables._gower import gower_distances
 from ensemblage.tables._read import read_table
 from ensemblage.tables._roles import assign_roles
@@ -70,8 +73,12 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     member_weight : float, default 1.0
         What a category that is a member of the ensemble weighs there, in columns of features: of ``p`` partitions made
         from ``m`` columns, as much as ``p / m`` of them.
-    roles : mapping of column to {"id", "number", "category", "ordered", "drop"}, optional
-        Instead of those that are found; "ordered:low<high" says the order.
+    roles : mapping of column to {"id", "number", "category", "ordered", "feature", "drop"}, optional
+        Instead of those that are found; "ordered:low<high" says the order, "feature" keeps what was found, and uses a
+        column whose name says known classes.
+    missing : sequence of str or float, optional
+        What means missing, as ``[-999, 99]``: see `read_table`; of arrays numbers. Without it, a number that is far
+        from all others and repeats is told, with a warning, and stays a number.
 
     Attributes
     ----------
@@ -121,6 +128,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         "category_scale": [Words(("column", "famd"))],
         "member_weight": [Number(above=0)],
         "roles": [Mapped("a mapping of columns to roles", "Give {'zip': 'category'}, say."), None],
+        "missing": [Codes(), None],
     }
 
     _: KW_ONLY
@@ -131,6 +139,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     category_scale: str = "column"
     member_weight: float = 1.0
     roles: Mapping[str, str] | None = None
+    missing: Sequence[str | float] | None = None
 
     columns_: list[ColumnUse] = field(init=False)
     notes_: tuple[str, ...] = field(init=False)
@@ -181,7 +190,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """
         check_parameters(self)
         table = self._table(X)
-        return self._fit_array(X) if table is None else self._fit_table(X, table)
+        features = self._fit_array(X) if table is None else self._fit_table(X, table)
+        for note in self._codes:
+            warnings.warn(note, stacklevel=2)
+        return features
 
     def transform(self, X: Any) -> Any:
         """The features of other objects with the same columns.
@@ -268,8 +280,10 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         """X as a table, None if it has no columns of their own."""
         is_frame = not isinstance(X, Table) and as_frame(X) is not None
         table = X if isinstance(X, Table) else read_table(X, keep_empty=keep_empty) if is_frame else None
-        given = {} if table is None else {**table.given_roles, **(self.roles or {})}
-        return table if table is None or given == table.given_roles else replace(table, given_roles=given)
+        if table is None:
+            return None
+        given = {**table.given_roles, **(self.roles or {})}
+        return with_gaps(table if given == table.given_roles else replace(table, given_roles=given), self.missing)
 
     def _known_table(self, X: Any) -> Table | None:
         """X as a table with the columns that were fitted."""
@@ -289,7 +303,9 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         roles = assign_roles(table, None, None, (), guess_id=True)
         options = Options(self.standardize, self.impute, self.categories, self.dates, self.category_scale)
         encoding, features = fit_encoding(table, roles.rest, options)
-        self._set(encoding, table.names, encoding.uses, (*table.notes, *roles.notes, *encoding.notes))
+        self._set(
+            encoding, table.names, encoding.uses, (*encoding.set_aside, *table.notes, *roles.notes, *encoding.notes)
+        )
         return features
 
     def _set(self, encoding: Encoding, names: Sequence[str], uses: list[ColumnUse], notes: tuple[str, ...]) -> None:
@@ -301,15 +317,17 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.notes_ = notes
         self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
-        self._names = encoding.names
+        self._names, self._codes = encoding.names, encoding.codes
 
     @classmethod
-    def _of(cls, features: Features, roles: Mapping[str, str] | None) -> Self:
+    def _of(
+        cls, features: Features, roles: Mapping[str, str] | None, missing: Sequence[str | float] | None = None
+    ) -> Self:
         """The one that makes these features of their table."""
         encoding = features.encoding
         if encoding is None:
             raise TypeError("Features must be those of a table.")
-        made = cls(**encoding.options._asdict(), roles=roles)
+        made = cls(**encoding.options._asdict(), roles=roles, missing=missing)
         made._set(encoding, [use.column for use in features.columns], features.columns, features.notes)
         return made
 
@@ -345,7 +363,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             for j, name in enumerate(given)
         ]
         left = [use.column for use in self.columns_ if use.use != "used"]
-        self.notes_ = (f"left out, constant: {listed(left)}",) if left else ()
+        self._codes = () if sparse.issparse(X) else notes_of_codes(zip(map(str, given), X.T, strict=True))
+        self.notes_ = (*([f"left out, constant: {listed(left)}"] if left else []), *self._codes)
         self.n_columns_ = len(kept)
         if sparse.issparse(X):
             scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)
@@ -360,11 +379,26 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         self.notes_ += (scaling_note(self.transformer_, self._names),) if self.standardize == AUTO else ()
         return features
 
+    def _with_gaps(self, X: Any) -> Any:
+        """Numbers that mean missing as NaN."""
+        if self.missing is None:
+            return X
+        values = X.data if sparse.issparse(X) else X
+        missing = Gaps(self.missing).are(values)
+        if missing.any() and self.impute is None:
+            got = f"Got {int(missing.sum()):,} that mean missing, as you said. Fill them with "
+            raise ValueError(
+                Message(f"X of Preprocessor must have no missing numbers. {got}", Option("impute", "median"), ".")
+            )
+        emptied = np.where(missing, np.nan, values).astype(values.dtype)
+        return type(X)((emptied, X.indices, X.indptr), shape=X.shape) if sparse.issparse(X) else emptied
+
     def _validated(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"
         kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
         with numbers_of_any_size("Preprocessor"):
             X = validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)
+        X = self._with_gaps(X)
         if self.impute == "knn" and sparse.issparse(X) and np.isnan(X.data).any():
             raise ValueError(
                 "X of Preprocessor must be dense for impute='knn'. Got a sparse matrix with missing numbers. Give "

@@ -11,12 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
+from ensemblage._constraints import Codes
 from ensemblage._options import Message, Option
-from ensemblage._validation import check_path, shown
+from ensemblage._validation import check_path, check_value, shown
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._bytes import base_name, read_bytes, text_bytes
 from ensemblage.tables._column import Column
 from ensemblage.tables._formats import WORKBOOKS, read_text, read_workbook, row_places
+from ensemblage.tables._gaps import with_gaps
 from ensemblage.tables._layout import Layout
 from ensemblage.tables._marks import with_decimal_mark
 from ensemblage.tables._table import Table
@@ -34,6 +36,7 @@ def read_table(
     decimal: Literal[".", ","] | None = None,
     sheet: str | None = None,
     roles: Mapping[str, str] | None = None,
+    missing: Sequence[str | float] | None = None,
     keep_empty: bool = False,
 ) -> Table:
     """Read the table that the commands of the shell work on.
@@ -58,8 +61,12 @@ def read_table(
         The decimal mark of text. Default: found out from all numbers.
     sheet : str, optional
         Of a workbook. Default: the only one with cells.
-    roles : mapping of column to {"id", "number", "category", "ordered", "drop"}, optional
-        Instead of those that are found.
+    roles : mapping of column to {"id", "number", "category", "ordered", "feature", "drop"}, optional
+        Instead of those that are found; "feature" keeps what was found, and uses a column whose name says known
+        classes.
+    missing : sequence of str or float, optional
+        What means missing beside empty cells, NA and the like, as ``[-999, 99, "n/a"]``: numbers however they are
+        written, text in any case. In all columns but that of the ids.
     keep_empty : bool, default False
         Keep columns without values.
 
@@ -84,6 +91,7 @@ def read_table(
     >>> table.features(categories="drop").X.tolist()
     [[1.5], [1.75], [1.8]]
     """
+    check_value(missing, "missing of read_table", [Codes(), None])
     content, frame = source if isinstance(source, bytes) else None, None
     if isinstance(source, str | PathLike):
         file = check_path(source, "source")
@@ -111,9 +119,9 @@ def read_table(
         table = _text_table(split, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
     if len(table) == 0:
         raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
-    table = with_decimal_mark(table, delimiter_of, decimal if may_have_commas else ".")
-    table = table if keep_empty else _without_empty_columns(table)
-    return replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of)
+    table = with_decimal_mark(table, delimiter_of, decimal, may_have_commas)
+    table = with_gaps(replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of), missing)
+    return table if keep_empty else _without_empty_columns(table)
 
 
 def _frame(source: Any) -> Any:

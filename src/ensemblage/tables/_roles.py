@@ -16,13 +16,14 @@ from ensemblage.tables._categories import levels_of
 from ensemblage.tables._column import Column
 from ensemblage.tables._dates import DATE
 from ensemblage.tables._labels import as_labels
-from ensemblage.tables._numbers import is_missing
+from ensemblage.tables._numbers import is_gap, is_missing
 
 if TYPE_CHECKING:
     from ensemblage.tables._table import Table
 
-GIVEN = ("id", "number", "category", "ordered", "drop")
-"""The roles that a user may give; "ordered:low<high" says the order too."""
+FEATURE = "feature"
+GIVEN = ("id", "number", "category", "ordered", FEATURE, "drop")
+"""The roles that a user may give; "ordered:low<high" says the order too, "feature" that a column is used as found."""
 
 ID_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|ids|uuid|guid|key|nr|no|rowid)|index|row|unnamed: ?0|row[ _]?(names?|numbers?|id))"
@@ -52,12 +53,24 @@ SCALES = [
     ["nie", "selten", "manchmal", "oft", "immer"],
 ]
 CLASSES_NAME = re.compile(
-    r"(?i)((true|known|ground)[\W_]?)?(labels?|class(es)?|klassen?|clusters?|truth|target|species|cultivar)([\W_]?id)?"
+    r"(?i)((true|known|ground)[\W_]?)?(labels?|class(es)?|klassen?|clusters?|truth|target|outcomes?|diagnos[ie]s|diagnose|groups?|gruppen?|species|cultivar)([\W_]?id)?"
 )
 """A category of such a name is what a clustering is compared with: it is not used unless somebody says so."""
 
 
 AS_SAID = "as you said"
+OPEN_ENDS = "numbers with open ends"
+MOST_OPEN = 20
+"""Different values of a column of numbers with open ends."""
+_WORD_FOR_LESS = r"(?:<=?|≤|less than|under|below|up to|bis|unter|weniger als)"
+_WORD_FOR_MORE = r"(?:>=?|≥|more than|over|above|from|ab|über|mehr als)"
+_MORE = r"(?:\+|(?:(?:or|and|oder|und) )?(?:more|over|above|older|up|mehr|älter|darüber)|\.\.\.|…)"
+NUMERAL = r"\d+(?:[.,]\d+)?"
+OPEN_END = re.compile(
+    rf"(?i)(?P<below>{_WORD_FOR_LESS})\s*(?P<top>{NUMERAL})|(?P<above>{_WORD_FOR_MORE})\s*(?P<bottom>{NUMERAL})"
+    rf"|(?P<low>{NUMERAL})\s*(?:-|–|to|bis)\s*(?P<high>{NUMERAL})|(?P<least>{NUMERAL})\s*{_MORE}|(?P<most>more|many|mehr|viele)"
+)
+"""What stands for several numbers at once: <5, 5more, 5+, over 60, 6-10, more."""
 
 
 class Role(NamedTuple):
@@ -82,7 +95,7 @@ class Roles:
 def find_roles(table: Table) -> dict[str, Role]:
     """The role of each column; the id of the rows is the layout's, or the first that is one."""
     given = {name: role.partition(":")[0] for name, role in check_given(table).items()}
-    roles = {c.name: Role(given[c.name], AS_SAID) if c.name in given else role_of(c) for c in table.columns}
+    roles = {c.name: _given_role(c, given[c.name]) if c.name in given else role_of(c) for c in table.columns}
     if table.index is not None and table.index not in given:
         roles[table.index] = Role("id", "row names")
     elif "id" not in given.values() and not any(role.name == "id" for role in roles.values()):
@@ -93,6 +106,15 @@ def find_roles(table: Table) -> dict[str, Role]:
         elif first.name not in given and _counts_rows(first):
             roles[first.name] = Role("id", "which counts the rows")
     return roles
+
+
+def _given_role(column: Column, given: str) -> Role:
+    """The role that the user gave; of a feature what was found, but ids and text, which are numbers or categories."""
+    if given != FEATURE:
+        return Role(given, AS_SAID)
+    found = role_of(column).name
+    is_label = found in ("id", "text")
+    return Role(("category" if column.numbers is None else "number") if is_label else found, AS_SAID)
 
 
 def check_given(table: Table) -> Mapping[str, str]:
@@ -130,7 +152,9 @@ def ordered_levels(column: Column, table: Table) -> list[str]:
         if all(level.casefold() in places for level in levels):
             return sorted(levels, key=lambda level: places[level.casefold()])
     if column.numbers is not None:
-        return sorted(levels, key=float)
+        return sorted(levels, key=lambda level: float(column.numeral(level).replace(column.decimal, ".")))
+    if in_order := _open_levels(column):
+        return in_order
     got = f"Got {', '.join(map(repr, levels[:4]))} in column {column.name!r} of {table.source}"
     order = Option("roles", {column.name: f"ordered:{'<'.join(levels[:4])}"})
     raise ValueError(Message(f"Ordered categories must have a known order. {got}. Say it: ", order, "."))
@@ -141,7 +165,10 @@ def role_of(column: Column) -> Role:
     n, n_filled = len(column.values), column.n_filled
     if n >= FEW_ROWS and n_filled < (1 - MOSTLY_EMPTY) * n:
         return Role("mostly empty", f"{n_filled} of {n} cells hold something")
-    if column.is_numeric and not _is_truth_value(column):
+    if column.numbers is None and _open_levels(column):
+        return Role("ordered", OPEN_ENDS)
+    are_classes = column.numbers is None and CLASSES_NAME.fullmatch(column.name.strip())
+    if column.is_numeric and not are_classes and not _is_truth_value(column):
         return _role_of_numbers(column)
     texts = [text for text in column.distinct[1] if not is_missing(text)]
     if len(texts) == 1 and n_filled == n > 1:
@@ -158,6 +185,35 @@ def role_of(column: Column) -> Role:
     if len(texts) <= min(MOST_CATEGORIES, max(n_filled // 2, 2)) and len(texts) < n_filled:
         return Role("category")
     return Role("text")
+
+
+def _open_levels(column: Column) -> list[str]:
+    """The values of a column of few numbers and of what stands for several, by size; none of any other column."""
+    if not column.is_text or len(column.distinct[1]) > MOST_OPEN:
+        return []
+    places = {text: _place_of(text) for text in column.distinct[1] if not is_gap(text)}
+    are_numbers = [OPEN_END.fullmatch(text) is None for text in places]
+    if None in places.values() or all(are_numbers) or not any(are_numbers) or len(places) == column.n_filled:
+        return []
+    return sorted(places, key=lambda text: places[text] or (0.0, 0))
+
+
+def _place_of(text: str) -> tuple[float, int] | None:
+    """The number, and whether less (−1) or more (1) than it is meant; None of what is neither number nor open end."""
+    if re.fullmatch(NUMERAL, text):
+        return _float(text), 0
+    found = OPEN_END.fullmatch(text)
+    if found is None:
+        return None
+    if found["most"]:
+        return np.inf, 0
+    if found["low"]:
+        return (_float(found["low"]) + _float(found["high"])) / 2, 0
+    return _float(found["top"] or found["bottom"] or found["least"]), -1 if found["below"] else 1
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))
 
 
 def _is_truth_value(column: Column) -> bool:

@@ -336,3 +336,33 @@ def test_a_messy_german_table(tmp_path):
     assert done.exit_code == 0, done.stderr
     lines = Path(tmp_path / "out" / "labels.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert [int(line.split(",")[1]) for line in lines] == model.labels_.tolist()
+
+
+def test_gower_says_what_is_filled_and_refuses_first(tmp_path):
+    text = "a,b,c\n" + "".join(f"{i if i % 4 else ''},{i * i % 13},{'xyz'[i % 3]}\n" for i in range(24))
+    path = written(tmp_path, text)
+    options = ("--generator", "gower", "--partitions", 3, "-k", 2, "--stability", 0)
+    done = shell("run", path, *options, "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.stderr
+    without = "Gower's distances do without missing values; for pictures alone: filled: 6 missing values, each with the"
+    assert f"t.csv: {without} median of its column" in done.stderr
+    done = shell("run", path, *options, "--impute", "mean", "-o", tmp_path / "mean")
+    assert f"t.csv: {without} mean of its column" in done.stderr
+    labels = [(tmp_path / name / "labels.csv").read_bytes() for name in ("out", "mean")]
+    assert labels[0] == labels[1]
+    for command in (("run", *options), ("generate", *options[:4])):
+        apart = written(tmp_path, "a,b\n1,\n2,\n,3\n,4\n5,6\n7,8\n", "apart.csv")
+        done = shell(command[0], apart, *command[1:], "-o", tmp_path / "no.npz")
+        assert done.exit_code == 2
+        assert done.stderr == (
+            "error: Any two rows of apart.csv must both have a value in some column for Gower's distances. "
+            "Rows 1 and 3 have none. Fill missing values, or leave such rows out.\n"
+        )
+
+
+def test_two_rows_without_any_value_have_no_distance():
+    X = np.array([[1.0, 2], [nan, nan], [3, 4], [nan, nan]])
+    with pytest.raises(ValueError, match="Rows 2 and 4 have none"):
+        Preprocessor().distances(X)
+    with pytest.raises(ValueError, match="Rows 1 and 2 have none"):
+        Preprocessor().distances(X[:3])

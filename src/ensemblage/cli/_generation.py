@@ -174,7 +174,7 @@ class Generation:
 
     def source(self, source: Source) -> Source:
         """What is read: distances do without missing values, which are filled for pictures alone."""
-        return source.filled("median") if self.generator == GOWER else source
+        return source.of_distances() if self.generator == GOWER else source
 
     def check_features(self, features: Features, with_range: bool, name: str) -> None:
         """What can be said before the work begins."""

@@ -93,6 +93,8 @@ class Source:
     given_roles: Mapping[str, str] | None = None
     options: dict[str, Any] = field(default_factory=dict)
     """Of `features_of` or `members_of` alone."""
+    by_distance: bool = False
+    """Whether the distances of features are clustered."""
 
     @classmethod
     def of(cls, path: Path, settings: dict[str, Any], *own: str) -> Source:
@@ -132,16 +134,20 @@ class Source:
         return read_table(content, name=self.path.name, **self._reading, keep_empty=True)
 
     def features(self, content: bytes) -> Features:
-        features = features_of(self._table(content), **self._roles(), **self.options)
+        chosen = {**self._roles(), **self.options, "by_distance": self.by_distance}
+        features = features_of(self._table(content), **chosen)
+        if self.by_distance:
+            features.check_comparable()
         return replace(features, notes=(*map(in_shell, features.notes), *formula_notes(features.ids)))
 
     def described_by(self) -> Table | None:
         """What describes the clusters where it is not what was clustered."""
         return None
 
-    def filled(self, by: str) -> Source:
-        """Where nothing else is said, missing values are filled by this rule."""
-        return self if self.options["impute"] else replace(self, options={**self.options, "impute": by})
+    def of_distances(self) -> Source:
+        """What is read where distances are clustered: missing values are filled for pictures, by the median."""
+        options = {**self.options, "impute": self.options["impute"] or "median"}
+        return replace(self, options=options, by_distance=True)
 
     def told_features(self) -> Features:
         """The features of the file as it is; what is to say of them is said."""

@@ -167,7 +167,9 @@ class Encoding:
         return {name: np.where(values < q, values, -1).astype(np.int32) for name, (values, q) in codes.items()}
 
 
-def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> tuple[Encoding, NDArray[np.float64]]:
+def fit_encoding(
+    table: Table, columns: Sequence[Column], options: Options, by_distance: bool = False
+) -> tuple[Encoding, NDArray[np.float64]]:
     """Decide what is done with each of these columns; the features of the table.
 
     Raises
@@ -189,7 +191,9 @@ def fit_encoding(table: Table, columns: Sequence[Column], options: Options) -> t
     numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
     codes = notes_of_codes((cells.names[place], cells.X[:, place]) for place in numbers)
     notes += codes
-    notes += _check_complete(cells, used, table, options.impute)
+    filled = _check_complete(cells, used, table, options.impute)
+    without = "Gower's distances do without missing values; for pictures alone: "
+    notes += [f"{without}{note}" for note in filled] if by_distance else filled
     if not features:
         return Encoding(used, uses, tuple(notes), None, options, set_aside, codes), np.empty((len(table), 0))
     _check_size(features, len(table), table.source)

@@ -21,7 +21,7 @@ from ensemblage.tables._encoding import (
     fit_encoding,
     planned_columns,
 )
-from ensemblage.tables._gower import gower_distances
+from ensemblage.tables._gower import check_comparable, gower_distances
 from ensemblage.tables._roles import assign_roles
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class Features:
     n_columns: int = 0
     """How many columns the features are made of."""
     distances: Callable[[], NDArray[np.float64]] = lambda: np.empty((0, 0))
-    """Gower's, in all columns that are no id and no known classes."""
+    """Gower's, in all columns that are no id and no known classes ..."""
+    check_comparable: Callable[[], None] = lambda: None
+    """... which refuse two rows that have no column in common."""
     rows: NDArray[np.intp] | None = None
     """(n,) rows of the table; None: all."""
     table: Table | None = None
@@ -66,11 +68,13 @@ def features_of(
     truth_column: str | None = None,
     drop_columns: Sequence[str] = (),
     impute: str | None = None,
+    by_distance: bool = False,
     **options: Any,
 ) -> Features:
     """The columns of a table as features, as `Preprocessor` makes them; truth and id are never among them.
 
-    ``impute="drop"`` leaves out the rows in which a number is missing.
+    ``impute="drop"`` leaves out the rows in which a number is missing; ``by_distance`` says that what is clustered are
+    the distances, and what is filled is for pictures.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def features_of(
             )
         )
     columns = [table[column.name] for column in roles.rest]
-    encoding, X = fit_encoding(table, columns, chosen)
+    encoding, X = fit_encoding(table, columns, chosen, by_distance)
     notes = [*encoding.set_aside, *notes, *encoding.notes]
     if X.shape[1] > X.shape[0] and table.unit != "column":
         shape = f"more columns ({X.shape[1]}) than rows ({X.shape[0]})"
@@ -115,6 +119,7 @@ def features_of(
         encoding.members(table),
         n_columns,
         partial(gower_distances, table, columns, dates=chosen.dates),
+        partial(check_comparable, table, columns, dates=chosen.dates),
         rows,
         table,
         encoding,

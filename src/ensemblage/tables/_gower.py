@@ -33,6 +33,7 @@ def gower_distances(
         If the matrix would take more than 2 GB, if no column is left, if two rows have no column in common.
     """
     numbers, categories, n, source = _columns_of(table, columns, dates)
+    _check_comparable(numbers, categories, source)
     if 8 * n * n > MOST_BYTES:
         raise ValueError(
             f"Distances of all pairs must fit into {MOST_BYTES / 1e9:.0f} GB: at most {int((MOST_BYTES / 8) ** 0.5):,} "
@@ -47,13 +48,31 @@ def gower_distances(
     numbers, categories = np.ascontiguousarray(numbers), np.ascontiguousarray(categories)
     for rows in row_blocks(n, 256):  # so that Ctrl-C is heard
         gower(numbers, categories, rows.start, rows.stop, distances)
-    if np.isnan(distances).any():
-        i, j = (int(v) + 1 for v in np.argwhere(np.isnan(distances))[0])
-        raise ValueError(
-            f"Any two rows of {source} must both have a value in some column. Rows {i} and {j} have none. "
-            "Fill missing values, or leave such rows out."
-        )
     return distances
+
+
+def check_comparable(table: Table, columns: Sequence[Column], *, dates: str = "drop") -> None:
+    """Refuse a table with two rows that have no column in common, before anything is computed."""
+    numbers, categories, _, source = _columns_of(table, columns, dates)
+    _check_comparable(numbers, categories, source)
+
+
+def _check_comparable(numbers: NDArray[np.float64], categories: NDArray[np.int32], source: str) -> None:
+    varies = np.fmax.reduce(numbers, initial=-np.inf) > np.fmin.reduce(numbers, initial=np.inf)
+    known = np.column_stack([~np.isnan(numbers[:, varies]), categories >= 0])
+    if known.all() or not known.shape[1]:
+        return
+    patterns, first, count = np.unique(known, axis=0, return_index=True, return_counts=True)
+    for one, row, n_rows in zip(patterns, first, count, strict=True):
+        others = first[~(patterns & one).any(axis=1)]
+        others = others[others != row] if n_rows == 1 else others
+        if len(others):
+            alike = np.flatnonzero((known == one).all(axis=1))
+            i, j = sorted(map(int, (row, alike[-1] if row in others else others[0])))
+            raise ValueError(
+                f"Any two rows of {source} must both have a value in some column for Gower's distances. Rows {i + 1} "
+                f"and {j + 1} have none. Fill missing values, or leave such rows out."
+            )
 
 
 def _columns_of(

@@ -17,6 +17,7 @@ import ensemblage
 from ensemblage import ConsensusClustering, KMeansConsensus, plotting, profile, read_table, report
 from ensemblage.cli import main
 from ensemblage.profiles._effects import QUANTILES, benjamini_hochberg, compare_categories, compare_numbers
+from ensemblage.profiles._record import same_as_sentence
 from ensemblage.profiles._shown import profile_shown
 from ensemblage.profiles._typical import least_sure, nearness, typical_objects
 from ensemblage.profiles._words import exact_text, number_text, percent_text, phrase
@@ -272,7 +273,7 @@ def test_a_table_with_decimal_commas(tmp_path):
     assert found.clusters[1].drivers == "higher Wert, never aktiv"
     assert found.clusters[0].border[0].startswith("P")
     assert found.left_out == {"Probe": "id", "Rest": "constant"}
-    assert {row.variable: row.clustered for row in found._rows(0)} == {"Wert": True, "aktiv": True, "Gruppe": True}
+    assert {row.variable: row.clustered for row in found._rows(0)} == {"Wert": True, "aktiv": True, "Gruppe": False}
     assert found.rules.rules[0] == (0, "Wert ≤ 1.9", 20, 20) or found.rules.rules[0] == (0, "aktiv is ja", 20, 20)
 
 
@@ -700,3 +701,101 @@ def test_a_report_of_given_labels_takes_features(tmp_path):
     assert "data.csv must have a row for every object of members.csv. It has none for 'c000'. Add it." in said
     said, status = shell("report", tmp_path, "--features", tmp_path / "data.csv")
     assert "--features must go with the file of an ensemble." in said
+
+
+CRP = pd.DataFrame(
+    {
+        "age": [20 + i % 3 * 20 + i % 4 for i in range(60)],
+        "crp": [i % 3 * 10 + i % 2 for i in range(60)],
+        "iron": [7 + i * i % 11 for i in range(60)],
+    }
+)
+
+
+def test_the_page_of_a_model_calls_variables_by_their_names():
+    model = ensemblage.ConsensusClustering(3, quality="fast", random_state=0).fit(CRP)
+    shown = model.report(CRP).summary["profile"]
+    assert {row["variable"] for row in shown["clusters"][0]["rows"]} == {"age", "crp", "iron"}
+    assert shown["heat_map"]["variables"]
+    assert shown["clusters"][0]["rows"][0]["value"] != ""
+    medians = {row["variable"]: row["value"] for row in shown["clusters"][0]["rows"]}
+    inside = model.labels_ == 0
+    assert float(medians["age"]) == np.median(CRP["age"][inside])  # as it was given, not as it was scaled
+    given = ensemblage.profile(model, CRP[["age"]])
+    assert model.report(CRP, profile=given).summary["profile"]["n_variables"] == 1
+    of_array = model.fit(CRP.to_numpy(dtype=float)).report(CRP.to_numpy(dtype=float)).summary["profile"]
+    assert {row["variable"] for row in of_array["clusters"][0]["rows"]} == {"x0", "x1", "x2"}
+
+
+def test_what_was_dropped_describes_nothing(tmp_path):
+    preprocessor = ensemblage.Preprocessor(roles={"crp": "drop"})
+    model = ensemblage.ConsensusClustering(3, preprocessor=preprocessor, quality="fast", random_state=0).fit(CRP)
+    found = ensemblage.profile(model, CRP)
+    assert set(found.variables) == {"age", "iron"}
+    assert found.left_out == {"crp": "as you said"}
+    shown = model.report(CRP).summary["profile"]
+    assert {row["variable"] for row in shown["clusters"][0]["rows"]} == {"age", "iron"}
+    path = tmp_path / "t.csv"
+    CRP.to_csv(path, index=False)
+    for i, options in enumerate((["--role", "crp=drop"], ["--drop-column", "crp"])):
+        done = CliRunner().invoke(
+            main,
+            ["run", str(path), "-k", "3", "--quality", "fast", "--stability", "0", *options, "-o", f"{tmp_path}/{i}"],
+        )
+        assert done.exit_code == 0, done.stderr
+        summary = json.loads((tmp_path / str(i) / "summary.json").read_text(encoding="utf-8"))
+        assert {row["variable"] for row in summary["profile"]["clusters"][0]["rows"]} == {"age", "iron"}
+
+
+def test_a_profile_knows_what_means_missing_to_the_model():
+    frame = CRP.assign(age=CRP["age"].where(CRP.index % 10 > 0, -999))
+    preprocessor = ensemblage.Preprocessor(missing=[-999], impute="median")
+    for X in (frame, frame.to_numpy(dtype=float)):
+        model = ensemblage.ConsensusClustering(3, preprocessor=preprocessor, quality="fast", random_state=0).fit(X)
+        rows = ensemblage.profile(model, X).to_frame()
+        missing = rows[rows["variable"].isin(["age", "x0"])] if hasattr(rows, "isin") else None
+        assert missing is None or missing["n_missing"].sum() == 6
+
+
+@pytest.mark.parametrize("kind", ["category", "number"])
+def test_clusters_that_are_one_column_again_are_told(kind, tmp_path):
+    names = ["rot", "grün", "blau"] if kind == "category" else [3, 7, 5]
+    frame = pd.DataFrame({"größe": [i * 37 % 61 for i in range(60)], "farbe": [names[i % 3] for i in range(60)]})
+    clusters = np.arange(60) % 3
+    sentence = "Clusters 0–2 are the same as the values of “farbe”."
+    for labels in (clusters, (clusters + 1) % 3):
+        assert ensemblage.profile(labels, frame).same_as == ["farbe"]
+    gaps = frame.assign(farbe=frame["farbe"].where(frame.index > 4))
+    assert ensemblage.profile(clusters, gaps).same_as == ["farbe"]
+    moved = clusters.copy()
+    moved[7] = 0
+    assert ensemblage.profile(moved, frame).same_as == []
+    assert ensemblage.profile(clusters // 2, frame).same_as == []  # two clusters of three values
+    assert ensemblage.profile(clusters + 3 * (np.arange(60) > 30), frame).same_as == []  # six of three
+    assert ensemblage.profile(np.zeros(60), frame).same_as == []
+    assert (
+        ensemblage.profile(np.arange(60), pd.DataFrame({"a": np.arange(60.0)})).same_as == []
+    )  # nothing is put together
+    two = ensemblage.profile(np.array(["a", "b"])[clusters // 2], frame.assign(x=clusters // 2))
+    assert same_as_sentence(two) == "Clusters a and b are the same as the values of “x”."
+    shown = profile_shown(ensemblage.profile(clusters, frame))
+    assert shown["same_as"] == sentence
+    if kind == "category":
+        path = tmp_path / "t.csv"
+        frame.to_csv(path, index=False)
+        options = [
+            "-k",
+            "3",
+            "--stability",
+            "0",
+            "--categories",
+            "member",
+            "--member-weight",
+            "50",
+            "--quality",
+            "fast",
+        ]
+        done = CliRunner().invoke(main, ["run", str(path), *options, "-o", f"{tmp_path}/out"])
+        assert f"the same    {sentence}" in done.stdout
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert sentence in page

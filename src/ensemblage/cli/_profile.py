@@ -24,8 +24,9 @@ def profile_of_features(features: Features, consensus: Any, source: Source) -> P
         return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names)
     if features.table is None:
         return None
-    classes = {use.column for use in features.columns if use.use.startswith("known classes")}
-    table = _without(features.table, {*classes, features.id_column})
+    used = {use.column for use in features.columns if use.use.startswith("used")}
+    left = {source.truth_column, features.id_column, *source.drop_columns} - used
+    table = _without(features.table, left)
     if not table.columns:
         return None
     return profile(
@@ -33,7 +34,7 @@ def profile_of_features(features: Features, consensus: Any, source: Source) -> P
         table,
         ids=features.ids,
         features=features.X if features.X.shape[1] else None,
-        clustered=[use.column for use in features.columns if use.use.startswith("used")],
+        clustered=used,
     )
 
 

@@ -84,6 +84,8 @@ def _described(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
         for cluster in found["clusters"][:MOST_DESCRIBED]:
             drivers = cluster["in_short"]
             yield f"cluster {cluster['cluster']}", f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
+        if found["same_as"]:
+            yield "the same", found["same_as"]
         if found["n_clusters"] > MOST_DESCRIBED:
             yield "", f"... of the other {found['n_clusters'] - MOST_DESCRIBED:,} the page tells"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,17 @@ class Compared:
         level = top_level(v, of, c)
         word = frequency(float(of.shares[c, level]), float(of.rest[c, level]))
         return word, name if v.is_yes_no else f"{name} {one_line(v.levels[level], _NAMED)}"
+
+
+def repeats_clusters(values: NDArray[np.float64], members: Sequence[NDArray[np.intp]]) -> bool:
+    """Whether clusters and the values of a variable are the same partition of the objects that have a value."""
+    found = []
+    for rows in members:
+        known = values[rows][~np.isnan(values[rows])]
+        if len(known) == 0 or known.min() < known.max():
+            return False
+        found.append(known[0])
+    return 1 < len(members) < sum(map(len, members)) and len(set(found)) == len(members)
 
 
 def top_level(v: Variable, of: Categories, c: int) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage._ensemble import Ensemble
 from ensemblage._validation import check_numbers, check_whole, shown
 from ensemblage.files._frames import backend_of
-from ensemblage.profiles._compared import Compared
+from ensemblage.profiles._compared import Compared, repeats_clusters
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
 from ensemblage.profiles._tree import rules_of
 from ensemblage.profiles._typical import coordinates_of, least_sure, nearness, typical_objects
@@ -39,8 +39,8 @@ def profile(
         left out.
     X : Table, data frame or array-like of shape (n_objects, n_variables)
         The original values, columns included that were not clustered. Of tables and data frames, numbers, dates,
-        categories and ordered categories are variables; ids and free text are not. Missing values are left out,
-        variable by variable, and counted.
+        categories and ordered categories are variables; ids, free text and what has the role "drop" are not. Missing
+        values are left out, variable by variable, and counted.
     ids : sequence of n_objects, optional
         Names of the objects. Default: the id column of X or its row names, else the numbers of the rows.
     features : array-like of shape (n_objects, n_features), optional
@@ -114,7 +114,7 @@ def profile(
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
     check_whole(random_state, "random_state of profile", 0, 2**32 - 1)
-    given = described(X)
+    given = described(X, getattr(model_or_labels, "preprocessor_", None))
     given = given.with_clustered(
         _clustered_by(model_or_labels, given) if clustered is None else _of_x(clustered, given)
     )
@@ -156,6 +156,7 @@ def profile(
         compared,
         np.array(missing, dtype=np.int64).reshape(len(variables), k),
         backend_of(X),
+        [v.name for v in variables if repeats_clusters(v.values, members)],
     )
 
 

@@ -15,6 +15,7 @@ from ensemblage._figures import figure
 from ensemblage._once import once
 from ensemblage._validation import check_choice, check_whole
 from ensemblage.files._frames import to_frame
+from ensemblage.files._text import listed, one_line
 from ensemblage.profiles._compared import Compared, top_level
 from ensemblage.profiles._drawn import heat_map_of, panels_of
 from ensemblage.profiles._effects import Categories, benjamini_hochberg
@@ -30,6 +31,8 @@ from ensemblage.profiles._words import (
 
 WIDE = 200
 """Of more variables with an order, the page shows markers by rank-sum tests."""
+NAMED, MOST_NAMED = 40, 5
+"""Characters of a name, and names, in the sentence that clusters are one column again."""
 MOST_LINES = 40
 """Clusters of which text and HTML tell."""
 
@@ -110,6 +113,8 @@ class Profile:
         All objects, and those that are in no cluster and left out.
     border_by : str
         What makes an object doubtful.
+    same_as : list of str
+        Variables whose values are the clusters once more, up to names, where they are known.
     """
 
     clusters: list[ClusterProfile]
@@ -122,6 +127,7 @@ class Profile:
     _n_missing: NDArray[np.int64]
     """(m, k)"""
     _backend: str | None
+    same_as: list[str]
 
     @property
     def sentences(self) -> list[str]:
@@ -266,6 +272,21 @@ class Profile:
         rows = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in line)}</tr>" for line in lines)
         names = "".join(f"<th>{name}</th>" for name in head)
         return f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def same_as_sentence(profile: Profile) -> str:
+    """That the clusters are one column again, "" if they are not."""
+    labels = [cluster.cluster for cluster in profile.clusters]
+    names = [one_line(name, NAMED) for name in profile.same_as]
+    if not names:
+        return ""
+    in_a_row = all(isinstance(label, int) for label in labels) and labels == list(range(labels[0], labels[-1] + 1))
+    clusters = f"{labels[0]}–{labels[-1]}" if in_a_row and len(labels) > 2 else _some([str(label) for label in labels])
+    return f"Clusters {clusters} are the same as the values of {_some([f'“{name}”' for name in names])}."
+
+
+def _some(names: Sequence[str]) -> str:
+    return listed([*names[:MOST_NAMED], *[f"{len(names) - MOST_NAMED:,} others"] * (len(names) > MOST_NAMED)])
 
 
 def sentence_of(cluster: Any, size: int, share: float, drivers: str, k: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ensemblage.profiles._compared import label_of, plain
 from ensemblage.profiles._drawn import heat_map_of, panels_of
-from ensemblage.profiles._record import Profile, VariableRow
+from ensemblage.profiles._record import Profile, VariableRow, same_as_sentence
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
 
 MOST_SHORT = 3
@@ -40,6 +40,7 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
         "left_out": dict(profile.left_out),
         "not_clustered": [v.name for v in profile._compared.variables if not v.clustered],
         "border_by": profile.border_by,
+        "same_as": same_as_sentence(profile),
         "least": {"delta": LEAST_DELTA, "v": LEAST_V},
         "heat_map": heat_map_of(profile._compared, labels),
         "panels": panels_of(profile._compared, labels),

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from ensemblage._validation import shown
 from ensemblage.labels._arrays import as_frame
-from ensemblage.tables import Column, Table, read_table
+from ensemblage.tables import Column, Preprocessor, Table, read_table
 from ensemblage.tables._categories import level_codes, levels_of
+from ensemblage.tables._gaps import Gaps, with_gaps
 from ensemblage.tables._roles import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of
 
 NUMBERS = ("number", "date", "ordered")
@@ -57,12 +58,17 @@ class Described:
 YES = {"yes", "y", "true", "t", "ja", "wahr", "oui", "si", "sí", "on", "1"}
 
 
-def described(X: Any) -> Described:
-    """The variables of what the user gave."""
-    frame = None if isinstance(X, Table) or sparse.issparse(X) else as_frame(X)
-    if isinstance(X, Table):
-        return _of_table(X, 1)
-    return _of_array(X) if frame is None else _of_table(read_table(X, keep_empty=True), 0)
+def described(X: Any, preprocessor: Any = None) -> Described:
+    """The variables of what the user gave; what they said of its columns before stands in a fitted preprocessor."""
+    is_ours = isinstance(preprocessor, Preprocessor)
+    roles, missing = (preprocessor.roles or {}, preprocessor.missing) if is_ours else ({}, None)
+    is_table = isinstance(X, Table)
+    if not is_table and (sparse.issparse(X) or as_frame(X) is None):
+        return _of_array(X, missing)
+    table = X if is_table else read_table(X, keep_empty=True)
+    given = {**table.given_roles, **{name: role for name, role in roles.items() if name in table.names}}
+    table = table if given == table.given_roles else replace(table, given_roles=given)
+    return _of_table(with_gaps(table, missing), 1 if is_table else 0)
 
 
 def _of_table(table: Table, first_row: int) -> Described:
@@ -95,8 +101,8 @@ def _numeric(name: str, values: NDArray[np.float64], clustered: bool = True) -> 
 
 def _variable(column: Column, role: str, table: Table, clustered: bool) -> Variable | str:
     """The column as a variable, or why it is none."""
-    if role == "drop":  # from the clustering
-        role = role_of(column).name
+    if role == "drop":
+        return AS_SAID
     if role == "date" or (role == "number" and column.numbers is None and role_of(column).name == "date"):
         try:
             return Variable(column.name, "date", table.dates(column.name).days, clustered=clustered)
@@ -122,7 +128,7 @@ def _variable(column: Column, role: str, table: Table, clustered: bool) -> Varia
     )
 
 
-def _of_array(X: Any) -> Described:
+def _of_array(X: Any, missing: Sequence[str | float] | None = None) -> Described:
     """The columns of an array of numbers, or of objects as those of a table."""
     try:
         dense = (
@@ -137,6 +143,8 @@ def _of_array(X: Any) -> Described:
     if dense.dtype.kind not in "biuf":
         return _of_table(read_table(_as_arrow(dense), keep_empty=True), 0)
     numbers = np.asfortranarray(dense, dtype=np.float64)
+    if missing is not None:
+        numbers = np.where(Gaps(missing).are(numbers), np.nan, numbers)
     low, high = np.fmin.reduce(numbers), np.fmax.reduce(numbers)
     names = [f"x{j}" for j in range(numbers.shape[1])]
     varies = (low < high).tolist()

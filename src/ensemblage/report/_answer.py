@@ -111,6 +111,7 @@ def answer_section(summary: Summary) -> Section:
     sentences = [*structure, " ".join([_what_was_found(summary), *_how_certain(summary)])]
     more = [_what_was_combined(summary), *_why_these(summary), *_how_sure(summary)]
     terms = () if verdicts_of(summary) is None else TERMS
+    sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
 
 

@@ -9,12 +9,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ensemblage._once import once
 from ensemblage._soft_ensemble import as_any_ensemble
 from ensemblage._validation import check_path
 from ensemblage.files._text import write_text
+from ensemblage.profiles import profile
 from ensemblage.report._answer import headline
 from ensemblage.report._build import render
+from ensemblage.report._profile import MOST_CELLS
 from ensemblage.report._summary import summarize
 
 HEIGHT = 720
@@ -76,4 +80,7 @@ def report_of(model: Any, X: Any = None, **details: Any) -> Report:
         ensemble = as_any_ensemble(X)
     ids = model._ids(X)
     found |= {} if ids is None else {"ids": ids}
+    is_described = X is not None and getattr(model, "preprocessor_", None) is not None
+    if is_described and "profile" not in details and np.prod(np.shape(found["features"]), dtype=float) <= MOST_CELLS:
+        found["profile"] = profile(model, X, ids={**found, **details}.get("ids"))  # the columns as they were given
     return Report(summarize(ensemble, model, **{**found, **details}))

@@ -22,7 +22,7 @@ Summary = Mapping[str, Any]
 
 _NAMED = 60
 _MOST_SENTENCES, _LEAST_ROWS, _MOST_BESIDE, _MOST_NARROW = 12, 3, 8, 10
-_MOST_CELLS = 5e7
+MOST_CELLS = 5e7
 _PANELS = Markup(
     '<div style="display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 300px), 1fr)); gap: 8px">'
     "{}</div>"
@@ -33,13 +33,13 @@ _PANELS = Markup(
 def profile_of(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
     """What the page shows of a profile that was given, or made from the features; None without either.
 
-    Features of more than `_MOST_CELLS` cells are left to `ensemblage.profile`.
+    Features of more than `MOST_CELLS` cells are left to `ensemblage.profile`.
     """
     if not isinstance(given, Profile | None):
         raise TypeError(f"profile of report must be what ensemblage.profile returned. Got {short(given)}. Give that.")
     if given is not None:
         return profile_shown(given)
-    if features is None or np.prod(np.shape(features), dtype=np.float64) > _MOST_CELLS:
+    if features is None or np.prod(np.shape(features), dtype=np.float64) > MOST_CELLS:
         return None
     values = np.reshape(features, (-1, 1)) if np.ndim(features) == 1 else features
     return profile_shown(profile(consensus, values, ids=ids))

@@ -181,6 +181,9 @@ def test_the_commands_read_codes_alike(tmp_path):
         done = shell("sweep", source, *swept, *said, "-o", tmp_path / f"s{i}")
         assert done.exit_code == 0, done.stderr
     assert (tmp_path / "s0" / "labels.csv").read_bytes() == (tmp_path / "s1" / "labels.csv").read_bytes()
+    told = shell("sweep", path, *swept, "-o", tmp_path / "told").stderr
+    assert told.count("may mean missing") == 1
+    assert "--missing -999,99" in told
 
 
 def test_labels_have_other_gaps_beside_theirs(tmp_path):

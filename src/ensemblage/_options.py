@@ -41,6 +41,10 @@ class Message(str):
         return "".join(spell(piece) if isinstance(piece, Option) else piece for piece in self.pieces)
 
 
+class NoteWarning(UserWarning):
+    """A warning of what is a note, too: a front end that shows the notes leaves it out."""
+
+
 def _literal(value: Any) -> str:
     """A value as the project's documents write it in Python."""
     if isinstance(value, str):

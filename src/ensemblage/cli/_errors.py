@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ensemblage._options import NoteWarning
 from ensemblage.cli._spelled import in_shell
 
 DEFECT, FAILED = 1, 2
@@ -223,5 +224,6 @@ def _warnings_as_lines() -> Iterator[None]:
         say(f"warning: {one_line(in_shell(message))}")
 
     with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoteWarning)
         warnings.showwarning = show
         yield

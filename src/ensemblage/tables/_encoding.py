@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -150,6 +150,11 @@ class Encoding:
         """(m,) of the features."""
         blocks = _blocks([c for c in self.columns if c.kind != "member"])
         return [name for block in blocks.values() for column in block for name in column.names()]
+
+    def in_python(self) -> Encoding:
+        """The same with what is told as plain text."""
+        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside", "codes")}
+        return replace(self, **told)
 
     def transform(self, table: Table) -> NDArray[np.float64]:
         """(n, m) features."""

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._constraints import Codes, Constraints, Flag, Mapped, Number, Words
-from ensemblage._options import Message, Option
+from ensemblage._options import Message, NoteWarning, Option
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
 from ensemblage._validation import check_parameters, numbers_of_any_size
 from ensemblage.labels._arrays import as_frame
@@ -192,7 +192,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         table = self._table(X)
         features = self._fit_array(X) if table is None else self._fit_table(X, table)
         for note in self._codes:
-            warnings.warn(note, stacklevel=2)
+            warnings.warn(note, NoteWarning, stacklevel=2)
         return features
 
     def transform(self, X: Any) -> Any:
@@ -310,14 +310,15 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     def _set(self, encoding: Encoding, names: Sequence[str], uses: list[ColumnUse], notes: tuple[str, ...]) -> None:
         """What a table with columns of these names was fitted to."""
-        self._encoding: Encoding | None = encoding
+        plain = encoding.in_python()
+        self._encoding: Encoding | None = plain
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
         self.columns_, self.transformer_ = uses, encoding.transformer
-        self.notes_ = notes
+        self.notes_ = tuple(map(str, notes))
         self.members_ = [column.name for column in encoding.columns if column.kind == "member"]
         self.n_columns_ = len(encoding.columns) - len(self.members_)
-        self._names, self._codes = encoding.names, encoding.codes
+        self._names, self._codes = encoding.names, plain.codes
 
     @classmethod
     def _of(
@@ -363,7 +364,8 @@ class Preprocessor(TransformerMixin, BaseEstimator):
             for j, name in enumerate(given)
         ]
         left = [use.column for use in self.columns_ if use.use != "used"]
-        self._codes = () if sparse.issparse(X) else notes_of_codes(zip(map(str, given), X.T, strict=True))
+        codes = () if sparse.issparse(X) else notes_of_codes(zip(map(str, given), X.T, strict=True))
+        self._codes = tuple(map(str, codes))
         self.notes_ = (*([f"left out, constant: {listed(left)}"] if left else []), *self._codes)
         self.n_columns_ = len(kept)
         if sparse.issparse(X):
@@ -376,7 +378,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         X = X[:, self._varying]
         check_sizes(np.fmin.reduce(X), np.fmax.reduce(X), self._names)
         features = np.ascontiguousarray(self.transformer_.fit_transform(X))
-        self.notes_ += (scaling_note(self.transformer_, self._names),) if self.standardize == AUTO else ()
+        self.notes_ += (str(scaling_note(self.transformer_, self._names)),) if self.standardize == AUTO else ()
         return features
 
     def _with_gaps(self, X: Any) -> Any:

@@ -252,7 +252,7 @@ def numbers_named(X: NDArray[np.float64]) -> dict[str, Any]:
             best = max(zip(worth(t), chosen["own"](t), finer, strict=True))[-1]
         named[rule] = best
     for name, k_range in (("choose_k", None), ("choose_k to 30", range(2, max(2, min(math.isqrt(len(X)), 30)) + 1))):
-        choice = choose_k(X, k_range, random_state=0, n_jobs=1)
+        choice = choose_k(X, k_range, standardize=False, random_state=0, n_jobs=1)
         named[name] = best_of(choice.votes, [row.k for row in choice.table])  # of the votes alone
         n_votes = sum(k == named[name] for k in choice.votes.values())
         if k_range is None:

@@ -12,7 +12,16 @@ from click.testing import CliRunner
 from scipy import sparse
 
 import ensemblage
-from ensemblage import ConsensusClustering, Ensemble, KMeansConsensus, load, to_anndata
+from ensemblage import (
+    ConsensusClustering,
+    Ensemble,
+    KMeansConsensus,
+    Preprocessor,
+    RandomKPartitions,
+    choose_k,
+    load,
+    to_anndata,
+)
 from ensemblage.anndata import _features, _read
 from ensemblage.anndata._features import matrix_of, table_of
 from ensemblage.cli import main
@@ -276,6 +285,46 @@ def test_a_model_of_features_goes_through_a_file(tmp_path):
     read = anndata.read_h5ad(tmp_path / "new.h5ad")
     assert read.obs["consensus"].astype(int).tolist() == model.labels_.tolist()
     assert read.uns["consensus"]["params"]["method"] == "EvidenceAccumulation"
+
+
+# Clusters of cells
+
+
+@pytest.mark.parametrize("k", [3, None])
+def test_cells_are_clustered_as_the_shell_does(k, stored, tmp_path):
+    adata = cells()
+    model = ConsensusClustering(k, random_state=0).fit(adata)
+    asked = () if k is None else ("-k", k)
+    done("run", stored, *asked, "--seed", 0, "--stability", 0, "-o", tmp_path / "out")
+    shells = load(tmp_path / "out" / "model.npz")
+    np.testing.assert_array_equal(model.labels_, shells.labels_)
+    np.testing.assert_array_equal(model.predict(adata), model.labels_)
+    assert (model.choice_ is None) == (k is not None)
+    same = ConsensusClustering(k, standardize=False, random_state=0).fit(adata.obsm["X_pca"])
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    scaled = ConsensusClustering(k, standardize=True, random_state=0).fit(adata)
+    assert scaled.preprocessor_.standardize is True
+    assert "clustered is .obsm['X_pca'], 3 columns" in model.preprocessor_.notes_
+    assert model.to_frame(adata)["id"].tolist() == list(adata.obs_names)
+    assert "cell59" in model.report(adata).html
+    assert model.plot(adata) is not None
+
+
+def test_the_number_of_clusters_of_cells_is_that_of_the_model():
+    adata = cells()
+    model = ConsensusClustering(random_state=3).fit(adata)
+    choice = choose_k(adata, random_state=3)
+    assert (choice.votes, choice.structure) == (model.choice_.votes, model.choice_.structure)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: RandomKPartitions(2), Preprocessor], ids=["RandomKPartitions", "Preprocessor"]
+)
+def test_others_say_what_of_cells_they_take(make):
+    with pytest.raises(
+        TypeError, match=r"Got AnnData\. Give a matrix of it, as X\.obsm\['X_pca'\], or give it to Consens"
+    ):
+        make().fit(cells())
 
 
 # The shell

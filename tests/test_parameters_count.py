@@ -241,6 +241,7 @@ TABLE = [
     (CC, {}, "standardize", True, False, FEATURES),
     (CC, {}, "standardize", True, "auto", FEATURES / [1, 1, 9]),
     (CC, {"n_clusters": None}, "allow_one", False, True, np.random.default_rng(0).normal(size=(60, 3))),
+    (CC, {}, "impute", "median", "mean", np.where(np.greater(FEATURES, 1), np.nan, FEATURES)),
     (CC, {}, "preprocessor", None, Preprocessor(standardize=False), FEATURES),
     (CC, {}, "random_state", 0, 1, FEATURES),
 ]

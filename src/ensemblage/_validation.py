@@ -25,6 +25,7 @@ from ensemblage._constraints import (
     parameter_constraints,
     rule_text,
 )
+from ensemblage._options import Message, Option
 
 MOST_OBJECTS = 2**31 - 1
 
@@ -107,15 +108,46 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:90]} … ({len(text):,} characters)"
 
 
+FILL_FIRST = ('Fill them first, as Preprocessor(impute="median") does, or leave those rows out.',)
+FILL = ("Fill them with ", Option("impute", "median"), ", or leave those rows out.")
+
+
 @contextmanager
-def numbers_of_any_size(subject: str) -> Iterator[None]:
-    """Whole numbers that no float holds are refused in a sentence, where scikit-learn's checks of features fail."""
+def features_checked(subject: str, X: Any, otherwise: Sequence[str | Option] | None = FILL_FIRST) -> Iterator[None]:
+    """Where scikit-learn's checks of features X fail, say it in a sentence: of whole numbers that no float holds, of
+    AnnData, and of gaps, which may be there if ``otherwise``, the advice, is None.
+    """
+    if hasattr(X, "obsm"):
+        raise TypeError(
+            f"X of {subject} must be numbers of shape (objects, features). Got {type(X).__name__}. Give a matrix of "
+            "it, as X.obsm['X_pca'], or give it to ConsensusClustering."
+        )
     try:
         yield
     except OverflowError:
         raise ValueError(
             f"X of {subject} must be numbers up to {LARGEST:.1e}. Got a larger whole number. Use other units."
         ) from None
+    except ValueError:
+        places = np.empty((0, 2)) if otherwise is None else _missing_places(X)
+        if len(places):
+            row, column = places[0]
+            told = (
+                f"X of {subject} must have no missing numbers. Got {len(places):,} NaN, the first in row {row} and "
+                f"column {column}, counted from 0. "
+            )
+            raise ValueError(Message(told, *(otherwise or ()))) from None
+        raise
+
+
+def _missing_places(X: Any) -> NDArray[Any]:
+    """(n_missing, 2) row and column of each gap; none in what is no matrix of numbers."""
+    try:
+        given = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        missing = np.isnan(given if given.dtype.kind in "fiuc" else given.astype(np.float64))
+    except (TypeError, ValueError):
+        return np.empty((0, 2))
+    return np.argwhere(missing) if missing.ndim == 2 else np.empty((0, 2))
 
 
 def n_distinct_rows(X: NDArray[np.float64], most: int) -> int:

@@ -72,6 +72,11 @@ def _dense(found: Any, chosen: str, source: str) -> NDArray[np.float64]:
     return np.ascontiguousarray(numbers)
 
 
+def as_table(X: Any) -> Any:
+    """What is clustered of AnnData, as a table; else X as it is."""
+    return table_of(X) if all(hasattr(X, name) for name in ("obs", "obsm", "n_obs")) else X
+
+
 def table_of(adata: Any, use: str | None = None, truth_column: str | None = None) -> Table:
     """The matrix as a table, its row names those of the objects; with known classes from ``.obs``."""
     import pyarrow as pa

@@ -226,7 +226,7 @@ def _by_silhouette(X: NDArray[np.float64], k: int, seed: int) -> Any:
 
 def _by_choose_k(X: NDArray[np.float64], k: int, seed: int) -> Any:
     ks = range(2, min(10, len(X) // 3) + 1)
-    choice = choose_k(X, ks, n_references=19, n_jobs=1, random_state=seed)
+    choice = choose_k(X, ks, standardize=False, n_references=19, n_jobs=1, random_state=seed)
     return _kmeans(X, choice.best, seed)
 
 

@@ -132,19 +132,24 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     most = _largest(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
-    wanted = replace(Consensus.of(most, settings, otherwise=CHOSEN), looks_for_k=most is None and named is None)
-    if allow_one and (k is not None or (k_range is None and named)):
+    wanted = Consensus.of(most, settings, otherwise=CHOSEN)
+    asked_generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
+    # The default is the same by its own name, unless parameters make another method of it.
+    may_look = named is None or (not wanted.chosen and asked_generation.may_take(named))
+    if allow_one and (k is not None or (k_range is None and not may_look)):
         raise ValueError(
             "--allow-one is for a number of clusters that is looked for. Got "
             f"{'-k' if k is not None else f'--method {named}, which finds it by its own rule'}. Leave one out."
         )
-    asked_generation = Generation.of(most, settings, wanted.seed, wanted.n_jobs)
+    wanted = replace(wanted, looks_for_k=most is None and may_look)
     wanted = replace(wanted, method=asked_generation.method) if by_quality else wanted
     source = asked_generation.source(Source.of(data, settings, *FEATURE_OPTIONS))
     asked_generation.check()
     if annotate:
         check_annotated(source, output)
     asked: dict[str, Any] = {"k": k} if k_range is None else {"k_range": f"{k_range[0]}:{k_range[1]}"}
+    # Where the number cannot be looked for, a method that was named stays.
+    asked |= {"k": "found"} if most is None and named is None else {}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
     asked |= _page_of(no_objects, others)
@@ -166,7 +171,11 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         features = generation.told(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
-        is_found = k_range is not None or (k is None and named is None and generation.can_choose_k(features))
+        is_default = named is None or (may_look and named == generation.method)
+        is_found = k_range is not None or (k is None and is_default and generation.can_choose_k(features))
+        if most is None and not is_found:  # by a rule of the method's own
+            chosen = replace(chosen, method=named or "acv", looks_for_k=False)
+            chosen.check()
         tell(plan_of(features, generation, chosen.method, is_found, k_range, n_resamples))
         preprocessor = Preprocessor._of(features, source.given_roles, source.missing_codes)
         make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
@@ -174,8 +183,6 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         choice = _choice(features.X, k_range, generation, seconds) if is_found else None
         if choice is not None:
             chosen = replace(chosen, k=choice.n_clusters(allow_one))
-        elif k is None and named is None:
-            chosen = replace(chosen, method="acv")
         if made is None:  # its members have about as many clusters
             generation = replace(generation, k=chosen.k)
             made = make_ensemble(generation)
@@ -184,7 +191,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         weights = generation.weights(features, ensemble.shape[1])
         asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
-        used = {**left, **generation.identity(), **chosen.identity()}
+        used = {"k": k, **left, **generation.identity(), **chosen.identity()}
         return _finish(
             folder,
             ensemble,
@@ -206,7 +213,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
     if asked_generation.generator == DIVERSE:  # k is not only the consensus's
-        near = asked.get("k_range", "found") if k is None else k
+        near = asked.get("k_range", "found" if may_look else "different") if k is None else k
         asked["diverse_k"] = f"{near} or 1" if allow_one else near
     made_of = {**asked_generation.identity(), **asked}
     summary = _analysed("run", source, output, overwrite, wanted, made_of, make, known)
@@ -332,7 +339,9 @@ def _choice(
     ks = None if k_range is None else range(k_range[0], k_range[1] + 1)
     line = "against single clouds of the same shape, and in halves of the objects"
     with timed(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
-        choice = choose_k(X, ks, n_jobs=generation.n_jobs, random_state=generation.seed, progress=callback)
+        choice = choose_k(
+            X, ks, standardize=False, n_jobs=generation.n_jobs, random_state=generation.seed, progress=callback
+        )
     tell(choice.sentence)
     return choice
 

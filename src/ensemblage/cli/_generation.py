@@ -96,6 +96,10 @@ class Generation:
         """What combines its partitions where no method is named."""
         return method_of(self.diverse() if self.generator == DIVERSE else None)
 
+    def may_take(self, method: str) -> bool:
+        """Whether a method is what may combine its partitions where none is named; the data decide."""
+        return method == self.method or (self.is_chosen and method == method_of(None))
+
     def check(self) -> None:
         """What can be said before the work begins."""
         if self.generator == GREEDY and self.k is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,17 +14,19 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_array, check_random_state
 
-from ensemblage._constraints import MOST_TASKS, Jobs
+from ensemblage._constraints import MOST_TASKS, Flag, Jobs, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._validation import (
+    FILL,
     check_progress,
     check_value,
     check_whole,
+    features_checked,
     n_distinct_rows,
-    numbers_of_any_size,
     shown,
 )
+from ensemblage.anndata._features import as_table
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.consensus._number_agreed import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
@@ -32,12 +34,16 @@ from ensemblage.files._frames import backend_of
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._run import run_all
+from ensemblage.labels._arrays import as_frame
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
 from ensemblage.stability._structure import Comparison, Shown, Structure, compared, p_value_of
+from ensemblage.tables import Preprocessor, Table
+from ensemblage.tables._encoding import IMPUTE
+from ensemblage.tables._scaling import AUTO, scaling_of
 
 N_STARTS = 10
 """Starts of k-means in halves and on all objects."""
@@ -49,6 +55,8 @@ def choose_k(
     X: ArrayLike | Any,
     k_range: Iterable[int] | None = None,
     *,
+    standardize: bool | Literal["auto"] = "auto",
+    impute: str | None = None,
     n_references: int = 99,
     n_splits: int = 10,
     n_partitions: int = 50,
@@ -63,11 +71,16 @@ def choose_k(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
-        The features, as they are to be clustered: standardise them before where they have different units.
+    X : array-like, data frame, Table or AnnData of shape (n_samples, n_features)
+        What is to be clustered: its columns become features as in ``ConsensusClustering(n_clusters).fit(X)``.
     k_range : iterable of int, optional
         Numbers of clusters to choose from. Default: 2 to 10, or to √n where that is less; where the criteria disagree,
         to √n.
+    standardize : bool or "auto", default "auto"
+        Bring numbers to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a factor of
+        20, as `Preprocessor` says. False: of what a preprocessor of yours has made.
+    impute : {"median", "mean", "most-frequent", "knn"}, optional
+        What a missing number becomes, as `Preprocessor` says. Without it, missing numbers are refused.
     n_references : int, default 99
         Single clouds that the data are compared with. With 19 the test misses more: its p-value is at least
         1 / (n_references + 1).
@@ -149,8 +162,8 @@ def choose_k(
     '3 clusters: all five criteria agree.'
     """
     name = "choose_k"
-    with numbers_of_any_size(name):
-        data = check_array(X, dtype=np.float64, ensure_min_samples=4)
+    prepared = _prepared(X, standardize, impute)
+    data = check_array(prepared, dtype=np.float64, ensure_min_samples=4)
     check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
     check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
     check_whole(n_partitions, f"n_partitions of {name}", 2, MOST_TASKS)
@@ -185,6 +198,20 @@ def choose_k(
     choice = _choice(Evidence(ks, test, halves, lifetime, scores, labels), agreement, objects, backend_of(X))
     steps.end()
     return choice
+
+
+def _prepared(X: Any, standardize: bool | Literal["auto"], impute: str | None) -> Any:
+    """(n, m) the features that `ConsensusClustering` makes of the same; what cannot be clustered is refused."""
+    check_value(standardize, "standardize of choose_k", [Flag(), Words([AUTO])])
+    check_value(impute, "impute of choose_k", [IMPUTE, None])
+    table = as_table(X)
+    preprocessor = Preprocessor(standardize=scaling_of(table is not X, standardize), impute=impute)
+    if not isinstance(table, Table) and as_frame(table) is None:
+        gaps: Any = True if impute is None else "allow-nan"
+        with features_checked("choose_k", X, FILL if impute is None else None):
+            table = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=gaps, ensure_min_samples=4)
+        _check_distinct(n_distinct_rows(table, 3))
+    return preprocessor.fit_transform(table)
 
 
 class Evidence(NamedTuple):
@@ -324,9 +351,13 @@ def _silhouette(apart: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
     return float(silhouette_score(apart, labels, metric="precomputed")) if 1 < n_found < len(labels) else -1.0
 
 
-def _checked_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:
+def _check_distinct(n_distinct: int) -> None:
     if n_distinct < 3:
         raise ValueError(f"X of choose_k must have 3 different rows at least. Got {n_distinct}. Give more objects.")
+
+
+def _checked_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:
+    _check_distinct(n_distinct)
     if k_range is None:
         return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))
     if not isinstance(k_range, Iterable) or isinstance(k_range, str | bytes):

@@ -19,11 +19,13 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._options import Message, Option
 from ensemblage._random import task_seeds
 from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import check_parameters, n_distinct_rows
+from ensemblage._validation import check_parameters, n_distinct_rows, shown
+from ensemblage.anndata._features import as_table
 from ensemblage.consensus._assignment import BY_RULE, Assignment
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._choose_k import choose_k
 from ensemblage.consensus._k_choice import KChoice
-from ensemblage.consensus._method import METHODS
+from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.generation import DiversePartitions, RandomKPartitions
@@ -31,10 +33,14 @@ from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.labels._coding import Coding
 from ensemblage.labels._matrices import code_labels
 from ensemblage.tables import Preprocessor
+from ensemblage.tables._encoding import IMPUTE
+from ensemblage.tables._scaling import AUTO, scaling_of
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
 """For `choose_k` to be asked."""
 Method = TypeVar("Method", bound=Callable[..., Any])
+OWN = ("n_clusters", "n_jobs", "random_state", "max_bytes")
+"""Parameters of a consensus that make no other method of it."""
 QUALITIES = ("fast", "default", "best")
 
 
@@ -58,16 +64,18 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, optional
-        Number of clusters of the consensus. None: `choose_k` finds it, on the features of 20 objects or more; if
-        ``consensus`` is given, its own rule.
+        Number of clusters of the consensus. None: that of ``consensus``, if it has one; else `choose_k` finds it, on
+        the features of 20 objects or more; for another ``consensus`` than the default, its own rule, and one without a
+        rule is refused.
     generator : transformer, optional
         Makes the ensemble: features to labels, as ``RandomKPartitions``. Default: by ``quality``.
+        ``DiversePartitions()`` gets the number of clusters where there is one.
     consensus : str or clusterer, optional
-        Combines it: a name of ``METHODS`` or an estimator. Default: by ``quality``, "km" if a generator is given;
-        "acv", which finds the number of clusters, where `choose_k` cannot (distances, categories alone, fewer than 20
-        objects).
+        Combines it: a name of ``METHODS`` or an estimator. Default: "eac-average" of ``DiversePartitions``, "km" of
+        another generator; "acv", which finds the number of clusters, where `choose_k` cannot (distances, categories
+        alone, fewer than 20 objects). The default by its name is the default.
     quality : {"fast", "default", "best"}, default "default"
-        What is clustered and combined where ``generator`` and ``consensus`` are not given. "default":
+        What is clustered where ``generator`` is not given, and so how it is combined. "default":
         ``DiversePartitions(n_clusters)`` and "eac-average". "best": twice the partitions, features as they are scaled
         and each with deviation 1. "fast", and always of more than 20,000 objects, of sparse features
         and where more than half of the objects are copies of others: ``RandomKPartitions(50)`` and "km", in time linear
@@ -75,9 +83,11 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     standardize : bool or "auto", default "auto"
         Bring the features to mean 0 and standard deviation 1; "auto": unless all standard deviations are within a
         factor of 20, as `Preprocessor` says, and as the shell does.
+    impute : {"median", "mean", "most-frequent", "knn"}, optional
+        What a missing number becomes, as `Preprocessor` says. Without it, missing numbers are refused.
     preprocessor : transformer, optional
-        Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize)``, which takes tables and data
-        frames with categories too.
+        Makes of X what is clustered. Default: ``Preprocessor(standardize=standardize, impute=impute)``, which takes
+        tables and data frames with categories too.
     allow_one : bool, default False
         Whether one cluster is the answer where `choose_k` finds no structure; else it is the number that most criteria
         name.
@@ -132,6 +142,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         ],
         "quality": [Words(QUALITIES)],
         "standardize": [Flag(), Words(["auto"])],
+        "impute": [IMPUTE, None],
         "preprocessor": [
             Estimator("a transformer of tables to features", "fit_transform", "Give Preprocessor(), say."),
             None,
@@ -148,6 +159,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     consensus: Any = None
     quality: Literal["fast", "default", "best"] = "default"
     standardize: bool | Literal["auto"] = "auto"
+    impute: str | None = None
     preprocessor: Any = None
     allow_one: bool = False
     n_jobs: int | None = None
@@ -169,8 +181,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, data frame or Table of shape (n_samples, n_features)
-            The features.
+        X : array-like, data frame, Table or AnnData of shape (n_samples, n_features)
+            The features. Of AnnData those of ``.obsm["X_pca"]`` if there is one, else of ``.X``, as they are scaled
+            unless ``standardize`` is True.
         y : None
             Ignored.
         {links}
@@ -182,8 +195,11 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         Pairs are given to the consensus, see its ``fit``; the base clusterings do not know them.
         """
         check_parameters(self)
-        chosen = Preprocessor(standardize=self.standardize) if self.preprocessor is None else self.preprocessor
-        self.preprocessor_ = clone(chosen)
+        self._check_preparation()
+        table = as_table(X)
+        own = Preprocessor(standardize=scaling_of(table is not X, self.standardize), impute=self.impute)
+        self.preprocessor_ = own if self.preprocessor is None else clone(self.preprocessor)
+        X = table
         by_distance = takes_distances(self.generator)
         if by_distance and self.preprocessor_.get_params().get("impute", "") is None:
             self.preprocessor_.set_params(impute="median")  # of what is not clustered: distances do without
@@ -195,16 +211,21 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             del self.feature_names_in_
         given = self.random_state
         seed = int(given) if isinstance(given, numbers.Integral) else int(task_seeds(given, 1)[0])
-        k, self.choice_ = self.n_clusters, None
-        if k is None and self.consensus is None and not by_distance and can_choose_k(features):
-            self.choice_ = choose_k(features, n_jobs=self.n_jobs, random_state=seed)
+        k = getattr(self.consensus, "n_clusters", None) if self.n_clusters is None else self.n_clusters
+        generator = generator_of(self.quality, features) if self.generator is None else clone(self.generator)
+        self.choice_ = None
+        is_default = is_method(self.consensus, method_of(generator))
+        if k is None and is_default and not by_distance and can_choose_k(features):
+            self.choice_ = choose_k(features, standardize=False, n_jobs=self.n_jobs, random_state=seed)
             k = self.choice_.n_clusters(self.allow_one)
-        generator = generator_of(self.quality, features, k) if self.generator is None else clone(self.generator)
-        self.generator_ = self._with_defaults(generator, seed, progress=self.progress)
+        consensus = self._consensus(generator, seed, k)
+        if k is None and isinstance(consensus, BaseConsensus):
+            check_finds_k(consensus)
+        near: dict[str, Any] = {"n_clusters": k} if isinstance(generator, DiversePartitions) else {}
+        self.generator_ = self._with_defaults(generator, seed, progress=self.progress, **near)
         if by_distance:
             features = self.preprocessor_.distances(X)
         made = ensemble_of(self.generator_, features) if features.shape[1] else None
-        consensus = self._consensus(seed, k)
         if members := self._members(X):
             ensemble, of = with_members(made, members), self.preprocessor_
             if made is not None:
@@ -217,6 +238,15 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         self._found(ensemble, consensus.fit(ensemble, **{name: p for name, p in pairs.items() if p is not None}))
         return self
+
+    def _check_preparation(self) -> None:
+        """What is prepared by a preprocessor of one's own is its affair."""
+        given = {"standardize": self.standardize != AUTO, "impute": self.impute is not None}
+        if self.preprocessor is not None and (asked := [name for name, is_given in given.items() if is_given]):
+            raise ValueError(
+                f"{asked[0]} of ConsensusClustering must not be given beside a preprocessor. Got "
+                f"{shown(getattr(self, asked[0]))}. Give it to the preprocessor, or leave one out."
+            )
 
     def _found(self, ensemble: Ensemble, consensus: Any) -> None:
         """Take what a fitted consensus has found."""
@@ -239,9 +269,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self
 
-    def _consensus(self, seed: int, k: int | None) -> Any:
+    def _consensus(self, generator: Any, seed: int, k: int | None) -> Any:
         if self.consensus is None or isinstance(self.consensus, str):
-            consensus = make_consensus(self.consensus or ("acv" if k is None else method_of(self.generator_)), k)
+            consensus = make_consensus(self.consensus or ("acv" if k is None else method_of(generator)), k)
         else:
             consensus = clone(self.consensus)
             if k is not None:
@@ -263,7 +293,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(RandomKPartitions() if self.generator is None else self.generator).input_tags
-        tags.input_tags.allow_nan = get_tags(self.preprocessor).input_tags.allow_nan if self.preprocessor else False
+        fills = self.impute is not None
+        tags.input_tags.allow_nan = get_tags(self.preprocessor).input_tags.allow_nan if self.preprocessor else fills
         return tags
 
     @available_where(_can_predict)
@@ -297,6 +328,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
     def _labels_of(self, X: Any) -> NDArray[np.int32]:
         """(n_new, p) labels of new objects in the partitions."""
         check_is_fitted(self)
+        X = as_table(X)
         features = self.preprocessor_.transform(X)
         made = [np.asarray(self.generator_.transform(features))] if features.shape[1] else []
         return np.column_stack([*made, *self._members(X).values()])
@@ -350,7 +382,7 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
 
 
-def generator_of(quality: str, features: Any, k: int | None) -> Any:
+def generator_of(quality: str, features: Any, k: int | None = None) -> Any:
     """What makes the ensemble of features where nothing else is asked for."""
     if quality == "fast" or not can_be_diverse(features):
         return RandomKPartitions()
@@ -360,6 +392,15 @@ def generator_of(quality: str, features: Any, k: int | None) -> Any:
 def method_of(generator: Any) -> str:
     """What combines the partitions of a generator where nothing else is asked for: see docs/DEFAULT.md."""
     return "eac-average" if isinstance(generator, DiversePartitions) else "km"
+
+
+def is_method(consensus: Any, name: str) -> bool:
+    """Whether a consensus that was asked for (None: any) is what a method is by its name, seed and threads apart."""
+    if consensus is None or isinstance(consensus, str):
+        return consensus in (None, name)
+    usual = make_consensus(name)
+    values = {key: value for key, value in consensus.get_params(deep=False).items() if key not in OWN}
+    return type(consensus) is type(usual) and repr(type(usual)(**values)) == repr(usual)
 
 
 def ensemble_of(generator: Any, X: Any) -> Ensemble:

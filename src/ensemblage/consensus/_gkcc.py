@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import numbers_of_any_size
+from ensemblage._validation import features_checked
 from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
 from ensemblage.consensus._model import Model
@@ -118,7 +118,7 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
 
         {fit_dense}
         """
-        with numbers_of_any_size("GreedyKMeansConsensus"):
+        with features_checked("GreedyKMeansConsensus", X):
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         check_greedy(self, checked, "GreedyKMeansConsensus")
         self.generator_ = self._with_own_parameters(GreedyPartitions)
@@ -143,6 +143,6 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
         {predicted_of_features}
         """
         check_is_fitted(self)
-        with numbers_of_any_size("GreedyKMeansConsensus"):
+        with features_checked("GreedyKMeansConsensus", X):
             validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(self.consensus_.predict(self.generator_.transform(X)))

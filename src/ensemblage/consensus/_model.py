@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._figures import figure, page
+from ensemblage.anndata._features import as_table
 from ensemblage.consensus._saved import save_model
 from ensemblage.files._frames import backend_of, to_frame
 from ensemblage.metrics import verdicts
@@ -121,6 +122,7 @@ class Model:
         3  d        1        0.60  undecided          0             0.40
         """
         check_is_fitted(self)
+        X = as_table(X)
         n, numbers = len(self.labels_), np.append(self.cluster_numbers_, -1)
         names = list(ids) if ids is not None else self._ids(X)
         for given, length in (("X", n if X is None else n_rows(X)), ("ids", n if names is None else len(names))):
@@ -143,13 +145,15 @@ class Model:
         index = getattr(X, "index", None)
         return (
             frame
-            if ids is not None or backend != "pandas" or index is None
+            if ids is not None or backend != "pandas" or index is None or isinstance(index, str)
             else frame.drop(columns="id").set_index(index)
         )
 
     def _ids(self, X: Any) -> list[Any] | None:
-        """Names of the objects that a frame of pandas has."""
+        """Names of the objects that a frame of pandas has, or a table that was made of one."""
         index = getattr(X, "index", None)
+        if isinstance(index, str):
+            return [str(name) for name in X[index].text.to_pylist()]
         return None if index is None or callable(index) else list(index)
 
     def plot(self, X: Any = None, kind: str | None = None, *, ax: Any = None) -> Any:
@@ -163,7 +167,7 @@ class Model:
             Default: "clusters" of features, else "certainty".
         {ax}
         """
-        return figure("model", self, X, kind, ax=ax)
+        return figure("model", self, as_table(X), kind, ax=ax)
 
     def report(self, X: Any = None, path: str | PathLike[str] | None = None, **details: Any) -> Any:
         """The page of the model, which shows itself in a notebook.
@@ -190,7 +194,7 @@ class Model:
             As `report.summarize`; or if X is missing.
         """
         check_is_fitted(self)
-        made = page(self, X, **details)
+        made = page(self, as_table(X), **details)
         if path is not None:
             made.save(path)
         return made

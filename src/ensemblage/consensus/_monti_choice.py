@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_progress, check_whole, numbers_of_any_size, shown
+from ensemblage._validation import check_choice, check_progress, check_whole, features_checked, shown
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 from ensemblage.stability._reference import UnimodalComponents
@@ -143,7 +143,7 @@ def choose_k_monti(
     >>> choice.best
     3
     """
-    with numbers_of_any_size("choose_k_monti"):
+    with features_checked("choose_k_monti", X):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
     ks = _checked_range(k_range)
     check_choice(reference, "reference of choose_k_monti", _REFERENCES)

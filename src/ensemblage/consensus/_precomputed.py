@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from ensemblage._constraints import Constraints
 from ensemblage._memory import OVERHEAD, check_fits
-from ensemblage._validation import numbers_of_any_size
+from ensemblage._validation import features_checked
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.metrics._certainty import Certainty
 from ensemblage.rows.memory import MemoryRows
@@ -109,7 +109,7 @@ class SimilarityConsensus(BaseConsensus):
             check_fits(
                 OVERHEAD + 24 * n * n, self.max_bytes, type(self).__name__, f"{n:,} × {n:,} similarities", advice
             )
-        with numbers_of_any_size(name):
+        with features_checked(name, similarity, None):
             S = check_array(similarity, accept_sparse="csr", dtype=np.float64, copy=True, input_name="similarity")
         entries = S.data if issparse(S) else S
         if entries.size and not (entries.min() >= 0 and entries.max() <= 1):

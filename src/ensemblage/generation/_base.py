@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._constraints import Constraints, Function, Jobs, Seed, Words
 from ensemblage._log import get_logger
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
-from ensemblage._validation import check_parameters, numbers_of_any_size
+from ensemblage._validation import check_parameters, features_checked
 from ensemblage.generation._clusterers import (
     Labels,
     checked_labels,
@@ -135,7 +135,7 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         return np.array(self._names(), dtype=object)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        with numbers_of_any_size(type(self).__name__):
+        with features_checked(type(self).__name__, X):
             return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **options)
 
     def _generate(self, X: Any) -> Any:

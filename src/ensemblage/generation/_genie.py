@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from ensemblage._constraints import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
 from ensemblage._log import get_logger
 from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import check_parameters, numbers_of_any_size
+from ensemblage._validation import check_parameters, features_checked
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range
@@ -149,7 +149,7 @@ class Genie(ClusterMixin, BaseEstimator):
         {fit_dense}
         """
         check_parameters(self)
-        with numbers_of_any_size("Genie"):
+        with features_checked("Genie", X):
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if self.n_clusters > len(checked):
             raise ValueError(

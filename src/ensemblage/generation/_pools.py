@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flag, check_whole, numbers_of_any_size
+from ensemblage._validation import check_choice, check_flag, check_whole, features_checked
 from ensemblage.generation._run import run_all
 
 POOLS = ("kmeans", "agglomerative", "dbscan", "all")
@@ -94,7 +94,7 @@ def make_pool(
     """
     check_choice(pool, "pool of make_pool", POOLS)
     check_flag(standardize, "standardize of make_pool")
-    with numbers_of_any_size("make_pool"):
+    with features_checked("make_pool", X):
         checked: NDArray[np.float64] = check_array(X, dtype=np.float64)
     if standardize:
         checked = StandardScaler().fit_transform(checked)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._constraints import MOST_TASKS, Constraints, Jobs, Seed, Whole
 from ensemblage._random import random_source
 from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import check_parameters, numbers_of_any_size
+from ensemblage._validation import check_parameters, features_checked
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._representatives import add_walk, embed, nearest_representatives
@@ -272,7 +272,7 @@ class USpec(ClusterMixin, BaseEstimator):
         return labels
 
     def _validated(self, X: Any, reset: bool) -> Any:
-        with numbers_of_any_size("USpec"):
+        with features_checked("USpec", X):
             return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C")
 
     def _check_n_clusters(self, n: int) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Words
 from ensemblage._once import once
 from ensemblage._options import Message, Option
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
@@ -39,6 +40,8 @@ MOST_BYTES = 4 * 10**9
 LARGEST = 1e150
 """Its square is a number."""
 IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
+IMPUTE = Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."})
+"""What a parameter of that name may be, beside None."""
 CATEGORIES = ("encode", "member", "drop")
 PARTS = ("year", "month", "weekday", "hour")
 """Of a date; the last where there are times."""

@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage._constraints import Codes, Constraints, Flag, Mapped, Number, Words
 from ensemblage._options import Message, NoteWarning, Option
 from ensemblage._sklearn import BaseEstimator, TransformerMixin
-from ensemblage._validation import check_parameters, numbers_of_any_size
+from ensemblage._validation import FILL, check_parameters, features_checked
 from ensemblage.labels._arrays import as_frame
 from ensemblage.tables._categories import levels_of
 from ensemblage.tables._encoding import (
     CATEGORIES,
     DATES,
-    IMPUTATIONS,
+    IMPUTE,
     ColumnUse,
     Encoding,
     Options,
@@ -122,7 +122,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "standardize": [Flag(), Words([AUTO])],
-        "impute": [Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."}), None],
+        "impute": [IMPUTE, None],
         "categories": [Words(CATEGORIES)],
         "dates": [Words(DATES)],
         "category_scale": [Words(("column", "famd"))],
@@ -398,7 +398,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
     def _validated(self, X: Any, reset: bool) -> Any:
         finite: Any = True if self.impute is None else "allow-nan"
         kinds = {"dtype": [np.float64, np.float32], "accept_sparse": "csr", "ensure_all_finite": finite}
-        with numbers_of_any_size("Preprocessor"):
+        with features_checked("Preprocessor", X, FILL if self.impute is None else None):
             X = validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, order="C", **kinds)
         X = self._with_gaps(X)
         if self.impute == "knn" and sparse.issparse(X) and np.isnan(X.data).any():

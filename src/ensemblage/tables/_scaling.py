@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ensemblage._options import Message, Option
 
-AUTO = "auto"
+AUTO: Literal["auto"] = "auto"
 ALIKE = 20.0
 """Scales are kept if the largest standard deviation is at most so many times the least: see docs/DEFAULT.md."""
 STANDARDIZED = "features have mean 0 and standard deviation 1"
@@ -45,6 +45,11 @@ class AlikeScaler(StandardScaler):  # type: ignore[misc]
             f"{STANDARDIZED}: else column {largest!r}, whose standard deviation is {high}, would outweigh the others; "
             f"the least is {low}, of {least!r}"
         )
+
+
+def scaling_of(is_cells: bool, standardize: bool | Literal["auto"]) -> bool | Literal["auto"]:
+    """How numbers are scaled: unless something is asked for, the scales of AnnData are kept as they are."""
+    return False if is_cells and standardize == AUTO else standardize
 
 
 def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:

@@ -72,6 +72,13 @@ def test_coding_and_distinct_rows(client, on_workers, missing):
     np.testing.assert_array_equal(E.codes[:, 1], M.codes[:, 1])
 
 
+@pytest.mark.parametrize("call", [np.asarray, lambda E: E.rows.in_memory("It", "another")], ids=["array", "method"])
+def test_refusals_say_where_the_rows_are(call, client):
+    E = spread(random_labels(100, 3), client)
+    with pytest.raises(ValueError, match=r"Got 100 rows of 3 labels on a Dask cluster\."):
+        call(E)
+
+
 @pytest.mark.parametrize("metric", [density, cluster_density, kmeans_loss, ensemble_nmi, ensemble_ari])
 def test_metrics(client, on_workers, missing, metric):
     labels, truth = planted_labels(200, 5, 4, 0.3, missing)

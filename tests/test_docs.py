@@ -57,6 +57,14 @@ def test_readme_names_every_command_and_no_other():
     assert set(re.findall(r"`ensemblage ([a-z]+)", README)) == set(main.commands)
 
 
+def test_extras_that_are_advised_are_there():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    files = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    advised = set(re.findall(r"\bensemblage\[([a-z-]+)\]", text))
+    assert {"graphs", "anndata", "hypergraph"} <= advised <= set(extras)
+
+
 def test_links_on_a_package_index_are_whole():
     """It has the text of README and no file beside it; every page that is named there is in the repository."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

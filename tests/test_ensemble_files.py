@@ -12,11 +12,12 @@ from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from strategies import random_labels
 
-from ensemblage import Ensemble, KMeansConsensus
+from ensemblage import Ensemble, KMeansConsensus, load
 from ensemblage.anndata._write import write_copy
 from ensemblage.cli import main
 from ensemblage.files._atomic import atomic_write
@@ -363,3 +364,34 @@ def test_damaged_files(seed, tmp_path):
     for name, kind, message in said:
         assert kind in (ValueError, TypeError), name
         assert re.search(r"(must|needs).*\. .*[.?]$", message), f"{name}: {message}"
+
+
+def full(*_, **__):
+    raise MemoryError("no room for 8 bytes")
+
+
+@pytest.mark.parametrize(
+    ("patched", "suffix", "read"),
+    [
+        ("ensemblage.files._npz._read_format_1", "npz", Ensemble.load),
+        ("ensemblage.consensus._saved._model", "model.npz", load),
+        ("numpy.lib.format.read_magic", "npy", Ensemble.open),
+        ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),
+        ("pyarrow.parquet.read_table", "parquet", read_table),
+        ("fastexcel.read_excel", "xlsx", read_table),
+    ],
+)
+def test_a_full_memory_is_no_damage(patched, suffix, read, tmp_path, monkeypatch):
+    labels, path = [[0, 0], [0, 1], [1, 1], [1, 0]], tmp_path / f"a.{suffix}"
+    frame = pd.DataFrame(labels, columns=["a", "b"])
+    {
+        "npz": Ensemble(labels).save,
+        "model.npz": KMeansConsensus(2, random_state=0).fit(labels).save,
+        "npy": lambda to: np.save(to, np.array(labels)),
+        "parquet": frame.to_parquet,
+        "xlsx": lambda to: frame.to_excel(to, index=False),
+    }[suffix](path)
+    read(path)
+    monkeypatch.setattr(patched, full)
+    with pytest.raises(MemoryError, match="no room"):
+        read(path)

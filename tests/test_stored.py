@@ -283,6 +283,11 @@ def test_nothing_takes_all_labels_into_memory_unasked(tmp_path, small_room, call
         call(stored(random_labels(60, 4), tmp_path))
 
 
+def test_refusals_say_where_the_rows_are(tmp_path):
+    with pytest.raises(ValueError, match=r"Got 60 rows of 4 labels on disk\."):
+        np.asarray(stored(random_labels(60, 4), tmp_path))
+
+
 REFUSED = {
     "coassociation must hold .*Use density or cluster_density": coassociation,
     "association_counts must hold .*Use density or Discotec": association_counts,

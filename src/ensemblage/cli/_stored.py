@@ -151,7 +151,6 @@ def _parquet() -> tuple[Any, Any]:
         import pyarrow.parquet as pq
     except ImportError:
         raise ValueError(
-            "Parquet needs pyarrow. It is not installed. Get it with: pip install 'ensemblage[parquet]', or name a "
-            ".npy file with -o."
+            "Parquet needs pyarrow. It is not installed. Get it with: pip install pyarrow, or name a .npy file with -o."
         ) from None
     return pa, pq

@@ -34,10 +34,15 @@ LONG = 10.0
 """Seconds of work after which it is told how long the rest may take."""
 LEAST_SHARE = 0.05
 """Of the work that must be done before."""
+SLOWER = 4
+"""What the rest took was never more than so many times what the pace before says (seven runs of all kinds): later steps
+can be longer, and further ones turn out to be needed."""
 
 
 class Remaining:
-    """Called with what is done of all that is to do: says once how long the rest may take, judged by what is done."""
+    """Called with what is done of all that is to do: says once how long the rest takes at most, judged by what is
+    done.
+    """
 
     def __init__(self, label: str) -> None:
         self._label, self._start, self._is_told = label, time.perf_counter(), False
@@ -47,8 +52,8 @@ class Remaining:
         if self._is_told or seconds < LONG or done < max(1, LEAST_SHARE * total) or done >= total:
             return
         self._is_told = True
-        left = seconds * (total - done) / done
-        tell(f"{self._label}: {done} of {total} done in {duration(seconds)}, so about {duration(left)} more")
+        most = duration(SLOWER * seconds * (total - done) / done)
+        tell(f"{self._label}: {done} of {total} done in {duration(seconds)}, the rest takes up to about {most}")
 
 
 def duration(seconds: float) -> str:

@@ -20,7 +20,8 @@ from ensemblage._soft_ensemble import SoftEnsemble
 from ensemblage._validation import check_path
 from ensemblage._version import __version__
 from ensemblage.consensus._method import METHODS
-from ensemblage.files._archive import Archive, is_damage, write_archive
+from ensemblage.files._archive import Archive, write_archive
+from ensemblage.files._npy import is_damage
 from ensemblage.files._npz import check_coded
 from ensemblage.labels._coding import CodedColumns
 from ensemblage.rows.memberships import MembershipRows

@@ -1,6 +1,5 @@
 """A zip of arrays with a text in JSON that says what they are: exact, and nothing in it is ever executed."""
 
-import errno
 import json
 import zipfile
 from collections.abc import Sequence
@@ -58,8 +57,3 @@ class Archive:
 
     def array(self, number: int) -> NDArray[Any]:
         return read_array(self._archive, str(number))
-
-
-def is_damage(error: Exception) -> bool:
-    """Whether an error says that a file is damaged, which ends in any error of zipfile, zlib and json."""
-    return not (isinstance(error, OSError) and error.errno not in (None, errno.EINVAL))

@@ -1,6 +1,5 @@
 """Coded labels as .npz: exact."""
 
-import errno
 import zipfile
 from math import prod
 from pathlib import Path
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.files._atomic import atomic_write
-from ensemblage.files._npy import read_header
+from ensemblage.files._npy import is_damage, read_header
 from ensemblage.labels._checks import check_labelled, check_names
 from ensemblage.labels._coding import CodedColumns, code_dtype
 from ensemblage.rows.blocks import row_blocks
@@ -53,8 +52,7 @@ def load_npz(path: Path) -> tuple[CodedColumns, int | None]:
                 if version <= FORMAT:
                     return _read_format_1(archive)
         except Exception as error:
-            # Damage ends in any error of zipfile and zlib; only a disk that fails is another matter.
-            if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            if not is_damage(error):
                 raise
             reason = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ensemblage.files._npy import read_header
+from ensemblage.files._npy import is_damage, read_header
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.disk import StoredRows
 
@@ -104,9 +104,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise ValueError(
-            "Parquet needs pyarrow. It is not installed. Get it with: pip install 'ensemblage[parquet]'."
-        ) from None
+        raise ValueError("Parquet needs pyarrow. It is not installed. Get it with: pip install pyarrow.") from None
     return pa, pq
 
 
@@ -132,7 +130,7 @@ def _whole(path: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if not is_damage(error):
             raise
         raise ValueError(
             f"A .parquet file must be what its name says. Got {str(path)!r}, which is not a (whole) Parquet file. "

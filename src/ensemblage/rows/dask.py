@@ -123,6 +123,7 @@ class Blocks:
 class RemoteRows(BlockRows):
     """A code matrix on the workers."""
 
+    where = "on a Dask cluster"
     blocks: Blocks
 
     def __init__(self, blocks: Blocks, n_columns: int, dtype: np.dtype[Any]) -> None:

@@ -37,6 +37,7 @@ class BlockRows(LabelRows):
     A class of them says how a block is read; everything else is here. Intermediate rows go to ``scratch``.
     """
 
+    where = "on disk"
     take_size: int | None = 2**20  # rows in no order are read from the beginning to the end
     scratch: Scratch | None
 
@@ -125,7 +126,7 @@ class BlockRows(LabelRows):
     def _refuse(self) -> ValueError:
         n, p = self.shape
         return ValueError(
-            f"This needs all label rows in memory at once. Got {n:,} rows of {p:,} labels that lie on disk. "
+            f"This needs all label rows in memory at once. Got {n:,} rows of {p:,} labels {self.where}. "
             "Use a method that works by blocks of rows, or some of the objects: ensemble[rows]."
         )
 

@@ -28,6 +28,8 @@ class LabelRows(ABC):
     """Whether rows and columns cost no more in any order than in their own; ``rows[:]`` then costs nothing."""
     take_size: int | None = None
     """Rows in no order to take at once, where taking fewer would be slow."""
+    where = "in memory"
+    """Where they are, in words."""
 
     def __init__(self, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype = shape, dtype
@@ -76,7 +78,7 @@ class LabelRows(ABC):
         if not self.random_access:
             raise ValueError(
                 f"{name} must hold all label rows in memory{because}. Got {len(self):,} rows of {self.shape[1]} labels "
-                f"on disk or on a cluster. Use {instead}, or some of the objects: ensemble[rows]."
+                f"{self.where}. Use {instead}, or some of the objects: ensemble[rows]."
             )
         array: NDArray[Any] = self[:]
         return array

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 
 from ensemblage._options import Message, Option
+from ensemblage.files._npy import is_damage
 from ensemblage.tables._column import short_times
 from ensemblage.tables._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
 from ensemblage.tables._numbers import SPELLINGS
@@ -48,7 +49,9 @@ def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
         sheets = {
             s: book.load_sheet(s, header_row=None, dtypes="string") for s in book.sheet_names if sheet in (None, s)
         }
-    except Exception:
+    except Exception as error:
+        if not is_damage(error):
+            raise
         raise ValueError(
             f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
         ) from None

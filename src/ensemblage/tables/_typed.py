@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ensemblage.files._npy import is_damage
+
 TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
 TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}
 PANDAS_INDEX = "__index_level_0__"
@@ -17,7 +19,9 @@ def read_typed(content: bytes, name: str, suffix: str) -> tuple[Any, str | None]
     try:
         table = _parsed(content, TYPED[suffix])
         table.validate(full=True)
-    except Exception:  # pyarrow has no one error for a damaged file
+    except Exception as error:  # pyarrow has no one error for a damaged file
+        if not is_damage(error):
+            raise
         raise ValueError(
             f"{name} must be what its name says. It is not a (whole) {TYPED[suffix]} file. Save the table again."
         ) from None

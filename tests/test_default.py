@@ -194,6 +194,15 @@ def test_choose_k_prepares_as_the_model_does(data, chosen):
     assert choice.table == model.choice_.table
 
 
+def test_what_was_prepared_once_is_told_once():
+    """A number that may mean missing is told of the columns as they are, and not again of features made of them."""
+    coded = X.copy()
+    coded[::9, 1] = -999
+    with pytest.warns(UserWarning, match="missing") as told:
+        fitted(coded)
+    assert [str(one.message).count("-999 in 'x1'") for one in told] == [1]
+
+
 def test_choose_k_of_columns_in_other_units_is_that_of_standardised_ones():
     found, raw, standardised = (
         choose_k(data, n_references=19, random_state=3, **chosen)

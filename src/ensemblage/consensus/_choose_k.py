@@ -211,6 +211,8 @@ def _prepared(X: Any, standardize: bool | Literal["auto"], impute: str | None) -
         with features_checked("choose_k", X, FILL if impute is None else None):
             table = check_array(X, dtype=[np.float64, np.float32], ensure_all_finite=gaps, ensure_min_samples=4)
         _check_distinct(n_distinct_rows(table, 3))
+        if standardize is False and impute is None:  # as another preprocessor has made it, which has told its notes
+            return table
     return preprocessor.fit_transform(table)
 
 

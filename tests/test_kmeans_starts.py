@@ -1,4 +1,4 @@
-"""Starts of KMeansConsensus on a sample of the distinct rows."""
+"""How many starts there are, and starts of KMeansConsensus on a sample of the distinct rows."""
 
 import naive
 import numpy as np
@@ -9,10 +9,10 @@ from strategies import planted_labels, random_labels
 
 from ensemblage import Ensemble, KMeansConsensus, make_consensus
 from ensemblage._weighted import WeightedEnsemble
-from ensemblage.consensus import _kcc
+from ensemblage.consensus import _kcc, _lca
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
-from ensemblage.consensus._kmeans import sampled_counts, sampled_rows
+from ensemblage.consensus._kmeans import number_of_starts, sampled_counts, sampled_rows
 from ensemblage.consensus._registry import PUBLISHED
 
 
@@ -118,3 +118,62 @@ def test_published_starts_run_on_all_rows(name):
     assert make_consensus(name, 3, published=True).start_on is None
     assert make_consensus(name, 3).start_on == "auto"
     assert "start_on" not in PUBLISHED[name]  # results that are stored are known by these
+
+
+# ---- The number of starts ----
+
+
+@pytest.mark.parametrize(("m", "p", "k", "expected"), [
+    (100, 10, 4, 300), (100, 10, 5, 300), (100, 10, 6, 250), (1000, 10, 5, 30), (1000, 30, 10, 10), (10_000, 1, 9, 16),
+])  # fmt: skip
+def test_the_number_of_starts_is_a_function_of_rows_partitions_and_clusters(m, p, k, expected):
+    labels = np.repeat(np.arange(m)[:, None], p, axis=1)
+    rows = labelled_rows(Ensemble(labels), np.ones(p))
+    assert number_of_starts("auto", rows, k, 10) == expected
+    assert number_of_starts("auto", rows, k, 20) == max(expected, 20)
+    assert number_of_starts(7, rows, k, 10) == 7
+    twice = labelled_rows(Ensemble(np.repeat(labels, 2, axis=0)), np.ones(p))
+    assert number_of_starts("auto", twice, k, 10) == expected  # copies of objects are the same rows
+
+
+NAMED = [("k-modes", "objective_", 1), ("lca", "log_likelihood_", -1), ("hard-euclidean", "objective_", 1),
+         ("soft-euclidean", "objective_", 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "attribute", "sign"), NAMED)
+def test_small_problems_are_started_often_enough(name, attribute, sign):
+    """On labels of which most are noise, with what a thousand starts find."""
+
+    def loss(labels, n_init, seed=0):
+        model = make_consensus(name, 4).set_params(n_init=n_init, random_state=seed, n_jobs=1)
+        return sign * getattr(model.fit(labels), attribute)
+
+    seeds = {"k-modes": (2, 3), "lca": (2, 4), "hard-euclidean": (2,), "soft-euclidean": (0,)}[name]
+    for seed in seeds:
+        labels = planted_labels(n=60, p=8, k=4, noise=0.6, seed=seed)[0]
+        best = loss(labels, 1000, seed=1)
+        assert loss(labels, "auto") == pytest.approx(best, rel=1e-6)
+        if name != "soft-euclidean":
+            assert loss(labels, 10 if name in ("k-modes", "lca") else 20) > best + 1e-6 * abs(best)
+
+
+@pytest.mark.parametrize(("name", "attribute", "sign"), NAMED)
+def test_auto_is_that_number_of_starts_and_the_default(name, attribute, sign):
+    labels = planted_labels(n=60, p=8, k=4, noise=0.6, seed=0)[0]
+    found = [
+        make_consensus(name, 4).set_params(random_state=0, **n_init).fit(labels)
+        for n_init in ({}, {"n_init": "auto"}, {"n_init": 300})
+    ]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.labels_, found[0].labels_)
+        assert getattr(other, attribute) == getattr(found[0], attribute)
+
+
+def test_starts_of_latent_classes_that_go_on_are_those_of_least_loss(monkeypatch):
+    """While all 40 go on, nothing better is found here; while one does, something worse."""
+    labels = planted_labels(n=60, p=8, k=4, noise=0.6, seed=4)[0]
+    fit = lambda: make_consensus("lca", 4).set_params(n_init=40, random_state=0).fit(labels).log_likelihood_  # noqa: E731
+    found = fit()
+    monkeypatch.setattr(_lca, "FINISHED", 40)
+    assert found <= fit() * (1 - 1e-9)
+    assert found == pytest.approx(fit(), rel=1e-6)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage._constraints import Constraints
 from ensemblage._ensemble import Ensemble
 from ensemblage._validation import weight_unit
 from ensemblage.consensus._base import Rows
-from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
+from ensemblage.consensus._kmeans import N_INIT, BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import single_precision
 from ensemblage.metrics._density import labelled_members
 
@@ -37,11 +38,13 @@ class ModeUtility:
 
     def centroids(self, profile: NDArray[np.int64]) -> NDArray[np.float64]:
         """(k, d) one 1 in each partition: at the mode."""
+        starts, sizes = self.offsets[:-1], np.diff(self.offsets)
+        known = np.where(labelled_members(profile, self.offsets).repeat(sizes, axis=1) > 0, profile, self.counts)
+        known[:, self.offsets[1:] - 1] = -1
+        commonest = known == np.maximum.reduceat(known, starts, axis=1).repeat(sizes, axis=1)
+        places = np.where(commonest, np.arange(len(self.counts)), len(self.counts))
         modes = np.zeros(profile.shape)
-        labelled = labelled_members(profile, self.offsets)
-        for j, (start, end) in enumerate(zip(self.offsets[:-1], self.offsets[1:] - 1, strict=True)):
-            known = np.where(labelled[:, [j]] > 0, profile[:, start:end], self.counts[start:end])
-            modes[np.arange(len(profile)), start + known.argmax(axis=1)] = 1
+        np.put_along_axis(modes, np.minimum.reduceat(places, starts, axis=1), 1, axis=1)
         return modes
 
     def distances(self, centroids: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -80,8 +83,9 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     init : {"k-means++", "random"} or array-like of shape (n_objects,), default "k-means++"
         Greedy k-means++ by the numbers of labels that differ, distinct random objects, or a clustering to start from
         (-1: object without a cluster).
-    n_init : int, default 10
-        Number of starts, the one with the least loss wins. A given ``init`` makes one start.
+    n_init : int or "auto", default "auto"
+        Number of starts, the one with the least loss wins. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p
+        labels, but at least 10 and at most 300. A given ``init`` makes one start.
     {starts}
 
     Attributes
@@ -124,6 +128,10 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     """
 
     _assigns_units = True
+    _parameter_constraints: ClassVar[Constraints] = {"n_init": N_INIT}
+
+    _: KW_ONLY
+    n_init: int | str = "auto"
 
     objective_: float = field(init=False)
 

@@ -206,6 +206,7 @@ class KMeansConsensus(
     _parameter_constraints: ClassVar[Constraints] = {"start_on": [Whole(1), Words(["auto"]), None]}
 
     _: KW_ONLY
+    n_init: int = 10
     start_on: int | Literal["auto"] | None = "auto"
     cluster_weights: Any = None
 

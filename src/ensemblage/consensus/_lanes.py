@@ -24,8 +24,10 @@ def whole_lanes(table: NDArray[Floats], filled_with: float) -> NDArray[Floats]:
             f"Distances and votes must be finite in {table.dtype}. Got {table[~np.isfinite(table)][0]}. "
             "Give weights and parameters (exponent, smoothing) that are less extreme."
         )
-    padding = -table.shape[1] % LANES
-    return np.pad(np.ascontiguousarray(table), ((0, 0), (0, padding)), constant_values=filled_with)
+    d, k = table.shape
+    wide = np.full((d, k + -k % LANES), filled_with, dtype=table.dtype)
+    wide[:, :k] = table
+    return wide
 
 
 def check_look_ups(codes: Any, offsets: NDArray[np.int64], table: NDArray[Any]) -> None:

@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ensemblage._constraints import MOST_TASKS, Constraints, Number, Seed, Values, Whole
+from ensemblage._constraints import Constraints, Number, Seed, Values, Whole
 from ensemblage._ensemble import Ensemble
 from ensemblage._log import get_logger
 from ensemblage._random import task_seeds
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus._k_modes import ModeUtility
-from ensemblage.consensus._kmeans import STARTS, StartParameters, given_profile, least_loss
+from ensemblage.consensus._kmeans import (
+    LEAST_STARTS,
+    N_INIT,
+    STARTS,
+    StartParameters,
+    best_starts,
+    given_profile,
+    number_of_starts,
+)
 from ensemblage.consensus._lloyd import seed_at_random, seed_far_apart
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Candidates, Evidence
@@ -28,6 +36,10 @@ logger = get_logger(__name__)
 
 OWN = 0.8
 """Share of an object that a given start leaves in its class: where a class has none of a label, it never gets any."""
+BEGUN = 20
+"""Iterations after which the starts of least loss are chosen that go on."""
+FINISHED = LEAST_STARTS
+"""Starts that go on, where there are more."""
 PATIENCE = 3
 """Numbers of classes without a better BIC, one after the other, after which no larger one is tried."""
 
@@ -73,6 +85,8 @@ class Mixture(NamedTuple):
     classes: Classes
     trace: list[float]
     """Log-likelihood before and after each iteration."""
+    expected: Expected
+    """Of these classes."""
 
     @property
     def loss(self) -> float:
@@ -96,21 +110,25 @@ class Em:
     def of(cls, rows: Rows, max_iter: int, tol: float, n_jobs: int | None) -> Em:
         return cls(rows, rows.label_sizes(n_jobs), rows.weights / rows.weights.mean(), max_iter, tol, n_jobs)
 
-    def run(self, start: Expected) -> Mixture:
-        """Iterations until the log-likelihood gains no more than ``tol`` times itself."""
+    def begin(self, start: Expected) -> Mixture:
+        """The classes that a start stands for."""
         classes = self.maximise(start)
         log_likelihood, expected = self.expect(classes)
-        trace = [log_likelihood]
-        for _ in range(self.max_iter):
+        return Mixture(classes, [log_likelihood], expected)
+
+    def run(self, mixture: Mixture, max_iter: int) -> Mixture:
+        """Iterations, ``max_iter`` in all, until the log-likelihood gains no more than ``tol`` times itself."""
+        classes, trace, expected = mixture
+        while len(trace) <= max_iter and not self._has_converged(trace):
             following = self.maximise(expected)
-            log_likelihood, expected = self.expect(following)
-            if log_likelihood - trace[-1] <= 0:
+            log_likelihood, then = self.expect(following)
+            if log_likelihood <= trace[-1]:
                 break  # rounding alone: EM never loses
-            classes = following
-            trace.append(log_likelihood)
-            if trace[-1] - trace[-2] <= self.tol * abs(trace[-1]):
-                break
-        return Mixture(classes, trace)
+            classes, trace, expected = following, [*trace, log_likelihood], then
+        return Mixture(classes, trace, expected)
+
+    def _has_converged(self, trace: list[float]) -> bool:
+        return len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
 
     def expect(self, classes: Classes) -> tuple[float, Expected]:
         """E step: the log-likelihood, and what is expected of every class."""
@@ -191,8 +209,10 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
         Objects that the classes start from, half and half with the proportions of all: greedy k-means++ by the numbers
         of labels that differ, or distinct random ones. Or a clustering, whose objects start with .8 in their class and
         the rest in the others (-1: object without a cluster).
-    n_init : int, default 10
-        Number of starts, the one with the least loss wins, minus the log-likelihood. A given ``init`` makes one start.
+    n_init : int or "auto", default "auto"
+        Number of starts, the one with the least loss wins, minus the log-likelihood. Of more than 10 those 10 go on
+        that have the least after 20 iterations. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p labels, but at
+        least 10 and at most 300. A given ``init`` makes one start.
     max_iter : int, default 500
         Most iterations per start.
     tol : float, default 1e-8
@@ -247,13 +267,14 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "init": [STARTS, Values("a clustering of the objects")],
-        "n_init": [Whole(1, MOST_TASKS)],
+        "n_init": N_INIT,
         "max_iter": [Whole(1)],
         "tol": [Number(least=0)],
         "random_state": [Seed()],
     }
 
     _: KW_ONLY
+    n_init: int | str = "auto"
     max_iter: int = 500
     tol: float = 1e-8
 
@@ -295,16 +316,21 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     def _best_start(self, em: Em, ensemble: Ensemble, k: int) -> Mixture:
         rows = em.rows
         if not isinstance(self.init, str):
-            return em.run(em.from_clusters(given_profile(self, ensemble, k)))
+            return em.run(em.begin(em.from_clusters(given_profile(self, ensemble, k))), self.max_iter)
         distances = ModeUtility(rows.offsets, em.weights, em.counts)
+        n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
+        n_iter = min(BEGUN, self.max_iter) if n_init > FINISHED else self.max_iter
 
         def start(seed: int) -> Mixture:
             random = np.random.RandomState(int(seed))
             if self.init == "random":
-                return em.run(em.from_seeds(seed_at_random(rows, k, random)))
-            return em.run(em.from_seeds(seed_far_apart(rows, distances, k, random, self.n_jobs)))
+                profile = seed_at_random(rows, k, random)
+            else:
+                profile = seed_far_apart(rows, distances, k, random, self.n_jobs)
+            return em.run(em.begin(em.from_seeds(profile)), n_iter)
 
-        return least_loss(start, task_seeds(self.random_state, self.n_init), rows, self.n_jobs)
+        begun = best_starts(start, task_seeds(self.random_state, n_init), FINISHED, rows, self.n_jobs)
+        return best_starts(lambda mixture: em.run(mixture, self.max_iter), begun, 1, rows, self.n_jobs)[0]
 
     def _likeliest(self, rows: Rows, classes: Classes) -> NDArray[np.int64]:
         """Clusters without gaps; keeps the classes that are the likeliest of some object."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage._constraints import MOST_TASKS, Constraints, Flag, Seed, Whole, Words
+from ensemblage._constraints import Constraints, Flag, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage.consensus._aggregation import (
@@ -21,6 +22,7 @@ from ensemblage.consensus._aggregation import (
     sum_labels,
 )
 from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._kmeans import N_INIT, number_of_starts
 from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
@@ -31,6 +33,8 @@ GAIN = 1.5e-8
 """Least share by which the objective falls in an iteration that is followed by another, as in R's clue."""
 
 
+LEAST_STARTS = 20
+"""Of "auto", on large problems."""
 ROUNDING = 1e-12
 """A matching that is better by a smaller share than this is not."""
 MOST_SWEEPS = 100
@@ -89,18 +93,18 @@ class Prototypes:
         weights = rows.weights[order.partitions]
         return cls(rows, order, labels, blocks, tables, weights / weights.sum(), k, hard, n_jobs)
 
-    @property
+    @cached_property
     def n_slots(self) -> int:
         """K: columns of the largest partition, or of the prototype."""
         return max(self.k, int(self.rows.n_clusters.max()))
 
-    @property
+    @cached_property
     def complete(self) -> bool:
         if isinstance(self.rows.codes, MembershipRows):
             return not self.rows.codes.missing().any()
         return bool((self._sizes == self._sizes[0]).all() and self._sizes[0] == self.rows.counts.sum())
 
-    @property
+    @cached_property
     def _labelled(self) -> NDArray[np.float64]:
         """(p,) objects that each partition labels."""
         if not isinstance(self.rows.codes, MembershipRows):
@@ -108,7 +112,7 @@ class Prototypes:
         known = ~self.rows.codes.missing()[:, self.order.partitions]
         return np.asarray(self.rows.counts @ known, dtype=np.float64)
 
-    @property
+    @cached_property
     def _sizes(self) -> NDArray[np.float64]:
         """(p,) |M_b|²: of a hard one, the objects that it labels."""
         return np.array([np.trace(self.tables[block, block]) for block in self.blocks])
@@ -244,9 +248,10 @@ class EuclideanMedian(SoftConsensus):
     memberships : {"soft", "hard"}, default "soft"
         Whether M has rows that sum to 1, or a single 1 in each. With "hard" the objective is that of the Manhattan
         distance too: for zeros and ones, |x| = x².
-    n_init : int, default 20
+    n_init : int or "auto", default "auto"
         Number of starts, the one with the least loss wins: from the partitions themselves, in an order by content,
-        then from random matchings.
+        then from random matchings. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p labels, but at least 20 and at
+        most 300.
     max_iter : int, default 100
         Most iterations per start. It ends when no label is matched anew, or the objective falls by a share of 1.5e-8 or
         less.
@@ -310,7 +315,7 @@ class EuclideanMedian(SoftConsensus):
 
     _parameter_constraints: ClassVar[Constraints] = {
         "memberships": [Words(["soft", "hard"])],
-        "n_init": [Whole(1, MOST_TASKS)],
+        "n_init": N_INIT,
         "max_iter": [Whole(1)],
         "refine": [Flag()],
         "random_state": [Seed()],
@@ -319,7 +324,7 @@ class EuclideanMedian(SoftConsensus):
     n_clusters: int | None = None
     _: KW_ONLY
     memberships: str = "soft"
-    n_init: int = 20
+    n_init: int | str = "auto"
     max_iter: int = 100
     refine: bool = True
     weights: Any = None
@@ -333,7 +338,7 @@ class EuclideanMedian(SoftConsensus):
         k = check_merged(self, rows)
         order = order_by_entropy(rows, ensemble, self.n_jobs)
         search = Prototypes.of(rows, order, k, self.memberships == "hard", self.n_jobs)
-        starts = search.starts(self.n_init, self.random_state)
+        starts = search.starts(number_of_starts(self.n_init, rows, k, LEAST_STARTS), self.random_state)
         ends = (search.search(start, self.max_iter, self.refine) for start in starts)
         best = min(ends, key=lambda found: found.objective)
         self.objective_, self.n_iter_ = best.objective, len(best.trace)

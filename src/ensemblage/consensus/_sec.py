@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -140,6 +140,9 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     >>> round(sec.normalized_association_, 3)
     1.769
     """
+
+    _: KW_ONLY
+    n_init: int = 10
 
     normalized_association_: float = field(init=False)
 

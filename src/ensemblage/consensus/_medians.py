@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ensemblage._constraints import Constraints, Flag, Seed, Whole, Words
 from ensemblage._ensemble import Ensemble
+from ensemblage._once import once
 from ensemblage._random import task_seeds
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
@@ -93,18 +93,18 @@ class Prototypes:
         weights = rows.weights[order.partitions]
         return cls(rows, order, labels, blocks, tables, weights / weights.sum(), k, hard, n_jobs)
 
-    @cached_property
+    @once
     def n_slots(self) -> int:
         """K: columns of the largest partition, or of the prototype."""
         return max(self.k, int(self.rows.n_clusters.max()))
 
-    @cached_property
+    @once
     def complete(self) -> bool:
         if isinstance(self.rows.codes, MembershipRows):
             return not self.rows.codes.missing().any()
         return bool((self._sizes == self._sizes[0]).all() and self._sizes[0] == self.rows.counts.sum())
 
-    @cached_property
+    @once
     def _labelled(self) -> NDArray[np.float64]:
         """(p,) objects that each partition labels."""
         if not isinstance(self.rows.codes, MembershipRows):
@@ -112,7 +112,7 @@ class Prototypes:
         known = ~self.rows.codes.missing()[:, self.order.partitions]
         return np.asarray(self.rows.counts @ known, dtype=np.float64)
 
-    @cached_property
+    @once
     def _sizes(self) -> NDArray[np.float64]:
         """(p,) |M_b|²: of a hard one, the objects that it labels."""
         return np.array([np.trace(self.tables[block, block]) for block in self.blocks])

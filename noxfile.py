@@ -188,6 +188,14 @@ def planted(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def peers(session: nox.Session) -> None:
+    """Our results beside those of other packages, run as black boxes: `nox -s peers -- kmodes gower`, or all."""
+    session.install("-e", ".", "pandas", "genieclust", "clusim", "kmodes", "prince", "gower")
+    session.run("python", "tests/guards/peers.py", *session.posargs)
+    session.run("python", "docs/make_reliability.py")
+
+
+@nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
     """Random calls, arguments, files, kills and folders: `nox -s fuzz -- --minutes 10`."""
     session.install("-e", ".[test]")

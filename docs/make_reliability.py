@@ -43,6 +43,9 @@ SURVIVORS = """The share is that of the survivors among the mutants that were ru
 survivors {} have met all of the nearest tests (`--again survived --whole`); the others may still be killed by them."""
 
 
+PEERS = """`nox -s peers`: the same input through other packages, run as black boxes in an environment of their own.
+
+"""
 ELSEWHERE = """The tests and sessions above run on Python 3.11 and the newest versions of what the library stands on
 there. Entered by hand: the core of the tests on 23 November 2026, against the wheel (by the steps of
 `nox -s wheel --force-python 3.13`), on Python 3.13.0 with NumPy 2.5.5, SciPy 1.18.1, scikit-learn 1.9.1, numba 0.68.1,
@@ -122,6 +125,16 @@ def planted_table() -> str:
     return "\n".join([*lines, *([""] if lived else []), *(f"- lives: {name}" for name in lived)])
 
 
+def peers_table() -> str:
+    """A row for each comparison with another package."""
+    lines = ["| package | version | what | cases | found |", "|---|---|---|---|---|"]
+    for name, found in (read(GUARDS / "records" / "peers.json") or {}).items():
+        figures = {key: value for key, value in found.items() if key not in ("version", "versions", "what", "cases")}
+        shown = [f"{key}: {value if isinstance(value, int) else f'{value:.1g}'}" for key, value in figures.items()]
+        lines.append(f"| {name} | {found['version']} | {found['what']} | {found['cases']} | {', '.join(shown)} |")
+    return "\n".join(lines)
+
+
 def versions() -> str:
     every = [s["versions"] for kind in KINDS for s in read(GUARDS / "records" / f"{kind}.json") or []]
     seen = dict.fromkeys(", ".join(f"{name} {number}" for name, number in found.items()) for found in every)
@@ -134,6 +147,7 @@ def page() -> str:
         ("Fuzz", "`nox -s fuzz -- --minutes 10`\n\n" + fuzz_table()),
         ("Mutants", MUTANTS + mutants_table()),
         ("Planted bugs", "`nox -s planted`\n\n" + planted_table()),
+        ("Other packages", PEERS + peers_table()),
         ("Other versions", ELSEWHERE),
         ("Versions of the sessions", versions()),
     ]  # fmt: skip

@@ -34,12 +34,23 @@ def test_how_long_the_rest_may_take(monkeypatch):
     for seconds, done in ((0, 0), (5, 1), (20, 2), (200, 7)):
         now[0] = 100.0 + seconds
         remaining(done, 12)
-    # Once, judged by what is done: four times 100 s, for later steps may be longer.
-    assert told == ["base clusterings: 2 of 12 done in 20 s, the rest takes up to about 7 min"]
+    # Once, judged by what is done after the first step: four times 150 s, for later steps may be longer.
+    assert told == ["base clusterings: 2 of 12 done in 20 s, the rest takes up to about 10 min"]
     quick = _tell.Remaining("quick")
     now[0] += 30
     quick(5, 5)
     assert len(told) == 1
+
+
+def test_what_compiles_before_the_first_step_is_no_part_of_the_pace(monkeypatch):
+    now, told = [0.0], []
+    monkeypatch.setattr(_tell.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_tell, "tell", told.append)
+    remaining = _tell.Remaining("number of clusters")
+    for seconds, done in ((15, 1), (16, 11), (17, 21)):
+        now[0] = seconds
+        remaining(done, 101)
+    assert told == ["number of clusters: 21 of 101 done in 17 s, the rest takes up to about 32 s"]
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (100, "2 min"), (7200, "2.0 h")])

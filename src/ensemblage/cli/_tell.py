@@ -32,7 +32,7 @@ def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
 
 LONG = 10.0
 """Seconds of work after which it is told how long the rest may take."""
-LEAST_SHARE = 0.05
+LEAST_SHARE = 0.15
 """Of the work that must be done before."""
 SLOWER = 4
 """What the rest took was never more than so many times what the pace before says (seven runs of all kinds): later steps
@@ -40,20 +40,29 @@ can be longer, and further ones turn out to be needed."""
 
 
 class Remaining:
-    """Called with what is done of all that is to do: says once how long the rest takes at most, judged by what is
-    done.
+    """Called with what is done of all that is to do: says once how long the rest takes at most.
+
+    The pace is that after the first call in which something is done: what comes before may be compiling.
     """
 
     def __init__(self, label: str) -> None:
         self._label, self._start, self._is_told = label, time.perf_counter(), False
+        self._first: tuple[int, float] | None = None
+        """What was done then, and when that was."""
 
     def __call__(self, done: int, total: int) -> None:
-        seconds = time.perf_counter() - self._start
-        if self._is_told or seconds < LONG or done < max(1, LEAST_SHARE * total) or done >= total:
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = (done, now) if done else None
+            return
+        before, since = self._first
+        enough = done > before and done >= LEAST_SHARE * total and now - self._start >= LONG
+        if self._is_told or not enough or done >= total:
             return
         self._is_told = True
-        most = duration(SLOWER * seconds * (total - done) / done)
-        tell(f"{self._label}: {done} of {total} done in {duration(seconds)}, the rest takes up to about {most}")
+        most = duration(SLOWER * (now - since) * (total - done) / (done - before))
+        spent = duration(now - self._start)
+        tell(f"{self._label}: {done} of {total} done in {spent}, the rest takes up to about {most}")
 
 
 def duration(seconds: float) -> str:

@@ -5,10 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from strategies import planted_labels
 
 from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM, _memory
-from ensemblage.consensus import _cspa, _mcla, _negmm, _pta
+from ensemblage.consensus import _cspa, _mcla, _ncut, _negmm, _pta
 from ensemblage.metrics import coassociation, mm_index
 
 PEAK = """
@@ -91,6 +92,58 @@ def test_the_limit_that_just_allows_a_fit_holds(case, monkeypatch):
         text=True,
     )
     assert limit / 2 <= int(run.stdout) <= limit
+
+
+def endless(*arguments, **options):
+    """All of its iterations, and no end."""
+    eigsh(*arguments, **options)
+    raise ArpackNoConvergence("no convergence", np.empty(0), np.empty((0, 0)))
+
+
+ENDLESS = """
+from contextlib import suppress
+from ensemblage.consensus import _ncut
+from test_memory import endless
+_ncut.eigsh = endless
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("method", ["NegMM", "CSPA", "MCLA"])
+def test_all_eigenvectors_are_taken_only_if_they_fit(method, monkeypatch):
+    """Where iteration does not end, a fit took up to 360 MB more than its limit."""
+    sizes = {"n": 1500, "p": 16, "k": 60 if method == "MCLA" else 3, "noise": 0.6}
+    given = {"NegMM": {"threshold": 0.2}, "CSPA": {"n_neighbors": None, "partitioner": "spectral"}}
+    parameters = {"n_clusters": 3, "random_state": 0, "n_jobs": 1, **given.get(method, {"partitioner": "spectral"})}
+    model = {"NegMM": NegMM, "CSPA": CSPA, "MCLA": MCLA}[method](**parameters)
+    labels, needed = planted_labels(**sizes)[0], [0]
+
+    def record(n_bytes, max_bytes, *told):
+        needed.append(n_bytes)
+        return _memory.check_fits(n_bytes, max_bytes, *told)
+
+    for module in (_negmm, _cspa, _mcla):
+        monkeypatch.setattr(module, "check_fits", record)
+    model.fit(labels)
+    least = max(needed)
+    monkeypatch.setattr(_ncut, "eigsh", endless)
+    expected, most = model.fit(labels).labels_, max(needed)
+    assert least < most <= least + _ncut.dense_bytes(16 * sizes["k"] if method == "MCLA" else sizes["n"], 3)
+    np.testing.assert_array_equal(model.set_params(max_bytes=most).fit(labels).labels_, expected)
+    with pytest.raises(ValueError, match=f"{method} must fit into max_bytes = .* Got {most:,} bytes"):
+        model.set_params(max_bytes=most - 1).fit(labels)
+    for limit in (most, least):
+        script = PEAK.format(sizes=sizes, parameters=parameters, method=method, limit=limit)
+        script = script.replace(
+            "model.set_params", "from contextlib import suppress\nwith suppress(ValueError): model.set_params"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{ENDLESS}\n{script}"],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert int(run.stdout) <= limit
 
 
 COMBINE = """
@@ -197,7 +250,7 @@ def test_metrics_too():
 
 
 def test_threads_share_the_limit(monkeypatch):
-    """Where two candidates at once would pass it, they come one after the other."""
+    """Where two candidates at once would pass it, all eigenvectors included, they come one after the other."""
     labels = planted_labels(n=700, p=9, k=3, noise=0.6)[0]
     together = []
 
@@ -215,6 +268,7 @@ def test_threads_share_the_limit(monkeypatch):
     monkeypatch.setattr(_negmm, "check_fits", record)
     model = NegMM(3, max_bytes="1GB", n_jobs=3, random_state=0).fit(labels)
     shared, one = needed
-    for limit in (2 * one - shared, 2 * one - shared - 1, one):
+    two = shared + 2 * (one - shared + _ncut.dense_bytes(len(Ensemble(labels).distinct.counts), 3))
+    for limit in (two, two - 1, one):
         model.set_params(max_bytes=limit).fit(labels)
     assert together == [3, 2, 1, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from itertools import pairwise
 from threading import Lock
 from typing import Any, ClassVar
@@ -151,7 +152,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
                 graph.data[part] *= objects * counts[graph.indices[part]]
         itself = np.where(codes < rows.n_clusters, rows.weights, 0).sum(axis=1) / rows.weights.sum()
         parts = np.empty(len(rows), dtype=np.int64)
-        parts[order] = cutter.cut(graph, counts, k, itself)
+        parts[order] = cutter.cut(graph, counts, k, itself, partial(self._check_size, rows, k, graph.nnz))
         return parts
 
     def _fit_similarity(self, S: Any, rows: Rows) -> NDArray[Any]:
@@ -166,7 +167,8 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
             graph = nearest_neighbours(graph, most)
         self.n_edges_ = graph.nnz // 2
         self._check_size(rows, k, graph.nnz)
-        return np.unique(cutter.cut(graph, rows.counts, k, itself), return_inverse=True)[1]
+        parts = cutter.cut(graph, rows.counts, k, itself, partial(self._check_size, rows, k, graph.nnz))
+        return np.unique(parts, return_inverse=True)[1]
 
     def _most_neighbors(self, m: int) -> int:
         """0 for all."""
@@ -176,8 +178,11 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
             return 0 if m <= MOST_COMPLETE else NEIGHBORS
         return min(int(self.n_neighbors), m)
 
-    def _check_size(self, rows: Rows, k: int, n_entries: int) -> None:
-        """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it."""
+    def _check_size(self, rows: Rows, k: int, n_entries: int, more: int = 0) -> None:
+        """Raise unless a graph with so many entries, two per edge, fits the memory with all that is made of it.
+
+        ``more`` are bytes that the normalised cut asks for.
+        """
         m, p = rows.codes.shape
         # What `association_graph` has beside its edges, and the fit for each row and object.
         of_rows = m * (3 * p * rows.codes.dtype.itemsize + 9 * p + 128) + 64 * len(rows.inverse)
@@ -185,7 +190,7 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         maps = bytes_of_maps(m, int(rows.offsets[-1]))
         of_rows += maps if maps <= MOST_BYTES else 0
         # METIS, or a graph, its copy with the diagonal, and the normalised cut of another copy.
-        spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k)
+        spectral = 36 * (n_entries + 2 * m) + cut_bytes(m, k) + more
         cut = metis_bytes(m, n_entries) if self.partitioner == "metis" else spectral
         fewer = "n_neighbors=100" if self.n_neighbors is None else "fewer n_neighbors"
         advice = f"Give {fewer}, raise max_bytes, or use HBGF or KMeansConsensus, which compare no pairs."

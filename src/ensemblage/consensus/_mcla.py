@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from ensemblage.counting._contingency import ContingencyTables, table_cells, tab
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.rows.threads import one_native_thread
 
+ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
 EDGE_BYTES = 150
 """Most bytes per edge of the graph while it is made (measured)."""
 
@@ -130,13 +132,15 @@ class MCLA(GraphConsensus):
         self._check_enough_labels(rows, k)
         if self.similarity == "ecpcs":
             graph, sizes, diagonal = self._propagated(rows)
-            meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal)
+            weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_matrices, rows)
+            meta_clusters = cutter.cut(graph, weights, k, diagonal, check_more)
             # The first part that fits best is then the largest of them.
             order = np.argsort(-np.bincount(meta_clusters, weights=sizes, minlength=k), kind="stable")
             meta_clusters = np.argsort(order)[meta_clusters]
         else:
             graph, sizes = meta_graph(rows, self._tables(rows, k))
-            meta_clusters = cutter.cut(graph, self._vertex_weights(sizes, rows), k, diagonal=1.0)
+            weights, check_more = self._vertex_weights(sizes, rows), partial(self._check_edges, rows, k, graph.nnz // 2)
+            meta_clusters = cutter.cut(graph, weights, k, 1.0, check_more)
         by_partition = np.split(meta_clusters, rows.starts[1:-1])
         parts_of = dict(zip(self._voting.tolist(), by_partition, strict=True))
         self.meta_clusters_ = [parts_of.get(j, np.empty(0, dtype=np.int64)) for j in range(self.n_features_in_)]
@@ -144,10 +148,7 @@ class MCLA(GraphConsensus):
 
     def _propagated(self, rows: Rows) -> tuple[csr_array, NDArray[np.int64], NDArray[np.float64]]:
         """Z of ECPCS without its diagonal, the sizes of the clusters, and the diagonal."""
-        d = int(rows.n_clusters.sum())
-        needed = OVERHEAD + 8 * MATRICES["ecpcs"] * d * d + 16 * rows.codes.shape[0] * rows.codes.shape[1]
-        advice = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
-        check_fits(needed, self.max_bytes, "MCLA", f"the similarities of {d:,} clusters", advice)
+        self._check_matrices(rows)
         with one_native_thread():
             Z = propagated(rows)
         diagonal = np.diagonal(Z).copy()
@@ -156,17 +157,28 @@ class MCLA(GraphConsensus):
 
     def _tables(self, rows: Rows, k: int) -> ContingencyTables:
         """Contingency tables of all pairs, unless these, the edges or their cut would take more than ``max_bytes``."""
+        p = rows.codes.shape[1]
+        self._check_edges(rows, k, 0)
+        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
+        n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
+        self._check_edges(rows, k, n_edges)
+        return tables
+
+    def _check_matrices(self, rows: Rows, more: int = 0) -> None:
+        """Raise unless the propagated similarities fit the memory, with ``more`` bytes that their cut asks for."""
+        d = int(rows.n_clusters.sum())
+        n_bytes = OVERHEAD + 8 * MATRICES["ecpcs"] * d * d + 16 * rows.codes.shape[0] * rows.codes.shape[1] + more
+        check_fits(n_bytes, self.max_bytes, "MCLA", f"the similarities of {d:,} clusters", ADVICE)
+
+    def _check_edges(self, rows: Rows, k: int, n_edges: int, more: int = 0) -> None:
+        """Raise unless the tables, and the edges and their cut, fit the memory; ``more`` is as above."""
         (m, p), d = rows.codes.shape, int(rows.n_clusters.sum())
         of_rows = OVERHEAD + m * (2 * p * rows.codes.dtype.itemsize + 32) + 200 * d
         of_tables = of_rows + 8 * table_cells(rows.n_clusters)
-        what = f"the pairs of {d:,} clusters"
-        advice = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."
-        check_fits(of_tables, self.max_bytes, "MCLA", what, advice)
-        tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters, self.n_jobs)
-        n_edges = sum(int(np.count_nonzero(tables.table(i, j)[:-1, :-1])) for i, j in combinations(range(p), 2))
-        cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else 72 * n_edges + cut_bytes(d, k)
-        check_fits(max(of_tables + EDGE_BYTES * n_edges, of_rows + cut), self.max_bytes, "MCLA", what, advice)
-        return tables
+        of_edges = 72 * n_edges + cut_bytes(d, k) + more
+        cut = metis_bytes(d, 2 * n_edges) if self.partitioner == "metis" else of_edges
+        n_bytes = max(of_tables + EDGE_BYTES * n_edges, of_rows + cut if n_edges else 0)
+        check_fits(n_bytes, self.max_bytes, "MCLA", f"the pairs of {d:,} clusters", ADVICE)
 
     def _vertex_weights(self, sizes: NDArray[np.int64], rows: Rows) -> NDArray[np.int64]:
         """Sizes, or ones, times the weights of the partitions, as whole numbers."""

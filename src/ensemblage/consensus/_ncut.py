@@ -6,6 +6,7 @@ eigenvalue 0.5 / (degree + 1), at most 1/6, and the leading ones have more.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,12 +28,15 @@ DENSE_ROWS = 400
 """Up to so many rows all eigenvectors cost less than a few by iteration."""
 MOST_RESTARTS = 300
 MOST_DENSE_ROWS = 3_000
-"""Up to so many rows all eigenvectors are found, 360 MB at most, where iteration has not come to an end by then."""
+"""Up to so many rows all eigenvectors are found where iteration has not come to an end by then, if that is allowed."""
 RESTARTS_OF_LARGE = 3_000
 """Of more rows; where eigenvalues repeat, the second of a pair is found by rounding alone, or never."""
 MOST_STEPS = 20
 PLACED_ROWS = 64
 """Rows that are put into clusters at once."""
+
+
+CheckMore = Callable[[int], object]
 
 
 class Spectrum(NamedTuple):
@@ -45,19 +49,24 @@ class Spectrum(NamedTuple):
 
 
 def normalized_cut(
-    graph: Any, counts: NDArray[np.int64], n_clusters: int, random: np.random.RandomState, whole: Any = None
+    graph: Any,
+    counts: NDArray[np.int64],
+    n_clusters: int,
+    random: np.random.RandomState,
+    whole: Any = None,
+    check_more: CheckMore | None = None,
 ) -> NDArray[np.int64]:
     """Cluster of each row, numbered without gaps; now and then fewer than ``n_clusters``.
 
     ``graph`` is the (m, m) similarity of the rows, dense or sparse, its diagonal included; ``counts`` the objects of
     each row. A row outside the clusters that the eigenvectors show (isolated, or of a small component) goes to the one
     with the largest mean similarity in ``whole`` (default: ``graph``), ties to the lowest number. If ``whole`` is
-    given, a sparse ``graph`` is overwritten.
+    given, a sparse ``graph`` is overwritten. ``check_more`` is as of `leading_eigenvectors`.
     """
     if n_clusters == 1:
         return np.zeros(len(counts), dtype=np.int64)
     W = csr_array(graph, dtype=np.float64, copy=whole is None)
-    clusters = discretise(embedding(W, counts, n_clusters, random), counts, random)
+    clusters = discretise(embedding(W, counts, n_clusters, random, check_more), counts, random)
     del W
     found, placed = np.unique(clusters[clusters >= 0], return_inverse=True)
     clusters[clusters >= 0] = placed
@@ -66,14 +75,23 @@ def normalized_cut(
 
 
 def cut_bytes(m: int, n_clusters: int) -> int:
-    """Bytes that `normalized_cut` of m rows takes at most beyond a graph that it overwrites."""
+    """Bytes that `normalized_cut` of m rows takes at most beyond a graph that it overwrites, while iteration ends."""
     if m <= max(DENSE_ROWS, 3 * n_clusters):
-        return 8 * m * (5 * m + 8 * n_clusters)
+        return dense_bytes(m, n_clusters)
     return 8 * m * (2 * _n_lanczos(m, n_clusters) + 10 * n_clusters + PLACED_ROWS + 12)
 
 
+def dense_bytes(m: int, n_clusters: int) -> int:
+    """Bytes that all eigenvectors of m rows take."""
+    return 8 * m * (5 * m + 8 * n_clusters)
+
+
 def embedding(
-    W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: np.random.RandomState
+    W: csr_array,
+    counts: NDArray[np.int64],
+    n_clusters: int,
+    random: np.random.RandomState,
+    check_more: CheckMore | None = None,
 ) -> NDArray[np.float64]:
     """(m, k) eigenvectors of the random walk, each of length √n over the objects; ``W`` is overwritten."""
     W.sum_duplicates()
@@ -81,11 +99,17 @@ def embedding(
         W.data[np.abs(W.data) < LEAST] = 0
         W.eliminate_zeros()
     lengths = np.sqrt(counts * _degrees(W, counts))
-    X = spectrum(W, counts, n_clusters, random).vectors / lengths[:, None]
+    X = spectrum(W, counts, n_clusters, random, check_more).vectors / lengths[:, None]
     return np.asarray(X * np.sqrt(counts.sum() / (counts @ X**2)))
 
 
-def spectrum(W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: np.random.RandomState) -> Spectrum:
+def spectrum(
+    W: csr_array,
+    counts: NDArray[np.int64],
+    n_clusters: int,
+    random: np.random.RandomState,
+    check_more: CheckMore | None = None,
+) -> Spectrum:
     """Leading eigenvectors of D^-1/2 (W + I/2) D^-1/2 with D = diag(W 1 + 1), over objects that share their rows.
 
     An isolated object is an eigenvector of its own, with the eigenvalue 0.75 if its similarity to itself is 1: such
@@ -101,7 +125,7 @@ def spectrum(W: csr_array, counts: NDArray[np.int64], n_clusters: int, random: n
     walk = csr_array(
         (W.data[:n_entries], W.indices[:n_entries], W.indptr[: len(rest) + 1]), shape=(len(rest), len(rest))
     )
-    found = leading_eigenvectors(walk, min(n_clusters, len(rest)), random)
+    found = leading_eigenvectors(walk, min(n_clusters, len(rest)), random, check_more)
     values = np.concatenate([found.values, (scale * own * scale + offset)[alone]])
     vectors = np.zeros((len(counts), len(values)))
     vectors[rest, : len(found.values)] = found.vectors
@@ -131,10 +155,14 @@ def _n_lanczos(m: int, k: int) -> int:
     return min(m, max(2 * k + 1, 40))
 
 
-def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> Spectrum:
+def leading_eigenvectors(
+    matrix: Any, k: int, random: np.random.RandomState, check_more: CheckMore | None = None
+) -> Spectrum:
     """The k largest eigenvalues of a symmetric array, sparse array or linear operator, and their eigenvectors.
 
-    Raises `Stopped` where `check_stopped` does: many products of a large graph may take long.
+    Where iteration does not end, ``check_more`` gets the bytes that all eigenvectors take, before they are taken; it
+    raises an error if these are too many. Raises `Stopped` where `check_stopped` does: many products of a large graph
+    may take long.
     """
     m = matrix.shape[0]
     if k == 0:
@@ -153,6 +181,8 @@ def leading_eigenvectors(matrix: Any, k: int, random: np.random.RandomState) -> 
         return _from_largest(*eigsh(LinearOperator((m, m), times, dtype=np.float64), k, which="LA", **options))
     except ArpackNoConvergence as error:
         if small:  # many eigenvalues are nearly equal
+            if check_more is not None:
+                check_more(dense_bytes(m, k))
             return _leading_of_dense(matrix @ np.eye(m), k)
         raise ValueError(
             f"A spectral cut needs {k} eigenvectors of a graph of {m:,} vertices. Got no convergence. "

@@ -15,7 +15,7 @@ from ensemblage._memory import MAX_BYTES, check_fits
 from ensemblage._random import task_seeds
 from ensemblage._validation import check_bytes
 from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, numbers_by_size
-from ensemblage.consensus._ncut import LEAST, cut_bytes, normalized_cut
+from ensemblage.consensus._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.kernels._walk import count_strong, fill_strong
@@ -176,18 +176,23 @@ class NegMM(SimilarityConsensus):
         # One cut: its graph, which the random walk overwrites, and the eigenvectors.
         each = 12 * (m**2 - int(n_weak[0]) + 2 * m) + cut_bytes(m, k)
         self._check_fits(shared + each, m)
+        at_most = each + (dense_bytes(m, k) if m <= MOST_DENSE_ROWS else 0)
         seed = int(task_seeds(self.random_state, 1)[0])
         everywhere = weights_of(similarity, rows.counts, np.zeros(m, dtype=np.int64), self.n_neighbors)
+
+        def check_more(n_bytes: int) -> None:
+            self._check_fits(shared + each + n_bytes, m)
 
         def candidate(threshold: float) -> Candidate:
             """The cut with one threshold. All have the same seed: equal graphs give equal cuts."""
             graph = strong_graph(similarity, threshold)
-            clusters = normalized_cut(graph, rows.counts, k, np.random.RandomState(seed), similarity)
+            random = np.random.RandomState(seed)
+            clusters = normalized_cut(graph, rows.counts, k, random, similarity, check_more)
             index = mm_index_of(similarity, rows.counts, clusters, self.n_neighbors, everywhere)
             return Candidate(threshold, clusters.astype(np.int32), index)
 
         with one_native_thread():
-            n_together = min(n_threads, (limit - shared) // each)
+            n_together = max(1, min(n_threads, (limit - shared) // at_most))
             found = parallel_map(candidate, [thresholds[s] for s in first], n_together, self.progress)
         best = min(found, key=lambda candidate: candidate.mm_index)
         self.threshold_, _, self.mm_index_ = best

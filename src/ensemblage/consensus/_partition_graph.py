@@ -19,7 +19,7 @@ from ensemblage._ensemble import Ensemble
 from ensemblage._random import task_seeds
 from ensemblage._weighted import sample_weight_of
 from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
-from ensemblage.consensus._ncut import normalized_cut
+from ensemblage.consensus._ncut import CheckMore, normalized_cut
 from ensemblage.rows.threads import one_native_thread
 
 TOLERANCE = 0.03
@@ -103,16 +103,19 @@ class Cutter(NamedTuple):
         owner, recursive = type(estimator).__name__, bool(estimator.recursive)
         return cls(owner, estimator.partitioner, recursive, imbalance, seed, n_init)
 
-    def cut(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: Any) -> NDArray[np.int64]:
+    def cut(
+        self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int, diagonal: Any, check_more: CheckMore
+    ) -> NDArray[np.int64]:
         """Part of each vertex; ``graph`` has no diagonal.
 
-        ``diagonal`` (a number, or one per vertex) is what the normalised cut puts there.
+        ``diagonal`` (a number, or one per vertex) is what the normalised cut puts there; ``check_more`` is its own.
         """
         if self.partitioner == "metis":
             return self.by_metis(graph, sizes, n_parts)
         with_loops = graph + diags_array(np.broadcast_to(diagonal, sizes.shape))
         with one_native_thread():
-            return normalized_cut(with_loops, sizes, n_parts, np.random.RandomState(self.seed))
+            random = np.random.RandomState(self.seed)
+            return normalized_cut(with_loops, sizes, n_parts, random, check_more=check_more)
 
     def by_metis(self, graph: csr_array, sizes: NDArray[np.int64], n_parts: int) -> NDArray[np.int64]:
         """Parts of nearly equal total size that cut little weight; some may be empty.

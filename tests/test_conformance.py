@@ -22,7 +22,7 @@ from numpy.testing import assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS
 
-from ensemblage import METHODS, ConsensusClustering, make_consensus
+from ensemblage import METHODS, ConsensusClustering
 
 ON_COORDINATES = ON_FRACTIONS | {
     "check_clustering": "it wants ARI > 0.4 on raw coordinates, which are refused as labels",
@@ -37,7 +37,7 @@ def expected_failures(estimator):
 def label_consensus():
     """One estimator per class and set of parameters, with the two clusters that scikit-learn's data has."""
     distinct = {(METHODS[name].estimator, repr(sorted(METHODS[name].parameters.items()))): name for name in AVAILABLE}
-    return [make_consensus(name, 2) for name in distinct.values()]
+    return [method_of(name, 2) for name in distinct.values()]
 
 
 @parametrize_with_checks(

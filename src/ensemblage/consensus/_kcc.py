@@ -194,7 +194,7 @@ class KMeansConsensus(
     >>> km.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     >>> km.confidence_.round(2)
-    array([1.  , 1.  , 0.74, 0.9 , 0.9 , 0.87])
+    array([1.  , 1.  , 0.74, 1.  , 1.  , 1.  ])
     >>> km.predict([[1, 2, None]])
     array([1], dtype=int32)
     >>> ecc = KMeansConsensus(n_clusters=2, utility="entropy", random_state=0).fit(labels)

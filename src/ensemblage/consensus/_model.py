@@ -116,10 +116,10 @@ class Model:
         >>> model = KMeansConsensus(2, random_state=0).fit([[0, 0], [0, 0], [1, 1], [1, 0]])
         >>> model.to_frame(ids=["a", "b", "c", "d"]).round(2)
           id  cluster  confidence    verdict  runner_up  runner_up_share
-        0  a        0        0.83     border          1             0.17
-        1  b        0        0.83     border          1             0.17
-        2  c        1        1.00       core          0             0.00
-        3  d        1        0.60  undecided          0             0.40
+        0  a        0         1.0       core          1              0.0
+        1  b        0         1.0       core          1              0.0
+        2  c        1         1.0       core          0              0.0
+        3  d        1         0.6  undecided          0              0.4
         """
         check_is_fitted(self)
         X = as_table(X)

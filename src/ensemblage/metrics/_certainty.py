@@ -135,7 +135,7 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 2], [1, 1, 2]]
     >>> found = certainty(labels, [0, 0, 0, 1, 1, 1])
     >>> found.confidence.round(2)
-    array([1.  , 1.  , 0.7 , 0.4 , 1.  , 1.  ])
+    array([1. , 1. , 0.7, 0.4, 1. , 1. ])
     >>> found.verdict.tolist()
     ['core', 'core', 'undecided', 'undecided', 'core', 'core']
     """

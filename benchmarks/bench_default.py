@@ -295,9 +295,8 @@ PARTS = {"product": of_product, "search": of_search, "number": of_number, "words
 
 def spread(one: BenchmarkSet) -> float:
     """The ratio of deviations by which "auto" decides."""
-    deviations = np.sort(one.X.std(axis=0)[np.ptp(one.X, axis=0) > 0])
-    cut = (len(deviations) - 1) // 10
-    return float(deviations[-1 - cut] / deviations[cut])
+    deviations = one.X.std(axis=0)[np.ptp(one.X, axis=0) > 0]
+    return float(deviations.max() / deviations.min())
 
 
 def sets_of(suite: Path | None, data: Path | None, most: int) -> Iterator[BenchmarkSet]:

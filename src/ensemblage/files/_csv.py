@@ -56,6 +56,11 @@ def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
         )
     text_of: dict[Any, str] = {}
     for value, text in zip(label_values(labels), labels, strict=True):
+        if isinstance(value, float) and not value.is_integer():
+            raise ValueError(
+                "A .csv file must give back what it holds: no labels that are numbers with fractions, which look like "
+                f"features. Got {shown(text)} in partition {shown(name)}. Use .npz, or number the labels."
+            )
         if text_of.setdefault(value, text) != text:
             raise ValueError(
                 "A .csv file must give back what it holds: no two labels that are the same whole number. "

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from ensemblage import Ensemble, RandomKPartitions, make_consensus
-from ensemblage.benchmark._sets import find_sets
+from ensemblage.lab.benchmark._sets import find_sets
 from ensemblage.metrics import verdicts
 
 RECORD = Path(__file__).parents[1] / "docs" / "certainty" / "objects.jsonl"

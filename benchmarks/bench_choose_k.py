@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ensemblage import choose_k
-from ensemblage._random import task_seeds
+from ensemblage.base.random import task_seeds
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._structure import compared
 
@@ -71,8 +71,8 @@ def designs(n_draws: int) -> Iterator[tuple[str, dict[str, Any], NDArray[np.floa
 
 def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, dict[str, Any], NDArray[np.float64]]]:
     """Sets of a benchmark with 2 to 10 classes of at least 30 objects, scaled as `ensemblage run` does."""
-    from ensemblage.benchmark._sets import find_sets
-    from ensemblage.tables import Preprocessor
+    from ensemblage.io import Preprocessor
+    from ensemblage.lab.benchmark._sets import find_sets
 
     for one in find_sets(suite, data):
         try:

@@ -35,12 +35,12 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from ensemblage import ConsensusClustering, Discotec, Ensemble, Genie, Preprocessor, choose_k, make_consensus
-from ensemblage.benchmark._entries import BASELINES, RULES
-from ensemblage.benchmark._scores import score
-from ensemblage.benchmark._sets import BenchmarkSet, copies, find_sets
 from ensemblage.consensus._choose_k import best_of
 from ensemblage.consensus._number_agreed import EVERY, numbers_around, numbers_up_to_root
 from ensemblage.generation import DiversePartitions
+from ensemblage.lab.benchmark._entries import BASELINES, RULES
+from ensemblage.lab.benchmark._scores import score
+from ensemblage.lab.benchmark._sets import BenchmarkSet, copies, find_sets
 
 FOLDER = Path(__file__).parents[1] / "docs" / "default"
 MOST_TREES = 10_000

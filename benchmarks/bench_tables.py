@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from ensemblage import Ensemble
-from ensemblage.tables import members_of, read_table
+from ensemblage.io import members_of, read_table
 
 N, M = 200_000, 20
 

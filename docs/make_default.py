@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.files._text import markdown_table
+from ensemblage.base.text import markdown_table
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "default"
@@ -133,9 +133,9 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
     from bench_default import features
 
     from ensemblage import ConsensusClustering, Genie
-    from ensemblage.benchmark._entries import BASELINES
-    from ensemblage.benchmark._pictures import draw
-    from ensemblage.benchmark._sets import find_sets
+    from ensemblage.lab.benchmark._entries import BASELINES
+    from ensemblage.lab.benchmark._pictures import draw
+    from ensemblage.lab.benchmark._sets import find_sets
 
     sets = {one.name: one for one in find_sets(suite, data)}
     for row in losses()[:LOSSES_DRAWN]:

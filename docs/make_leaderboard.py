@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemblage.benchmark._board import PLAIN
+from ensemblage.lab.benchmark._board import PLAIN
 
 ROOT = Path(__file__).parents[1]
 TABLES = ROOT / "docs" / "leaderboard"
@@ -357,7 +357,7 @@ def explain() -> str:
 
 
 def kinds_text() -> str:
-    from ensemblage.benchmark._kinds import RULES
+    from ensemblage.lab.benchmark._kinds import RULES
 
     rules = "".join(f"- {name}: {rule}.\n" for name, rule in RULES.items())
     return f"The kind is decided by the data alone:\n\n{rules}\n"
@@ -420,8 +420,8 @@ def draw_pictures(out: Path, suite: Path | None, data: Path | None) -> None:
     """Six sets of up to three features in each of which another method loses, the best methods first."""
     from sklearn.metrics import adjusted_rand_score
 
-    from ensemblage.benchmark._pictures import draw
-    from ensemblage.benchmark._sets import find_sets
+    from ensemblage.lab.benchmark._pictures import draw
+    from ensemblage.lab.benchmark._sets import find_sets
 
     scores, baseline = scores_of(KNOWN), best_plain(KNOWN)
     flat = {row["set"] for row in read("sets.csv") if int(row["n_features"]) <= 3}

@@ -59,7 +59,7 @@ def missing(request):
 @pytest.fixture(scope="module")
 def only_kernels():
     """Kernels for few objects too, which NumPy would do without."""
-    from ensemblage import _jit
+    from ensemblage.kernels import _jit
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_jit, "FEW_OPERATIONS", -1)

@@ -22,9 +22,10 @@ from ensemblage import (
     load,
     to_anndata,
 )
-from ensemblage.anndata import _features, _read
-from ensemblage.anndata._features import matrix_of, table_of
 from ensemblage.cli import main
+from ensemblage.io import _anndata_features as _features
+from ensemblage.io import _anndata_read as _read
+from ensemblage.io._anndata_features import matrix_of, table_of
 
 anndata = pytest.importorskip("anndata", reason="the extra anndata is not installed")
 N = 60
@@ -485,7 +486,7 @@ def test_a_failure_leaves_nothing_behind(stored, tmp_path, monkeypatch):
     def fails(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ensemblage.anndata._write._add", fails)
+    monkeypatch.setattr("ensemblage.io._anndata_write._add", fails)
     assert "No space left" in refused("combine", stored, "-k", 3, "-o", tmp_path / "out.h5ad")
     assert not list(tmp_path.iterdir())
 

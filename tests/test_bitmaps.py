@@ -9,7 +9,6 @@ from numpy.testing import assert_array_equal
 from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
-from ensemblage._jit import jit
 from ensemblage.consensus import _cspa, _linkage
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
@@ -21,6 +20,7 @@ from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, EIGHT, WORDS, plane_count
 from ensemblage.kernels._counts import fill_planes
+from ensemblage.kernels._jit import jit
 from ensemblage.metrics import association_counts
 
 pytestmark = pytest.mark.usefixtures("only_kernels")

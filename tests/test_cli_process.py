@@ -20,7 +20,8 @@ import pytest
 from click.testing import CliRunner
 
 import ensemblage.__main__
-from ensemblage import Ensemble, _lock
+from ensemblage import Ensemble
+from ensemblage.base import lock as _lock
 from ensemblage.cli import _analysis, main
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._show import clusters_text

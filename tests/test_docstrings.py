@@ -1,4 +1,4 @@
-"""Every public docstring passes numpydoc's validation, with the shared parts of `ensemblage._docs` in place."""
+"""Every public docstring passes numpydoc's validation, with the shared parts of `ensemblage.base.docs` in place."""
 
 import importlib
 import inspect
@@ -9,7 +9,7 @@ from dataclasses import is_dataclass
 import pytest
 
 import ensemblage
-from ensemblage._docs import PARTS, PLACE
+from ensemblage.base.docs import PARTS, PLACE
 
 validate = pytest.importorskip("numpydoc.validate").validate
 NumpyDocString = pytest.importorskip("numpydoc.docscrape").NumpyDocString
@@ -30,7 +30,7 @@ OF_RECORDS = {
 }
 RECORDS = (tuple, Exception)
 OF_SCIKIT_LEARN = {"n_features_in_", "feature_names_in_"}
-"""Attributes that `ensemblage._sklearn` declares."""
+"""Attributes that `ensemblage.base.sklearn` declares."""
 
 
 def public_objects():
@@ -110,5 +110,5 @@ def test_defaults_are_those_that_are_documented():
 
 def test_every_part_is_used():
     root = importlib.resources.files("ensemblage")
-    text = "".join(file.read_text(encoding="utf-8") for file in root.rglob("*.py") if file.name != "_docs.py")
+    text = "".join(file.read_text(encoding="utf-8") for file in root.rglob("*.py") if file.name != "base/docs.py")
     assert {name for _, name in PLACE.findall(text)} == set(PARTS)

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import METHODS, AverageAgreement, Discotec, Ensemble, KMeansConsensus, datasets, make_consensus, metrics
-from ensemblage._ensemble import as_ensemble
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.rows import distinct as distinct_module
 from ensemblage.rows.distinct import distinct_rows, words_of_columns
 
@@ -1023,7 +1023,7 @@ def test_files_that_are_not_there(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["npz", "csv"])
 def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
-    from ensemblage.files import _npz
+    from ensemblage.ensemble import _npz
 
     path = tmp_path / f"ensemble.{suffix}"
     Ensemble([[0], [1]]).save(path)

@@ -18,12 +18,12 @@ from click.testing import CliRunner
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus, load
-from ensemblage.anndata._write import write_copy
+from ensemblage.base.atomic import atomic_write
+from ensemblage.base.text import write_text
 from ensemblage.cli import main
-from ensemblage.files._atomic import atomic_write
-from ensemblage.files._text import write_text
 from ensemblage.generation import RandomKPartitions, write_partitions
-from ensemblage.tables import features_of, members_of, read_table
+from ensemblage.io import features_of, members_of, read_table
+from ensemblage.io._anndata_write import write_copy
 
 FILES = Path(__file__).parent / "files"
 
@@ -382,7 +382,7 @@ def full(*_, **__):
 @pytest.mark.parametrize(
     ("patched", "suffix", "read"),
     [
-        ("ensemblage.files._npz._read_format_1", "npz", Ensemble.load),
+        ("ensemblage.ensemble._npz._read_format_1", "npz", Ensemble.load),
         ("ensemblage.consensus._saved._model", "model.npz", load),
         ("numpy.lib.format.read_magic", "npy", Ensemble.open),
         ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from strategies import label_matrices
 
-from ensemblage import Discotec, Ensemble, _jit
+from ensemblage import Discotec, Ensemble
+from ensemblage.kernels import _jit
 from ensemblage.metrics import coassociation, ensemble_ari
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.ranking import _pair_means

@@ -41,15 +41,17 @@ from ensemblage import (
     ranking,
     read_table,
 )
-from ensemblage._constraints import parameter_constraints
-from ensemblage._jit import jit
+from ensemblage.base.parameters import parameter_constraints
 from ensemblage.consensus import _ncut, _partition_graph, choose_k, choose_k_monti
 from ensemblage.counting import _pairs
 from ensemblage.counting._contingency import table_cells
 from ensemblage.counting._pair_sums import Codes
+from ensemblage.ensemble._parts import _union, categories_of_part, union_of_parts
 from ensemblage.generation import make_pool
+from ensemblage.io._features import features_of
+from ensemblage.io._labels import label_values
 from ensemblage.kernels import _distances
-from ensemblage.labels._parts import _union, categories_of_part, union_of_parts
+from ensemblage.kernels._jit import jit
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.metrics._internal import _ohl
@@ -58,8 +60,6 @@ from ensemblage.metrics._mm_index import weights_of
 from ensemblage.ranking._compare import _correlation
 from ensemblage.rows import blocks, threads
 from ensemblage.rows.threads import parallel_map, thread_count
-from ensemblage.tables._features import features_of
-from ensemblage.tables._labels import label_values
 
 
 @pytest.mark.skipif("ensemblage-" in str(mutations.ROOT), reason="a bug is planted")

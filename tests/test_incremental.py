@@ -10,9 +10,9 @@ from strategies import planted_labels, random_labels
 
 import ensemblage
 from ensemblage import Ensemble, SoftEnsemble, make_consensus
-from ensemblage._out_of_core import StoredEnsemble
-from ensemblage._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.consensus import _ada_cvote
+from ensemblage.ensemble._out_of_core import StoredEnsemble
+from ensemblage.ensemble._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.rows.disk import StoredRows
 
 NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from strategies import planted_labels, random_labels
 
 from ensemblage import Ensemble, KMeansConsensus, make_consensus
-from ensemblage._weighted import WeightedEnsemble
 from ensemblage.consensus import _kcc, _lca
 from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
 from ensemblage.consensus._kmeans import number_of_starts, sampled_counts, sampled_rows
 from ensemblage.consensus._registry import PUBLISHED
+from ensemblage.ensemble._weighted import WeightedEnsemble
 
 
 def rows_of(counts):

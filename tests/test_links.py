@@ -13,9 +13,9 @@ from strategies import planted_labels, random_labels
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage._links import ImpossiblePairs, Links
 from ensemblage.cli._pairs import PairFiles
 from ensemblage.consensus import _linked
+from ensemblage.ensemble._links import ImpossiblePairs, Links
 
 KMEANS, EAC = ["km", "ecc", "k-modes"], ["eac-single", "eac-average", "eac-complete"]
 VOTING = ["acv", "bv", "soft-euclidean", "hard-euclidean", "majority"]

@@ -8,7 +8,8 @@ import pytest
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from strategies import planted_labels
 
-from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM, _memory
+from ensemblage import CSPA, MCLA, PTA, PTGP, Ensemble, NegMM
+from ensemblage.base import memory as _memory
 from ensemblage.consensus import _cspa, _mcla, _ncut, _negmm, _pta
 from ensemblage.metrics import coassociation, mm_index
 

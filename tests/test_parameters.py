@@ -9,7 +9,7 @@ import pytest
 from sklearn.cluster import KMeans
 
 from ensemblage import KMeansConsensus, consensus, generation, make_consensus, ranking
-from ensemblage._constraints import (
+from ensemblage.base.parameters import (
     Bytes,
     Estimator,
     Flag,
@@ -23,7 +23,7 @@ from ensemblage._constraints import (
     Words,
     parameter_constraints,
 )
-from ensemblage._validation import check_value
+from ensemblage.base.validation import check_value
 from ensemblage.consensus import METHODS
 
 

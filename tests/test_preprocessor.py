@@ -24,9 +24,9 @@ from ensemblage import (
 )
 from ensemblage.cli import main
 from ensemblage.consensus._features import generator_of
-from ensemblage.tables._categories import CategoryEncoder
-from ensemblage.tables._dates import date_parts, parse_dates
-from ensemblage.tables._scaling import AlikeScaler
+from ensemblage.io._categories import CategoryEncoder
+from ensemblage.io._dates import date_parts, parse_dates
+from ensemblage.io._scaling import AlikeScaler
 
 N = 60
 

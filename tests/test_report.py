@@ -25,7 +25,7 @@ from ensemblage import (
     report,
 )
 from ensemblage._cite import REFERENCES
-from ensemblage.files._text import listed
+from ensemblage.base.text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 from ensemblage.report._layout import counted, percent
 from ensemblage.report._sections import sections_of

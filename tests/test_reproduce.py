@@ -22,11 +22,11 @@ import pytest
 from click.testing import CliRunner
 
 from ensemblage import Ensemble, cli, consensus
-from ensemblage._lock import only_user
+from ensemblage.base.lock import only_user
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._registry import PUBLISHED
 from ensemblage.datasets import Dataset
-from ensemblage.reproduce import (
+from ensemblage.lab.reproduce import (
     PAPERS,
     Request,
     _page,
@@ -37,18 +37,18 @@ from ensemblage.reproduce import (
     reproduce,
     status,
 )
-from ensemblage.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
-from ensemblage.reproduce._claims import HOLDS, UNTESTED
-from ensemblage.reproduce._experiment import Run
-from ensemblage.reproduce._protocol import protocol_of, protocol_of_ensemble
-from ensemblage.reproduce._published import published
-from ensemblage.reproduce._results import Results
-from ensemblage.reproduce._runs import Data, Progress, complete_rows
-from ensemblage.reproduce._store import Key, Made, Origin, Result, Store
-from ensemblage.reproduce._tables import exact_row, plot, to_markdown, write_rows
-from ensemblage.reproduce.papers import sinorina
-from ensemblage.reproduce.papers.sinorina import protocol as sinorina_protocol
-from ensemblage.reproduce.papers.sinorina.tables import table as sinorina_table
+from ensemblage.lab.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
+from ensemblage.lab.reproduce._claims import HOLDS, UNTESTED
+from ensemblage.lab.reproduce._experiment import Run
+from ensemblage.lab.reproduce._protocol import protocol_of, protocol_of_ensemble
+from ensemblage.lab.reproduce._published import published
+from ensemblage.lab.reproduce._results import Results
+from ensemblage.lab.reproduce._runs import Data, Progress, complete_rows
+from ensemblage.lab.reproduce._store import Key, Made, Origin, Result, Store
+from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
+from ensemblage.lab.reproduce.papers import sinorina
+from ensemblage.lab.reproduce.papers.sinorina import protocol as sinorina_protocol
+from ensemblage.lab.reproduce.papers.sinorina.tables import table as sinorina_table
 
 TESTS = Path(__file__).parent
 TOY = TESTS / "toy"
@@ -56,7 +56,7 @@ toy_paper = load_paper(TOY)
 toy_module = sys.modules[toy_paper.package]
 KILLED = """
 from pathlib import Path
-from ensemblage.reproduce import Request, reproduce
+from ensemblage.lab.reproduce import Request, reproduce
 reproduce(Request((Path({toy!r}),), Path({output!r}), n_jobs=1), print)
 """
 
@@ -747,7 +747,7 @@ def test_another_paper_is_its_folder_and_nothing_else(tmp_path):
     claims = {row["id"]: row["verdict"] for row in rows_of(tmp_path / "out" / "another" / "claims.csv")}
     assert claims["toy.f1.right"] == HOLDS
     assert claims["toy.f1.there"] == claims["toy.s1.time"] == UNTESTED
-    assert load_paper(sys.modules["ensemblage.reproduce.papers.another"]).name == "another"
+    assert load_paper(sys.modules["ensemblage.lab.reproduce.papers.another"]).name == "another"
     assert "another" not in PAPERS
 
 

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from strategies import planted_labels, twins
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
-from ensemblage.labels._coding import CodedColumns
+from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.metrics import density
 from ensemblage.rows import disk
 from ensemblage.rows.disk import BlockRows

@@ -19,7 +19,7 @@ from strategies import planted_labels, random_labels
 from test_progress import Calls
 
 from ensemblage import ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
-from ensemblage._weighted import WeightedEnsemble
+from ensemblage.ensemble._weighted import WeightedEnsemble
 from ensemblage.stability import cluster_stability, member_stability
 from ensemblage.stability._data import checked_data
 from ensemblage.stability._jaccard import best_jaccard, cells_of, coded

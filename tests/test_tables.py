@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ensemblage.tables import features_of, members_of, read_bytes, read_table
+from ensemblage.io import features_of, members_of, read_bytes, read_table
 
 
 def table_of(text, name="data.csv", **options):

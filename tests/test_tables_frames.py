@@ -10,7 +10,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from ensemblage import read_table
-from ensemblage.tables import features_of, members_of
+from ensemblage.io import features_of, members_of
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemblage.tables import read_table
+from ensemblage.io import read_table
 
 OLD_EXCEL = Path(__file__).parent / "files" / "two_sheets.xls"
 """Written by xlwt: the sheet "one" with text, numbers, dates, truth values and formulas without results, and "two"."""

@@ -17,8 +17,9 @@ import pytest
 from sklearn.base import clone
 from strategies import random_labels
 
-from ensemblage import Ensemble, _once, make_consensus
-from ensemblage._once import once
+from ensemblage import Ensemble, make_consensus
+from ensemblage.base import once as _once
+from ensemblage.base.once import once
 from ensemblage.rows import disk
 
 WHOLE_FITS = {
@@ -338,7 +339,7 @@ def test_fork_while_a_thread_looks_for_libraries():
 def test_fork_while_a_thread_compiles():
     code = """
     from numba.core.compiler_lock import global_compiler_lock
-    import ensemblage._jit
+    import ensemblage.kernels._jit
     inside = threading.Event()
     def compile():
         with global_compiler_lock:

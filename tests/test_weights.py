@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from strategies import planted_labels
 
 from ensemblage import METHODS, KModesConsensus, make_consensus, metrics
-from ensemblage._validation import LEAST_WEIGHT, check_weights, weight_unit
+from ensemblage.base.validation import LEAST_WEIGHT, check_weights, weight_unit
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 WEIGHTED = sorted(

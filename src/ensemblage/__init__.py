@@ -10,8 +10,8 @@ from typing import Any
 from ensemblage._version import __version__ as __version__
 
 _HOME = {
-    "Ensemble": "ensemblage._ensemble",
-    "SoftEnsemble": "ensemblage._soft_ensemble",
+    "Ensemble": "ensemblage.ensemble._ensemble",
+    "SoftEnsemble": "ensemblage.ensemble._soft_ensemble",
     "parallel_backend": "ensemblage.rows.backend",
     "RandomKPartitions": "ensemblage.generation",
     "Genie": "ensemblage.generation",
@@ -60,9 +60,9 @@ _HOME = {
     "InternalIndex": "ensemblage.ranking",
     "SelectMembers": "ensemblage.ranking",
     "profile": "ensemblage.profiles",
-    "Preprocessor": "ensemblage.tables",
-    "read_table": "ensemblage.tables",
-    "to_anndata": "ensemblage.anndata",
+    "Preprocessor": "ensemblage.io",
+    "read_table": "ensemblage.io",
+    "to_anndata": "ensemblage.io._anndata_write",
 }
 _PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
 

@@ -8,10 +8,7 @@ from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage import stability as stability
 from ensemblage._cite import cite as cite
-from ensemblage._ensemble import Ensemble as Ensemble
-from ensemblage._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage._version import __version__ as __version__
-from ensemblage.anndata import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
@@ -40,6 +37,8 @@ from ensemblage.consensus import choose_k as choose_k
 from ensemblage.consensus import choose_resolution as choose_resolution
 from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
+from ensemblage.ensemble._ensemble import Ensemble as Ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble as SoftEnsemble
 from ensemblage.generation import DiversePartitions as DiversePartitions
 from ensemblage.generation import Genie as Genie
 from ensemblage.generation import GeniePartitions as GeniePartitions
@@ -52,6 +51,9 @@ from ensemblage.generation import ResampledPartitions as ResampledPartitions
 from ensemblage.generation import SubspacePartitions as SubspacePartitions
 from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
+from ensemblage.io import Preprocessor as Preprocessor
+from ensemblage.io import read_table as read_table
+from ensemblage.io._anndata_write import to_anndata as to_anndata
 from ensemblage.metrics import align_labels as align_labels
 from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement
@@ -59,7 +61,5 @@ from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex
 from ensemblage.ranking import SelectMembers as SelectMembers
 from ensemblage.rows.backend import parallel_backend as parallel_backend
-from ensemblage.tables import Preprocessor as Preprocessor
-from ensemblage.tables import read_table as read_table
 
 __all__: list[str]

@@ -9,7 +9,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from ensemblage._validation import check_choice
+from ensemblage.base.validation import check_choice
 from ensemblage.consensus._method import METHODS, names_of
 from ensemblage.ranking import RANKERS
 

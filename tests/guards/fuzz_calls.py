@@ -27,7 +27,7 @@ from ensemblage import (
     SubspacePartitions,
     make_consensus,
 )
-from ensemblage._constraints import (
+from ensemblage.base.parameters import (
     Bytes,
     Flag,
     Function,

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from ensemblage.datasets import make_partitions
-from ensemblage.reproduce.papers import (
+from ensemblage.lab.reproduce.papers import (
     Case,
     Experiment,
     Made,

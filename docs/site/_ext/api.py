@@ -25,11 +25,10 @@ PACKAGES = {
     "ensemblage.profiles": "What describes a cluster",
     "ensemblage.plotting": "Figures",
     "ensemblage.report": "The page",
-    "ensemblage.tables": "Tables from files and frames",
-    "ensemblage.anndata": "Single cells",
+    "ensemblage.io": "Tables from files and frames, single cells",
     "ensemblage.datasets": "Data sets",
-    "ensemblage.benchmark": "The leaderboard's machinery",
-    "ensemblage.reproduce": "The tables of the five papers",
+    "ensemblage.lab.benchmark": "The leaderboard's machinery",
+    "ensemblage.lab.reproduce": "The tables of the five papers",
 }
 """Public packages in the order of the reference; `tests/test_site.py` says what is missing."""
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ensemblage import Ensemble
-from ensemblage._sklearn import BaseEstimator
+from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, Generation
 from ensemblage.cli._tell import progress_bar, tell, timed
+from ensemblage.io import Features
 from ensemblage.stability import ClusterStability, cluster_stability
-from ensemblage.tables import Features
 
 N_RESAMPLES = 20
 """Unless another number is asked for."""

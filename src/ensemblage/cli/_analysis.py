@@ -24,9 +24,8 @@ from ensemblage import (
     make_consensus,
     report,
 )
-from ensemblage._jit import told_of_compiling
-from ensemblage._validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage._version import __version__
+from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
@@ -55,9 +54,10 @@ from ensemblage.consensus import KChoice, MethodComparison, compare_methods
 from ensemblage.consensus._features import ConsensusClustering, weighted
 from ensemblage.consensus._saved import save_model
 from ensemblage.counting._contingency import table_cells
+from ensemblage.io import Features, Members, Preprocessor
+from ensemblage.kernels._jit import told_of_compiling
 from ensemblage.report._layout import counted
 from ensemblage.report._objects import without_objects
-from ensemblage.tables import Features, Members, Preprocessor
 
 ALL = "all"
 """The --method that compares all of them."""

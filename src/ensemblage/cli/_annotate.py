@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from ensemblage import load
-from ensemblage.anndata._read import SUFFIX as H5AD
-from ensemblage.anndata._write import check_key, columns_of, has_columns, notes_of, write_copy
+from ensemblage.base.atomic import atomic_write
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED
 from ensemblage.cli._labels import LABEL_COLUMNS
 from ensemblage.cli._members import check_free
 from ensemblage.cli._source import CellSource, Source
-from ensemblage.files._atomic import atomic_write
-from ensemblage.tables import Table
-from ensemblage.tables._formats import WORKBOOKS
-from ensemblage.tables._typed import TYPED
+from ensemblage.io import Table
+from ensemblage.io._anndata_read import SUFFIX as H5AD
+from ensemblage.io._anndata_write import check_key, columns_of, has_columns, notes_of, write_copy
+from ensemblage.io._formats import WORKBOOKS
+from ensemblage.io._typed import TYPED
 
 NUMBERS: dict[str, Callable[[str], int | float]] = {
     "cluster": int,

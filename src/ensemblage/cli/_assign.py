@@ -11,9 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import ConsensusClustering, Ensemble, load
-from ensemblage.anndata._features import table_of
-from ensemblage.anndata._read import SUFFIX as H5AD
-from ensemblage.anndata._read import open_file
 from ensemblage.cli._folder import ENSEMBLE, MODEL, finished_files
 from ensemblage.cli._labels import write_labels
 from ensemblage.cli._members import check_free, check_suffix
@@ -23,13 +20,16 @@ from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._assignment import BY_RULE
+from ensemblage.io import Table, base_name, code_columns, read_table
+from ensemblage.io._anndata_features import table_of
+from ensemblage.io._anndata_read import SUFFIX as H5AD
+from ensemblage.io._anndata_read import open_file
+from ensemblage.io._encoding import listed
+from ensemblage.io._formats import WORKBOOKS
+from ensemblage.io._roles import assign_roles
+from ensemblage.io._typed import TYPED
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import counted
-from ensemblage.tables import Table, base_name, code_columns, read_table
-from ensemblage.tables._encoding import listed
-from ensemblage.tables._formats import WORKBOOKS
-from ensemblage.tables._roles import assign_roles
-from ensemblage.tables._typed import TYPED
 
 ID_USE = "id of the rows"
 """What `columns_` says of the column that names the objects."""

@@ -12,15 +12,15 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.text import write_csv
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._show import show_lines, show_table
 from ensemblage.cli._tell import tell
-from ensemblage.files._text import write_csv
+from ensemblage.io import Column, as_labels, base_name, read_bytes, read_table
+from ensemblage.io._roles import assign_roles, check_column
 from ensemblage.metrics import LabelComparison, compare_labels
 from ensemblage.metrics._align import shared_objects
 from ensemblage.report._layout import percent
-from ensemblage.tables import Column, as_labels, base_name, read_bytes, read_table
-from ensemblage.tables._roles import assign_roles, check_column
 
 CLUSTER = "cluster"
 MOST_CLUSTERS_SHOWN, MOST_IDS_SHOWN = 12, 10

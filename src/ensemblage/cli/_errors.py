@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import click
 
-from ensemblage._options import NoteWarning
+from ensemblage.base.options import NoteWarning
 from ensemblage.cli._spelled import in_shell
 
 DEFECT, FAILED = 1, 2

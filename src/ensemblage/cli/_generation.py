@@ -27,7 +27,7 @@ from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._run import told_fewer
 from ensemblage.generation._sampled import N_STEPS
-from ensemblage.tables import Features
+from ensemblage.io import Features
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
     "random-k": RandomKPartitions,

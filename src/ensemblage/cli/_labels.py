@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.files._text import write_csv
+from ensemblage.base.text import write_csv
 from ensemblage.metrics import verdicts
 from ensemblage.rows.blocks import row_blocks
 

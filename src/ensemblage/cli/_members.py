@@ -8,12 +8,12 @@ from typing import Any
 import click
 import numpy as np
 
+from ensemblage.base.text import write_csv
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._generation_disk import generate_on_disk
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
-from ensemblage.files._text import write_csv
 
 
 def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any) -> None:

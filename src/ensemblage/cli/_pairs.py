@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._links import ImpossiblePairs, Links
 from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell
+from ensemblage.ensemble._links import ImpossiblePairs, Links
+from ensemblage.io import read_bytes, text_bytes
+from ensemblage.io._numbers import is_number
 from ensemblage.report._layout import counted
-from ensemblage.tables import read_bytes, text_bytes
-from ensemblage.tables._numbers import is_number
 
 KINDS = ("must_link", "cannot_link")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, RANDOM_K, Generation
+from ensemblage.io import Features
 from ensemblage.report._layout import counted
-from ensemblage.tables import Features
 
 LONG = 120
 """Seconds from which minutes are said."""

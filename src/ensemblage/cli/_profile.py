@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ensemblage.cli._source import Source, rows_of_members
+from ensemblage.io import Features, Members, Table, read_table
+from ensemblage.io._roles import assign_roles
 from ensemblage.profiles import Profile, profile
-from ensemblage.tables import Features, Members, Table, read_table
-from ensemblage.tables._roles import assign_roles
 
 
 def profile_of_features(features: Features, consensus: Any, source: Source) -> Profile | None:

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.text import write_csv
 from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._pairs import PairFiles
 from ensemblage.cli._show import show_table
 from ensemblage.cli._source import Source, rows_of_members
 from ensemblage.cli._stored import is_on_disk, opened
 from ensemblage.cli._tell import tell, tell_notes
-from ensemblage.files._text import write_csv
+from ensemblage.io import Members, features_of, read_table
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
-from ensemblage.tables import Members, features_of, read_table
 
 
 def rank_members(

@@ -17,9 +17,9 @@ from ensemblage.cli._pages import PageWishes
 from ensemblage.cli._profile import profile_of_table
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
+from ensemblage.io import Members, Table, as_labels, read_table
 from ensemblage.metrics._certainty import certainty_of
 from ensemblage.report._objects import without_objects
-from ensemblage.tables import Members, Table, as_labels, read_table
 
 
 class GivenLabels(NamedTuple):

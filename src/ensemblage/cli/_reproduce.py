@@ -10,7 +10,7 @@ import click
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._show import show_table
 from ensemblage.cli._tell import tell
-from ensemblage.reproduce import PAPERS, Request, reproduce, status
+from ensemblage.lab.reproduce import PAPERS, Request, reproduce, status
 
 
 def reproduce_papers(paper: str, output: Path, *, show_status: bool, **settings: Any) -> None:

@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._once import once
-from ensemblage.anndata._features import PCA, X, classes_of, table_of
-from ensemblage.anndata._labels import LEIDEN, ensemble_of
-from ensemblage.anndata._read import SUFFIX as H5AD
-from ensemblage.anndata._read import open_file, some
-from ensemblage.anndata._write import KEY
+from ensemblage.base.once import once
 from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import tell_notes
-from ensemblage.report._layout import counted
-from ensemblage.tables import (
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.io import (
     ColumnUse,
     Features,
     Members,
@@ -34,6 +28,12 @@ from ensemblage.tables import (
     read_bytes,
     read_table,
 )
+from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
+from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
+from ensemblage.io._anndata_read import SUFFIX as H5AD
+from ensemblage.io._anndata_read import open_file, some
+from ensemblage.io._anndata_write import KEY
+from ensemblage.report._layout import counted
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")
 """Settings of commands that say how a table is read."""

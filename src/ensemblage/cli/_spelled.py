@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ensemblage._options import Message, Option
+from ensemblage.base.options import Message, Option
 
 NAMES: Mapping[str, str] = {
     "has_header": "header",

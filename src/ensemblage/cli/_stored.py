@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage import Ensemble
+from ensemblage.base.atomic import Place, atomic_write
 from ensemblage.cli._analysis import Consensus
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
@@ -22,7 +23,6 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._show import certainty_text, clusters_text, show_lines
 from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell
-from ensemblage.files._atomic import Place, atomic_write
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.rows.blocks import row_blocks

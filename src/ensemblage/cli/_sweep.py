@@ -13,8 +13,7 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
-from ensemblage.anndata._features import classes_of
-from ensemblage.anndata._write import columns_of, notes_of, write_copy
+from ensemblage.base.text import write_csv
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
@@ -24,10 +23,11 @@ from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus import ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import save_model
-from ensemblage.files._text import write_csv
 from ensemblage.generation._graphs import as_graph
+from ensemblage.io import as_labels, read_bytes
+from ensemblage.io._anndata_features import classes_of
+from ensemblage.io._anndata_write import columns_of, notes_of, write_copy
 from ensemblage.report._sweep import sweep_page, sweep_summary
-from ensemblage.tables import as_labels, read_bytes
 
 
 class Given(NamedTuple):

@@ -101,7 +101,7 @@ def parse_roles(ctx: click.Context, param: click.Parameter, value: tuple[str, ..
 
 def check_size(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     if value is not None:
-        from ensemblage._validation import check_bytes
+        from ensemblage.base.validation import check_bytes
 
         try:
             check_bytes(value, "--memory")

@@ -1,6 +1,6 @@
 """Consensus functions: label matrix to one clustering."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._assignment import Assignment
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Words
+from ensemblage.base.parameters import Constraints, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._once import once
+from ensemblage.base.once import once
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._content import content_of
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._votes import count_contingency, mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.blocks import row_blocks

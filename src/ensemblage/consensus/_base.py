@@ -10,23 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Constraints, Jobs, Values, Whole, Words
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._links import Links
-from ensemblage._log import get_logger
-from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._soft_ensemble import SoftCoding, SoftEnsemble
-from ensemblage._validation import check_parameters, check_weights, takes_labels
-from ensemblage._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
+from ensemblage.base.log import get_logger
+from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.validation import check_parameters, check_weights, takes_labels
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
 from ensemblage.consensus._linked import Units, linked_rows, shared_labels, with_common_labels, with_common_memberships
 from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._coding import Coding
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._links import Links
+from ensemblage.ensemble._matrices import code_labels, in_order
+from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble
+from ensemblage.ensemble._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.kernels._profiles import tally_clusters
-from ensemblage.labels._coding import Coding
-from ensemblage.labels._matrices import code_labels, in_order
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._constraints import Constraints, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_whole, weight_unit
+from ensemblage.base.parameters import Constraints, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_whole, weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus.evidence import Evidence, Splits
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map, thread_count
 

@@ -14,10 +14,10 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils import check_array, check_random_state
 
-from ensemblage._constraints import MOST_TASKS, Flag, Jobs, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import (
+from ensemblage.base.frames import backend_of
+from ensemblage.base.parameters import MOST_TASKS, Flag, Jobs, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import (
     FILL,
     check_progress,
     check_value,
@@ -26,24 +26,24 @@ from ensemblage._validation import (
     n_distinct_rows,
     shown,
 )
-from ensemblage.anndata._features import as_table
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._k_choice import LIKELY, VOTERS, KChoice, KRow
 from ensemblage.consensus._number_agreed import NUMBERS, agreement_up_to_root, most_agreed, numbers_up_to_root
-from ensemblage.files._frames import backend_of
+from ensemblage.ensemble._arrays import as_frame
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._run import run_all
-from ensemblage.labels._arrays import as_frame
+from ensemblage.io import Preprocessor, Table
+from ensemblage.io._anndata_features import as_table
+from ensemblage.io._encoding import IMPUTE
+from ensemblage.io._scaling import AUTO, scaling_of
 from ensemblage.stability import PredictionStrength, prediction_strength
 from ensemblage.stability._gap import first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
 from ensemblage.stability._structure import Comparison, Shown, Structure, compared, p_value_of
-from ensemblage.tables import Preprocessor, Table
-from ensemblage.tables._encoding import IMPUTE
-from ensemblage.tables._scaling import AUTO, scaling_of
 
 N_STARTS = 10
 """Starts of k-means in halves and on all objects."""

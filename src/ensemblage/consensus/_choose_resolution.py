@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage._constraints import FRACTION, Number, Several
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_progress, check_value, check_whole, shown
-from ensemblage.anndata._features import matrix_of
-from ensemblage.anndata._read import SUFFIX, opened, some
+from ensemblage.base.frames import backend_of
+from ensemblage.base.parameters import FRACTION, Number, Several
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
 from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._registry import make_consensus
 from ensemblage.consensus._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
-from ensemblage.files._frames import backend_of
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._communities import (
     ALGORITHMS,
     OBJECTIVES,
@@ -34,9 +32,11 @@ from ensemblage.generation._communities import (
 from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, neighbour_graph
 from ensemblage.generation._run import run_all
+from ensemblage.io import Preprocessor
+from ensemblage.io._anndata_features import matrix_of
+from ensemblage.io._anndata_read import SUFFIX, opened, some
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.stability import member_stability
-from ensemblage.tables import Preprocessor
 
 RESOLUTIONS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 """Of modularity, unless others are asked for."""

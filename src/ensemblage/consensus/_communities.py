@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from ensemblage._constraints import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._log import get_logger
-from ensemblage._memory import MAX_BYTES
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_parameters
-from ensemblage._weighted import sample_weight_of
+from ensemblage.base.log import get_logger
+from ensemblage.base.memory import MAX_BYTES
+from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_parameters
 from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
 from ensemblage.consensus._edges import Detector, Labelled, ecg_weights, lf_graph, support, weighted
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._weighted import sample_weight_of
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.metrics._link_association import LinkAssociation

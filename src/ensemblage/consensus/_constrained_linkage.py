@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ensemblage._memory import OVERHEAD, check_fits
+from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.consensus._linkage import Merges, sums_of_pairs
 from ensemblage.consensus._linked import Units
 from ensemblage.consensus._row_similarity import RowSimilarity

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ensemblage._constraints import Bytes, Constraints, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
 from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice

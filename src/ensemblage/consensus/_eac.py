@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import squareform
 
-from ensemblage._constraints import Bytes, Constraints, Flag, Seed, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._links import ImpossiblePairs, named
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import shown
-from ensemblage._weighted import sample_weight_of
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
+from ensemblage.base.validation import shown
 from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, object_rows
 from ensemblage.consensus._constrained_linkage import constrained_linkage
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
@@ -35,6 +32,9 @@ from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._links import ImpossiblePairs, named
+from ensemblage.ensemble._weighted import sample_weight_of
 from ensemblage.kernels._condensed import Condensed
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of

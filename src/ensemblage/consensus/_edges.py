@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage._memory import check_fits
+from ensemblage.base.memory import check_fits
 from ensemblage.consensus._base import Rows
 from ensemblage.generation._communities import Objective, communities, quality
 from ensemblage.kernels._edges import count_joined, peel

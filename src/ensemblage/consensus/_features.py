@@ -14,13 +14,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._constraints import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._options import Message, Option
-from ensemblage._random import task_seeds
-from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import check_parameters, n_distinct_rows, shown
-from ensemblage.anndata._features import as_table
+from ensemblage.base.options import Message, Option
+from ensemblage.base.parameters import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.validation import check_parameters, n_distinct_rows, shown
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._choose_k import choose_k
@@ -28,13 +26,15 @@ from ensemblage.consensus._k_choice import KChoice
 from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus._registry import make_consensus
+from ensemblage.ensemble._coding import Coding
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._matrices import code_labels
 from ensemblage.generation import DiversePartitions, RandomKPartitions
 from ensemblage.generation._diverse import can_be_diverse
-from ensemblage.labels._coding import Coding
-from ensemblage.labels._matrices import code_labels
-from ensemblage.tables import Preprocessor
-from ensemblage.tables._encoding import IMPUTE
-from ensemblage.tables._scaling import AUTO, scaling_of
+from ensemblage.io import Preprocessor
+from ensemblage.io._anndata_features import as_table
+from ensemblage.io._encoding import IMPUTE
+from ensemblage.io._scaling import AUTO, scaling_of
 
 LEAST_OBJECTS, LEAST_DISTINCT = 20, 4
 """For `choose_k` to be asked."""

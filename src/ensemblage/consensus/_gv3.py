@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._constraints import MOST_TASKS, Constraints, Number, Whole
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Whole
 from ensemblage.consensus._aggregation import order_by_entropy
 from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._medians import check_merged
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.threads import one_native_thread

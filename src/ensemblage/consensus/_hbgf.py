@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_array, csr_array, diags_array
 
-from ensemblage._constraints import Constraints, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._validation import shown
+from ensemblage.base.parameters import Constraints, Words
+from ensemblage.base.validation import shown
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
@@ -19,6 +18,7 @@ from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, Ob
 from ensemblage.consensus._points import kmeans_of_points
 from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scaled, sums_of_labels
 from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 

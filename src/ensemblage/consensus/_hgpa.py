@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Number, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
+from ensemblage.base.parameters import Constraints, Number, Words
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
 from ensemblage.consensus._partition_graph import ObjectGraph, needed, whole_weights
+from ensemblage.ensemble._ensemble import Ensemble
 
 
 @dataclass(eq=False, repr=False)

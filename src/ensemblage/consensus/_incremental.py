@@ -6,9 +6,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from ensemblage._soft_ensemble import SoftEnsemble
-from ensemblage._validation import shown
+from ensemblage.base.validation import shown
 from ensemblage.consensus._base import BaseConsensus
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 
 
 class IncrementalConsensus(BaseConsensus):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._figures import figure, html
-from ensemblage.files._frames import to_frame
-from ensemblage.files._text import aligned, listed
+from ensemblage.base.frames import to_frame
+from ensemblage.base.text import aligned, listed
 from ensemblage.stability._structure import Structure
 
 VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints
-from ensemblage._ensemble import Ensemble
-from ensemblage._validation import weight_unit
+from ensemblage.base.parameters import Constraints
+from ensemblage.base.validation import weight_unit
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import N_INIT, BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import single_precision
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._density import labelled_members
 
 

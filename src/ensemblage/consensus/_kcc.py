@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Flag, Number, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import weight_unit
+from ensemblage.base.parameters import Constraints, Flag, Number, Whole, Words
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import weight_unit
 from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._incremental import IncrementalConsensus
@@ -21,6 +20,7 @@ from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._qmi import CategoryUtility, LocalUtility
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus.evidence import Evidence, Trace
+from ensemblage.ensemble._ensemble import Ensemble
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._weighted import WeightedEnsemble, sample_weight_of
+from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus._lloyd import (
     Centroids,
@@ -25,6 +23,8 @@ from ensemblage.consensus._lloyd import (
     seed_far_apart,
 )
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._weighted import WeightedEnsemble, sample_weight_of
 from ensemblage.rows.blocks import BLOCK_ROWS, row_blocks
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ensemblage._constraints import Constraints, Number, Seed, Values, Whole
-from ensemblage._ensemble import Ensemble
-from ensemblage._log import get_logger
-from ensemblage._random import task_seeds
+from ensemblage.base.log import get_logger
+from ensemblage.base.parameters import Constraints, Number, Seed, Values, Whole
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus._k_modes import ModeUtility
 from ensemblage.consensus._kmeans import (
@@ -28,6 +27,7 @@ from ensemblage.consensus._kmeans import (
 from ensemblage.consensus._lloyd import seed_at_random, seed_far_apart
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._classes import expect_rows
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.protocol import LabelRows

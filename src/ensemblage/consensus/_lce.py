@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
-from ensemblage._constraints import Bytes, Constraints, Number, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._random import task_seeds
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Number, Words
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._label_similarity import (
     DECAY,
@@ -25,6 +24,7 @@ from ensemblage.consensus._label_similarity import (
 from ensemblage.consensus._partition_graph import GraphConsensus
 from ensemblage.consensus._transfer_cut import cut_by_labels
 from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.ensemble._ensemble import Ensemble
 
 MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_quality}
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._validation import check_bytes
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.validation import check_bytes
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._rounds import merges_in_rounds
 from ensemblage.consensus._row_similarity import ROUNDING, Levels, RowSimilarity

@@ -13,12 +13,12 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._links import ImpossiblePairs, Links, named
-from ensemblage._once import once
-from ensemblage._soft_ensemble import SoftEnsemble
-from ensemblage.labels._coding import CodedColumns
-from ensemblage.labels._numbers import drop_unused_labels
+from ensemblage.base.once import once
+from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._links import ImpossiblePairs, Links, named
+from ensemblage.ensemble._numbers import drop_unused_labels
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows
 

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import Constraints
 from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, check_cluster_weights, table_of_labels
 
 

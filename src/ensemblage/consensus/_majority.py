@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
 from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._partition_graph import without_gaps
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.rows.memberships import MembershipRows, is_soft, product

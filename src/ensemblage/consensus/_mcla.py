@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from ensemblage._constraints import Bytes, Constraints, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Words
 from ensemblage.consensus._base import HoldsRows, Rows
 from ensemblage.consensus._label_similarity import MATRICES, propagated
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._groups import assign_to_groups
 from ensemblage.rows.threads import one_native_thread
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from ensemblage._constraints import Constraints, Flag, Seed, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._once import once
-from ensemblage._random import task_seeds
+from ensemblage.base.once import once
+from ensemblage.base.parameters import Constraints, Flag, Seed, Whole, Words
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     PartitionOrder,
@@ -27,6 +26,7 @@ from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.rows.memberships import MembershipRows, SoftTables
 
 GAIN = 1.5e-8

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ensemblage._constraints import parameter_constraints
+from ensemblage.base.parameters import parameter_constraints
 
 if TYPE_CHECKING:
     from ensemblage.consensus._base import BaseConsensus

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._constraints import Jobs
-from ensemblage._ensemble import Ensemble, as_ensemble
 from ensemblage._figures import figure
-from ensemblage._memory import MAX_BYTES
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_bytes, check_choice, check_progress, check_value, check_whole
+from ensemblage.base.frames import backend_of, to_frame
+from ensemblage.base.memory import MAX_BYTES
+from ensemblage.base.parameters import Jobs
+from ensemblage.base.random import task_seeds
+from ensemblage.base.text import aligned
+from ensemblage.base.validation import check_bytes, check_choice, check_progress, check_value, check_whole
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.files._frames import backend_of, to_frame
-from ensemblage.files._text import aligned
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 
 MOST_PAIRED = 5_000

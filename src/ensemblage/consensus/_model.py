@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._figures import figure, page
-from ensemblage.anndata._features import as_table
+from ensemblage.base.frames import backend_of, to_frame
 from ensemblage.consensus._saved import save_model
-from ensemblage.files._frames import backend_of, to_frame
+from ensemblage.io._anndata_features import as_table
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._align import aligned_numbers
 from ensemblage.metrics._certainty import Certainty

@@ -15,14 +15,14 @@ from scipy.spatial.distance import squareform
 from scipy.special import gammaln
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Bytes, Constraints, Jobs
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._sklearn import BaseEstimator
-from ensemblage._validation import check_parameters, takes_labels
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Jobs
+from ensemblage.base.sklearn import BaseEstimator
+from ensemblage.base.text import listed
+from ensemblage.base.validation import check_parameters, takes_labels
 from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
-from ensemblage.files._text import listed
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.kernels._modes import add_logs_of_counts, plurality, tally_places
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
 

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta
 from sklearn.utils import check_array, check_random_state
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_progress, check_whole, features_checked, shown
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_choice, check_progress, check_whole, features_checked, shown
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import ResampledPartitions
 from ensemblage.metrics._monti import cdf_area, consensus_cdf, delta_of_areas, pac_of
 from ensemblage.stability._reference import UnimodalComponents

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage._constraints import Bytes, Constraints, Flag, Function, Seed, Whole
-from ensemblage._ensemble import Ensemble
-from ensemblage._memory import MAX_BYTES, check_fits
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_bytes
+from ensemblage.base.memory import MAX_BYTES, check_fits
+from ensemblage.base.parameters import Bytes, Constraints, Flag, Function, Seed, Whole
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_bytes
 from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._walk import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._eac import EvidenceAccumulation
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import DiversePartitions
 
 NUMBERS = (*range(2, 11), 12, 14, 17, 20, 24, 28, 33, 39, 47, 56)

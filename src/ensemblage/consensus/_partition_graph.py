@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from ensemblage._constraints import Constraints, Flag, Number, Seed, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._weighted import sample_weight_of
+from ensemblage.base.parameters import Constraints, Flag, Number, Seed, Whole, Words
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
 from ensemblage.consensus._ncut import CheckMore, normalized_cut
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._weighted import sample_weight_of
 from ensemblage.rows.threads import one_native_thread
 
 TOLERANCE = 0.03

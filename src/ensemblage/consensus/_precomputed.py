@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
-from ensemblage._constraints import Constraints
-from ensemblage._memory import OVERHEAD, check_fits
-from ensemblage._validation import features_checked
+from ensemblage.base.memory import OVERHEAD, check_fits
+from ensemblage.base.parameters import Constraints
+from ensemblage.base.validation import features_checked
 from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
 from ensemblage.metrics._certainty import Certainty
 from ensemblage.rows.memory import MemoryRows

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import MOST_TASKS, Bytes, Constraints, Whole, Words
-from ensemblage._ensemble import Ensemble
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._random import task_seeds
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole, Words
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus._base import COMPARES_ROWS, BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._linkage import LINKAGES, PER_OBJECT, PER_ROW, cut, linkage_matrix, merges_of_matrix
@@ -29,6 +28,7 @@ from ensemblage.consensus._trajectories import (
 )
 from ensemblage.consensus._transfer_cut import cut_by_matrix
 from ensemblage.consensus.evidence import Cut, Dendrogram, Evidence, Lifetimes
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._condensed import Condensed
 from ensemblage.rows.threads import thread_count
 

@@ -7,7 +7,7 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-from ensemblage._validation import check_choice, check_flag
+from ensemblage.base.validation import check_choice, check_flag
 from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
 from ensemblage._figures import figure
-from ensemblage.files._frames import to_frame
-from ensemblage.files._text import aligned, listed
+from ensemblage.base.frames import to_frame
+from ensemblage.base.text import aligned, listed
+from ensemblage.ensemble._ensemble import Ensemble
 
 STABLE, DOUBTFUL = 0.85, 0.7
 """Least stability that is called so. Of single clouds it is .5 and less in many dimensions, up to .8 in one and two."""

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._soft_ensemble import SoftEnsemble
-from ensemblage._validation import check_path
 from ensemblage._version import __version__
+from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
-from ensemblage.files._archive import Archive, write_archive
-from ensemblage.files._npy import is_damage
-from ensemblage.files._npz import check_coded
-from ensemblage.labels._coding import CodedColumns
+from ensemblage.ensemble._archive import Archive, write_archive
+from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._npy import is_damage
+from ensemblage.ensemble._npz import check_coded
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import single_precision
 from ensemblage.consensus.evidence import Cut, Evidence
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.rows.blocks import SUM_ROWS
 
 

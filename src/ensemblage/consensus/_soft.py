@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._ensemble import Ensemble
 from ensemblage.consensus._aggregation import AggregatedPartition
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._profiles import tally_clusters
 from ensemblage.rows.protocol import LabelRows, map_rows
 

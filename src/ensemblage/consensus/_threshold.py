@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ensemblage._constraints import Constraints
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import Constraints
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
 
 

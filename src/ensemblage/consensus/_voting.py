@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Flag, Words
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import Constraints, Flag, Words
 from ensemblage.consensus._aggregation import (
     AggregatedPartition,
     LabelSums,
@@ -29,6 +28,7 @@ from ensemblage.consensus._js_alink import (
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
+from ensemblage.ensemble._ensemble import Ensemble
 
 
 class VotingConsensus(SoftConsensus, IncrementalConsensus):

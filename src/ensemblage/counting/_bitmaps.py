@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._log import get_logger
+from ensemblage.base.log import get_logger
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, fill_maps
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice

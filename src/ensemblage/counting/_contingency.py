@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import are_few
 from ensemblage.kernels._contingency import agreement_sums, contingency, contingency_of_pairs
+from ensemblage.kernels._jit import are_few
 from ensemblage.rows.memberships import MembershipRows, SoftTables
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map

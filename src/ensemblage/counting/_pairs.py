@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._log import get_logger
+from ensemblage.base.log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
 from ensemblage.counting._profiles import label_profile
 from ensemblage.kernels._pairs import add_pairs, add_pairs_of_tile, group_objects, square_label_counts

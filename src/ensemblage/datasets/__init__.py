@@ -1,6 +1,6 @@
 """Data sets of the papers by name, and the generators of those they made."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.datasets._ayad import make_2d2k, make_8d5k, make_two_gauss
 from ensemblage.datasets._load import Dataset, UnavailableError, dataset_names, load
 from ensemblage.datasets._ohl import make_hub_partitions, make_partitions

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._random import random_source
+from ensemblage.base.random import random_source
 
 
 def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import MOST_TASKS
-from ensemblage._random import random_source
-from ensemblage._validation import MOST_OBJECTS, check_choice, check_whole, shown
+from ensemblage.base.parameters import MOST_TASKS
+from ensemblage.base.random import random_source
+from ensemblage.base.validation import MOST_OBJECTS, check_choice, check_whole, shown
 
 Labels = NDArray[np.int64]
 

@@ -1,6 +1,6 @@
 """Features to a label matrix: the generators of ensembles."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.generation._diverse import DiversePartitions
 from ensemblage.generation._genie import Genie, GeniePartitions
 from ensemblage.generation._greedy import GreedyPartitions

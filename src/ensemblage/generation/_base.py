@@ -14,10 +14,10 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import Constraints, Function, Jobs, Seed, Words
-from ensemblage._log import get_logger
-from ensemblage._sklearn import BaseEstimator, TransformerMixin
-from ensemblage._validation import check_parameters, features_checked
+from ensemblage.base.log import get_logger
+from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
+from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
+from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.generation._clusterers import (
     Labels,
     checked_labels,

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 
-from ensemblage._constraints import Estimator
-from ensemblage._random import task_seeds
+from ensemblage.base.parameters import Estimator
+from ensemblage.base.random import task_seeds
 
 Labels = NDArray[np.int32]
 

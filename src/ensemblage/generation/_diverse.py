@@ -21,10 +21,10 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ensemblage._constraints import Constraints, Flag, Several, Whole, Words
-from ensemblage._once import once
-from ensemblage._random import seeded_start, task_seeds
-from ensemblage._validation import n_distinct_rows
+from ensemblage.base.once import once
+from ensemblage.base.parameters import Constraints, Flag, Several, Whole, Words
+from ensemblage.base.random import seeded_start, task_seeds
+from ensemblage.base.validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._genie import Genie, Merges, Tree

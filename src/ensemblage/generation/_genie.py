@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from ensemblage._constraints import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
-from ensemblage._log import get_logger
-from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import check_parameters, features_checked
+from ensemblage.base.log import get_logger
+from ensemblage.base.parameters import MOST_TASKS, Constraints, Function, Number, Several, Whole, Words
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range

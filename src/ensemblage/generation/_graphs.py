@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
-from ensemblage._constraints import Edges
-from ensemblage._log import get_logger
-from ensemblage._options import Message, Option
-from ensemblage._validation import check_path, check_value, shown
-from ensemblage.labels._arrays import as_frame
-from ensemblage.tables import Column, Table, base_name, read_bytes, read_table
-from ensemblage.tables._numbers import is_number
-from ensemblage.tables._typed import TYPED
+from ensemblage.base.log import get_logger
+from ensemblage.base.options import Message, Option
+from ensemblage.base.parameters import Edges
+from ensemblage.base.validation import check_path, check_value, shown
+from ensemblage.ensemble._arrays import as_frame
+from ensemblage.io import Column, Table, base_name, read_bytes, read_table
+from ensemblage.io._numbers import is_number
+from ensemblage.io._typed import TYPED
 
 logger = get_logger(__name__)
 

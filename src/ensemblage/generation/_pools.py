@@ -13,9 +13,9 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flag, check_whole, features_checked
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_choice, check_flag, check_whole, features_checked
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._run import run_all
 
 POOLS = ("kmeans", "agglomerative", "dbscan", "all")

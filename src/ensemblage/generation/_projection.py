@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from sklearn.pipeline import make_pipeline
 from sklearn.random_projection import GaussianRandomProjection
 
-from ensemblage._constraints import FRACTION, Constraints, Whole
-from ensemblage._index import is_integer
+from ensemblage.base.indexing import is_integer
+from ensemblage.base.parameters import FRACTION, Constraints, Whole
 from ensemblage.generation._base import Recipe
 from ensemblage.generation._random_k import RandomKPartitions
 

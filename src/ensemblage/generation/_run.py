@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
-from ensemblage._log import get_logger
+from ensemblage.base.log import get_logger
 from ensemblage.rows.threads import one_native_thread, thread_count
 
 logger = get_logger(__name__)

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from ensemblage._sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 
 

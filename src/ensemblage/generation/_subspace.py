@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._constraints import FRACTION, Constraints
+from ensemblage.base.parameters import FRACTION, Constraints
 from ensemblage.generation._base import Sample
 from ensemblage.generation._random_k import RandomKPartitions
 

@@ -16,10 +16,10 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ensemblage._constraints import MOST_TASKS, Constraints, Jobs, Seed, Whole
-from ensemblage._random import random_source
-from ensemblage._sklearn import BaseEstimator, ClusterMixin
-from ensemblage._validation import check_parameters, features_checked
+from ensemblage.base.parameters import MOST_TASKS, Constraints, Jobs, Seed, Whole
+from ensemblage.base.random import random_source
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
 from ensemblage.kernels._representatives import add_walk, embed, nearest_representatives

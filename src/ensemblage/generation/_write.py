@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from ensemblage._lock import only_user
-from ensemblage._validation import check_flag, check_parameters, check_path, check_progress
 from ensemblage._version import __version__
-from ensemblage.files._atomic import Place, atomic_write
+from ensemblage.base.atomic import Place, atomic_write
+from ensemblage.base.lock import only_user
+from ensemblage.base.validation import check_flag, check_parameters, check_path, check_progress
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
 from ensemblage.generation._run import folded_warnings, run_all
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._four_rows import OBJECTS, limit_four_rows
+from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._lanes import LANES, add_table_rows, partition_starts, row_starts, two_least
 from ensemblage.kernels._short_lanes import add_short_rows, prefetch_row, two_least_shorts
 

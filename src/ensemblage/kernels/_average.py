@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, merge_end
+from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._nearest import add_union, nearest_to, work_of_search
 
 

@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ensemblage._jit import PLAIN_KERNELS, inner_jit, jit
+from ensemblage.kernels._jit import PLAIN_KERNELS, inner_jit, jit
 
 WORDS = 64
 """Words of 64 rows of a block: the planes, and the maps of a row's labels, fit into the first-level cache."""

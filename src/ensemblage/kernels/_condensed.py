@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._chain import end_of, extend, is_nearer, merge_end
+from ensemblage.kernels._jit import inner_jit, jit
 
 COMPLETE, AVERAGE, SINGLE = 0, 1, 2
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
     EIGHT,
@@ -19,6 +18,7 @@ from ensemblage.kernels._bitmaps import (
     number_maps,
     plane_count,
 )
+from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._joined import count_joined
 
 CHUNK = 192

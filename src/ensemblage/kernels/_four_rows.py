@@ -14,8 +14,8 @@ from numba.core import cgutils
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from ensemblage._jit import by_vectors
 from ensemblage.kernels import _plain
+from ensemblage.kernels._jit import by_vectors
 from ensemblage.kernels._lanes import LANES, SIZE, vectors_at
 
 OBJECTS = 4

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._dendrogram import root_of
+from ensemblage.kernels._jit import inner_jit, jit
 
 BLOCK = 1024
 """Points whose distances are computed at a time."""

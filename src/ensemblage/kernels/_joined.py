@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import inner_jit
+from ensemblage.kernels._jit import inner_jit
 
 
 @inner_jit

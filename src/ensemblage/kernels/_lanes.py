@@ -19,8 +19,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ensemblage._jit import by_vectors, inner_jit
 from ensemblage.kernels import _plain
+from ensemblage.kernels._jit import by_vectors, inner_jit
 
 LANES = 8
 """Columns that are added at once."""

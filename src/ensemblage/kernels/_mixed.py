@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, jit
 
 
 @inner_jit

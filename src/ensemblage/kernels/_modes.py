@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ensemblage._jit import jit
+from ensemblage.kernels._jit import jit
 
 
 @jit

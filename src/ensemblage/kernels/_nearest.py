@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._jit import inner_jit
 from ensemblage.kernels._chain import is_nearer
+from ensemblage.kernels._jit import inner_jit
 
 TOLERANCE = 1e-9
 """Relative rounding error allowed for when a sum is bounded."""

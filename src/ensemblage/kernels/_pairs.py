@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import inner_jit, jit
 from ensemblage.kernels._bitmaps import (
     BLOCK_BITS,
     EIGHT,
@@ -16,6 +15,7 @@ from ensemblage.kernels._bitmaps import (
     number_maps,
     plane_count,
 )
+from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._joined import count_joined, count_labelled
 
 

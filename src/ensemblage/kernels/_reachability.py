@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
 from ensemblage.kernels._dendrogram import root_of
+from ensemblage.kernels._jit import jit
 from ensemblage.kernels._small_means import squared_distances
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import inner_jit, jit
+from ensemblage.kernels._jit import inner_jit, jit
 
 
 @inner_jit

@@ -13,8 +13,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from ensemblage._jit import by_vectors
 from ensemblage.kernels import _plain
+from ensemblage.kernels._jit import by_vectors
 from ensemblage.kernels._lanes import SIZE, all_lanes, vectors_at, while_there_are
 
 SHORT_LANES = 16

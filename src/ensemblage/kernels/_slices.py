@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ensemblage._jit import inner_jit
+from ensemblage.kernels._jit import inner_jit
 
 
 @inner_jit

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._jit import jit
+from ensemblage.kernels._jit import jit
 from ensemblage.kernels._lanes import add_table_rows, partition_starts, row_starts
 
 TINY = 1e-300

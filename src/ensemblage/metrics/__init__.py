@@ -1,6 +1,6 @@
 """Numbers about partitions: density, k-means loss, agreement, co-association."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.metrics._agreement import ensemble_ari, ensemble_nmi
 from ensemblage.metrics._agreement_weights import agreement_weights
 from ensemblage.metrics._align import LabelComparison, align_labels, compare_labels

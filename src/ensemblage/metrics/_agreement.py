@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._soft_ensemble import SoftEnsemble
-from ensemblage._validation import check_choice, check_weights
-from ensemblage._weighted import n_counted
+from ensemblage.base.validation import check_choice, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble
+from ensemblage.ensemble._weighted import n_counted
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.protocol import LabelRows

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_number
+from ensemblage.base.validation import check_number
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 
 BETA = 2.0

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
-from ensemblage._ensemble import Ensemble
-from ensemblage.files._text import aligned
+from ensemblage.base.text import aligned
+from ensemblage.ensemble._ensemble import Ensemble
 
 MOST_SHOWN = 12
 """Clusters that are printed."""

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
-from ensemblage._validation import check_numbers, check_weights
+from ensemblage.base.validation import check_numbers, check_weights
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._certainty import ROUNDING, associations_of_rows, least_sure_cluster
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio

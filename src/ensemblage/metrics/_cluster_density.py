@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import as_ensemble
-from ensemblage._validation import check_weights
+from ensemblage.base.validation import check_weights
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._density import labelled_members, ratio
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._constraints import Constraint, Lists, Number, Words
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_number, check_value, check_weights, shown
+from ensemblage.base.parameters import Constraint, Lists, Number, Words
+from ensemblage.base.validation import check_number, check_value, check_weights, shown
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.rows.threads import parallel_map
 
 THETA = 0.4

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import as_ensemble
-from ensemblage._index import check_slice, row_index
-from ensemblage._jit import are_few
-from ensemblage._memory import MAX_BYTES, OVERHEAD, check_fits
-from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
-from ensemblage._validation import check_weights, shown
+from ensemblage.base.indexing import check_slice, row_index
+from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
+from ensemblage.base.validation import check_weights, shown
 from ensemblage.counting._pairs import pair_histogram
+from ensemblage.ensemble._ensemble import as_ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
+from ensemblage.kernels._jit import are_few
 from ensemblage.kernels._pairs import associate, associate_levels
 from ensemblage.metrics._cluster_weights import check_cluster_weights, table_of_labels
 from ensemblage.rows.blocks import row_blocks

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._soft_ensemble import SoftEnsemble, as_any_ensemble
-from ensemblage._validation import check_weights
+from ensemblage.base.validation import check_weights
 from ensemblage.counting._pairs import label_count_squares
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.memberships import MembershipRows, by_partition
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage._ensemble import as_ensemble
-from ensemblage._validation import check_weights, weight_unit
+from ensemblage.base.validation import check_weights, weight_unit
 from ensemblage.counting._pairs import label_count_squares
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.metrics._clustering import code_clustering
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_numbers
+from ensemblage.base.validation import check_numbers
 
 
 def membership_entropy(membership: ArrayLike) -> NDArray[np.float64]:

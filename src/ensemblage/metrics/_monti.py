@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_choice, shown
+from ensemblage.base.validation import check_choice, shown
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._coassociation import association_counts

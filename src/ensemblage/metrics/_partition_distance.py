@@ -11,10 +11,10 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_choice
-from ensemblage._weighted import n_counted
+from ensemblage.base.validation import check_choice
 from ensemblage.counting._contingency import all_pairs, sums_of_pairs, table_cells, tables_of_rows
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._weighted import n_counted
 from ensemblage.metrics._agreement import information, summand
 
 MOST_CELLS = 2**28

@@ -8,11 +8,11 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._constraints import Constraint, Number, Words
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._random import random_source
-from ensemblage._validation import check_choice, check_flag, check_weights, check_whole
-from ensemblage._weighted import counted_objects, n_counted
+from ensemblage.base.parameters import Constraint, Number, Words
+from ensemblage.base.random import random_source
+from ensemblage.base.validation import check_choice, check_flag, check_weights, check_whole
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._weighted import counted_objects, n_counted
 from ensemblage.kernels._weighted_pairs import add_weighted_pairs
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.rows.blocks import row_blocks

@@ -7,7 +7,7 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 
 from ._associations import association_histogram, threshold_search
 from ._axes import printable

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Whole
-from ensemblage._validation import MOST_OBJECTS, Shape, check_numbers, check_value, shown
+from ensemblage.base.parameters import Whole
+from ensemblage.base.validation import MOST_OBJECTS, Shape, check_numbers, check_value, shown
 
 
 def whole_numbers(values: Any, subject: str, shape: Shape, least: int = 0) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_number, check_numbers, shown
+from ensemblage.base.validation import check_number, check_numbers, shown
 
 from ._arrays import axes_of, whole_numbers
 from ._axes import Axes, axes_or_new, curve, printable, without_frame

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._validation import check_whole, shown
-from ensemblage.files._text import one_line
+from ensemblage.base.text import one_line
+from ensemblage.base.validation import check_whole, shown
 
 from ._colors import PALETTE
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage._constraints import FRACTION
-from ensemblage._validation import check_numbers, check_value
+from ensemblage.base.parameters import FRACTION
+from ensemblage.base.validation import check_numbers, check_value
 
 from ._arrays import check_chosen, check_mapping, whole_numbers
 from ._axes import Axes, axes_or_new, curve, label_ticks, without_frame

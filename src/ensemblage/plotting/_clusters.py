@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import MOST_OBJECTS, check_numbers, check_whole, shown
+from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, shown
 
 from ._arrays import whole_numbers
 from ._axes import Axes, axes_or_new, label_ticks, without_frame

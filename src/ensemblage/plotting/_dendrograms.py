@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_numbers
+from ensemblage.base.validation import check_numbers
 
 from ._arrays import whole_numbers
 from ._axes import Axes, axes_or_new, label_ticks, without_frame

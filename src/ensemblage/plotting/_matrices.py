@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_number, check_numbers, shown
+from ensemblage.base.validation import check_number, check_numbers, shown
 
 from ._arrays import check_length, check_sizes, whole_numbers
 from ._axes import Axes, axes_or_new, cluster_name, heat_map, label_ticks

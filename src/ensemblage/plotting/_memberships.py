@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_numbers, check_whole
+from ensemblage.base.validation import check_numbers, check_whole
 
 from ._arrays import check_length, check_sizes, whole_numbers
 from ._axes import Axes, axes_or_new, heat_map, label_ticks, without_frame

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._validation import check_choice, shown
+from ensemblage.base.validation import check_choice, shown
 from ensemblage.consensus.evidence import Dendrogram
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.metrics import coassociation
 
 from ._axes import Axes

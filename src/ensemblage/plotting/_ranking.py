@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_flag, check_numbers
+from ensemblage.base.validation import check_flag, check_numbers
 
 from ._arrays import check_length
 from ._axes import Axes, axes_or_new, label_ticks, without_frame

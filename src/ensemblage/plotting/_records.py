@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._validation import shown
+from ensemblage.base.validation import shown
 from ensemblage.consensus import evidence as records
 
 from ._associations import association_histogram, threshold_search

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ensemblage._validation import check_numbers
+from ensemblage.base.validation import check_numbers
 
 from ._arrays import check_mapping
 from ._axes import Axes, axes_or_new, without_frame

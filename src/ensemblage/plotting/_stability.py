@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ensemblage._validation import check_number, check_numbers
+from ensemblage.base.validation import check_number, check_numbers
 
 from ._arrays import check_length, check_mapping
 from ._axes import Axes, axes_or_new, label_ticks, without_frame

@@ -1,6 +1,6 @@
 """What describes the clusters, from the original values: effects, typical objects, rules."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.profiles._profile import profile
 from ensemblage.profiles._record import ClusterProfile, Profile, VariableRow
 from ensemblage.profiles._tree import Rule, Rules

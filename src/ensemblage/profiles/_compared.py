@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._once import once
-from ensemblage.files._text import one_line
+from ensemblage.base.once import once
+from ensemblage.base.text import one_line
 from ensemblage.profiles._effects import Categories, Numbers, compare_categories, compare_numbers
 from ensemblage.profiles._variables import NUMBERS, Variable
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V, direction, frequency, phrase

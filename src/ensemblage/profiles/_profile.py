@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._validation import check_numbers, check_whole, shown
-from ensemblage.files._frames import backend_of
+from ensemblage.base.frames import backend_of
+from ensemblage.base.validation import check_numbers, check_whole, shown
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.profiles._compared import Compared, repeats_clusters
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
 from ensemblage.profiles._tree import rules_of

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._figures import figure
-from ensemblage._once import once
-from ensemblage._validation import check_choice, check_whole
-from ensemblage.files._frames import to_frame
-from ensemblage.files._text import listed, one_line
+from ensemblage.base.frames import to_frame
+from ensemblage.base.once import once
+from ensemblage.base.text import listed, one_line
+from ensemblage.base.validation import check_choice, check_whole
 from ensemblage.profiles._compared import Compared, top_level
 from ensemblage.profiles._drawn import heat_map_of, panels_of
 from ensemblage.profiles._effects import Categories, benjamini_hochberg

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ensemblage._validation import shown
-from ensemblage.labels._arrays import as_frame
-from ensemblage.tables import Column, Preprocessor, Table, read_table
-from ensemblage.tables._categories import level_codes, levels_of
-from ensemblage.tables._gaps import Gaps, with_gaps
-from ensemblage.tables._roles import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of
+from ensemblage.base.validation import shown
+from ensemblage.ensemble._arrays import as_frame
+from ensemblage.io import Column, Preprocessor, Table, read_table
+from ensemblage.io._categories import level_codes, levels_of
+from ensemblage.io._gaps import Gaps, with_gaps
+from ensemblage.io._roles import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of
 
 NUMBERS = ("number", "date", "ordered")
 """Kinds whose values have an order."""

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from ensemblage.files._text import listed
+from ensemblage.base.text import listed
 
 LEAST_DELTA, LEAST_V = 0.33, 0.2
 """An effect of this size describes a cluster: a Cliff's delta that is at least medium (.33, Romano et al. 2006), a

@@ -1,6 +1,6 @@
 """Rankers: label matrix to an order of its partitions."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._compare import Comparison, compare
 from ensemblage.ranking._discotec import Discotec

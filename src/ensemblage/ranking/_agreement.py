@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Words
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import Constraints, Words
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import AVERAGES, MEASURES, agreement_matrix, mean_agreement
 from ensemblage.ranking._base import BaseRanker
 

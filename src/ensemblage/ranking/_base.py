@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
-from ensemblage._constraints import Constraints, Jobs
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._sklearn import BaseEstimator
-from ensemblage._validation import check_parameters, takes_labels
+from ensemblage.base.parameters import Constraints, Jobs
+from ensemblage.base.sklearn import BaseEstimator
+from ensemblage.base.validation import check_parameters, takes_labels
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._constraints import Constraints as PairConstraints
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ensemblage._ensemble import as_ensemble
 from ensemblage._figures import html
-from ensemblage._validation import shown
-from ensemblage.files._frames import backend_of, to_csv, to_frame, to_markdown
+from ensemblage.base.frames import backend_of, to_csv, to_frame, to_markdown
+from ensemblage.base.validation import shown
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.ranking._base import BaseRanker
 from ensemblage.ranking._internal import InternalIndex

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._links import check_pairs
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._links import check_pairs
 from ensemblage.metrics._agreement import sums_of_profile
 
 

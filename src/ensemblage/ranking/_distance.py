@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Words
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import Constraints, Words
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import mean_agreement
 from ensemblage.metrics._partition_distance import DISTANCES, distance_matrix
 from ensemblage.ranking._agreement import check_others

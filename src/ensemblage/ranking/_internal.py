@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Constraints, Words
-from ensemblage._ensemble import Ensemble
+from ensemblage.base.parameters import Constraints, Words
 from ensemblage.counting._distances import distance_sums
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._internal._geometry import PairSums
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES, VARIANTS, check_features, geometry_of
 from ensemblage.metrics._internal._smallest import SortedDistances

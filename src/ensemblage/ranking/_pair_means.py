@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
+from ensemblage.base.random import task_seeds
 from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
 from ensemblage.metrics._agreement import sums_of_clustering
 from ensemblage.rows.protocol import LabelRows

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from ensemblage._validation import check_choice
+from ensemblage.base.validation import check_choice
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.metrics._partition_distance import DISTANCES as PARTITION_DISTANCES
 from ensemblage.ranking._agreement import AverageAgreement

@@ -12,12 +12,12 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from ensemblage._constraints import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._index import is_integer
-from ensemblage._sklearn import BaseEstimator, TransformerMixin
-from ensemblage._validation import check_parameters, takes_labels
-from ensemblage.labels._matrices import check_in_memory
+from ensemblage.base.indexing import is_integer
+from ensemblage.base.parameters import FRACTION, Constraints, Estimator, Flag, Number, Whole, Words
+from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
+from ensemblage.base.validation import check_parameters, takes_labels
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._matrices import check_in_memory
 from ensemblage.ranking._agreement import AverageAgreement
 from ensemblage.ranking._discotec import Discotec
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ensemblage import plotting
-from ensemblage.files._text import listed
+from ensemblage.base.text import listed
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.report._layout import (

@@ -9,9 +9,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ensemblage._options import Message, Option
-from ensemblage._validation import shown
-from ensemblage.files._atomic import atomic_write
+from ensemblage.base.atomic import atomic_write
+from ensemblage.base.options import Message, Option
+from ensemblage.base.validation import shown
 from ensemblage.report._answer import facts, headline
 from ensemblage.report._evidence import of_first_schema
 from ensemblage.report._layout import pictures_of

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
+from ensemblage.base.random import task_seeds
 from ensemblage.consensus.evidence import Evidence, Lifetimes
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.report._layout import counted, number
 
 Summary = Mapping[str, Any]

@@ -7,11 +7,11 @@ from typing import Any
 from ensemblage import plotting
 from ensemblage._cite import cite
 from ensemblage._version import __version__
+from ensemblage.base.text import listed
 from ensemblage.consensus import METHODS
-from ensemblage.files._text import listed
+from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.report._layout import Copied, Section, Table, counted, percent
 from ensemblage.report._objects import FEW, are_shown
-from ensemblage.tables._encoding import KNOWN_CLASSES
 
 Summary = Mapping[str, Any]
 

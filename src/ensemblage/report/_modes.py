@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._ensemble import Ensemble
 from ensemblage.consensus import ConsensusModes
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._layout import Cell, Section, Table, counted, number, percent
 from ensemblage.report._ranking import plain, short

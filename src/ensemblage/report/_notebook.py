@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage._once import once
-from ensemblage._soft_ensemble import as_any_ensemble
-from ensemblage._validation import check_path
-from ensemblage.files._text import write_text
+from ensemblage.base.once import once
+from ensemblage.base.text import write_text
+from ensemblage.base.validation import check_path
+from ensemblage.ensemble._soft_ensemble import as_any_ensemble
 from ensemblage.profiles import profile
 from ensemblage.report._answer import headline
 from ensemblage.report._build import render

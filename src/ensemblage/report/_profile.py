@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ensemblage import plotting
-from ensemblage.files._text import listed
+from ensemblage.base.text import listed
 from ensemblage.profiles import Profile, Rule, Rules, profile
 from ensemblage.profiles._shown import profile_shown
 from ensemblage.profiles._words import NOTHING, value_text

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from ensemblage._ensemble import Ensemble
-from ensemblage._random import task_seeds
+from ensemblage.base.random import task_seeds
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics import coassociation
 from ensemblage.ranking._discotec import ConsensusMatrix
 

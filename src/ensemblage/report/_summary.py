@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._random import random_source, task_seeds
-from ensemblage._soft_ensemble import SoftEnsemble
-from ensemblage._validation import check_weights, check_whole
+from ensemblage.base.random import random_source, task_seeds
+from ensemblage.base.validation import check_weights, check_whole
 from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble
 from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting import confidence_quantiles

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ensemblage import plotting
-from ensemblage._ensemble import Ensemble
 from ensemblage.consensus import Plateau, ResolutionChoice
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._answer import TERMS

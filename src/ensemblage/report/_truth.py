@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._ensemble import Ensemble
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._ranking import plain
 from ensemblage.rows.threads import parallel_map

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._validation import shown
+from ensemblage.base.validation import shown
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.dask import Blocks, RemoteRows, scatter
 from ensemblage.rows.memory import MemoryRows, _workers

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._index import row_index
-from ensemblage._memory import give_back_freed
+from ensemblage.base.indexing import row_index
+from ensemblage.base.memory import give_back_freed
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.distinct import DistinctRows, distinct_rows, merge_piece, merge_runs, part_of_run
 from ensemblage.rows.memory import MemoryRows, recode

@@ -21,8 +21,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from ensemblage._lock import LOCK, release, suppress_unsupported, take
-from ensemblage._validation import check_path
+from ensemblage.base.lock import LOCK, release, suppress_unsupported, take
+from ensemblage.base.validation import check_path
 
 PREFIX = "ensemblage-scratch-"
 MARKER = ".ensemblage-scratch"

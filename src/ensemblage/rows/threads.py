@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from ensemblage._constraints import Jobs
-from ensemblage._validation import check_value
+from ensemblage.base.parameters import Jobs
+from ensemblage.base.validation import check_value
 from ensemblage.rows.slices import Stopped, check_stopped, unless
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Is it found again? Clusters in resamples of the data and in the members of an ensemble; numbers of clusters."""
 
-from ensemblage._docs import fill_docstrings
+from ensemblage.base.docs import fill_docstrings
 from ensemblage.stability._clusters import cluster_stability, member_stability
 from ensemblage.stability._records import ClusterRow, ClusterStability, PredictionStrength, StrengthRow
 from ensemblage.stability._strength import prediction_strength

@@ -12,14 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._constraints import MOST_TASKS, Jobs
-from ensemblage._ensemble import Ensemble, as_ensemble
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_flag, check_progress, check_value, check_weights, check_whole
-from ensemblage._weighted import sample_weight_of
+from ensemblage.base.frames import backend_of
+from ensemblage.base.parameters import MOST_TASKS, Jobs
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import (
+    check_choice,
+    check_flag,
+    check_progress,
+    check_value,
+    check_weights,
+    check_whole,
+)
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
-from ensemblage.files._frames import backend_of
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._weighted import sample_weight_of
 from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures
 from ensemblage.stability._data import Data, checked_data
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, coded

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, get_tags
 
-from ensemblage._once import once
-from ensemblage._validation import shown
-from ensemblage.labels._arrays import as_frame
+from ensemblage.base.once import once
+from ensemblage.base.validation import shown
+from ensemblage.ensemble._arrays import as_frame
 
 
 @dataclass(frozen=True)

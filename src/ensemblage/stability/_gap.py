@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ensemblage._random import task_seeds
+from ensemblage.base.random import task_seeds
 from ensemblage.generation._sampled import member_sums
 from ensemblage.kernels._small_means import best_of_starts
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._figures import figure
-from ensemblage.files._frames import to_frame
-from ensemblage.files._text import aligned, listed
+from ensemblage.base.frames import to_frame
+from ensemblage.base.text import aligned, listed
 
 DISSOLVED, RECOVERED = 0.5, 0.75
 """A cluster is dissolved with a Jaccard similarity up to the one, recovered above the other (Hennig 2007)."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._constraints import Estimator
+from ensemblage.base.parameters import Estimator
 from ensemblage.generation._clusterers import checked_labels, prepared
 
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
-from ensemblage._constraints import FRACTION
-from ensemblage._index import row_index
-from ensemblage._validation import check_value, shown
+from ensemblage.base.indexing import row_index
+from ensemblage.base.parameters import FRACTION
+from ensemblage.base.validation import check_value, shown
 from ensemblage.stability._data import Data
 
 FRACTIONS = {"bootstrap": 1.0, "subsample": 0.5, "jitter": 0.05, "noise": 0.05}

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._random import random_source
-from ensemblage._sklearn import BaseEstimator, ClusterMixin
+from ensemblage.base.random import random_source
+from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.generation._sampled import member_sums
 from ensemblage.kernels._small_means import best_of_starts
 from ensemblage.stability._gap import MAX_ITER

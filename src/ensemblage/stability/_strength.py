@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import check_random_state
 
-from ensemblage._constraints import MOST_TASKS, Jobs
-from ensemblage._random import task_seeds
-from ensemblage._validation import check_choice, check_progress, check_value, check_whole, shown
-from ensemblage.files._frames import backend_of
+from ensemblage.base.frames import backend_of
+from ensemblage.base.parameters import MOST_TASKS, Jobs
+from ensemblage.base.random import task_seeds
+from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
 from ensemblage.generation._clusterers import checked_labels, k_parameter
 from ensemblage.generation._run import folded_warnings, run_all, told_error
 from ensemblage.stability._data import Data, checked_data

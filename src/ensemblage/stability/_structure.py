@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._random import task_seeds
+from ensemblage.base.random import task_seeds
 from ensemblage.stability._gap import log_within_by_k
 from ensemblage.stability._persistence import padded, persistences
 from ensemblage.stability._reference import UnimodalComponents

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._validation import check_choice, shown
+from ensemblage.base.validation import check_choice, shown
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.metrics._internal import _ohl, _published
 from ensemblage.metrics._internal._geometry import Geometry

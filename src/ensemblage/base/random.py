@@ -1,0 +1,37 @@
+"""Randomness: one seed per task, all drawn up front, so that no result depends on the order of execution."""
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import eigsh
+from sklearn.utils import check_random_state
+
+from ensemblage.base.parameters import Seed
+from ensemblage.base.validation import check_value
+
+RESTARTS_ARE_SEEDED = "rng" in signature(eigsh).parameters
+"""From SciPy 1.17 on. Before, ARPACK's own generator draws the vectors of a restart, the same in every process."""
+
+
+def random_source(random_state: Any) -> np.random.RandomState:
+    """scikit-learn's `check_random_state`, with an error in our voice."""
+    check_value(random_state, "random_state", [Seed()])
+    return check_random_state(random_state)  # type: ignore[no-any-return]
+
+
+def task_seeds(random_state: Any, n_tasks: int) -> NDArray[np.int64]:
+    """Draw one seed per task, in the order of the tasks."""
+    seeds: NDArray[np.int64] = random_source(random_state).randint(np.iinfo(np.int32).max, size=n_tasks, dtype=np.int64)
+    return seeds
+
+
+def seeded_start(start: NDArray[np.float64]) -> dict[str, Any]:
+    """The parameters of `eigsh` that make its result depend on the start vector alone.
+
+    An invariant subspace, the rule where eigenvalues repeat, is left by a random vector, which is the system's if
+    ``rng`` is not given.
+    """
+    rng = {"rng": np.random.default_rng(start.view(np.uint64))} if RESTARTS_ARE_SEEDED else {}
+    return {"v0": start, **rng}

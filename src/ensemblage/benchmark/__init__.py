@@ -1,6 +1,0 @@
-"""The open leaderboard: consensus methods, rankers, clusterers on public sets, scored against known classes."""
-
-from ensemblage.benchmark._board import Board
-from ensemblage.benchmark._run import Request, benchmark, status
-
-__all__ = ["Board", "Request", "benchmark", "status"]

@@ -1,0 +1,89 @@
+"""What a label matrix, its names and its number for missing must be."""
+
+from collections.abc import Iterable, Sequence, Sized
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.validation import shown
+
+
+def check_size(n: int, p: int) -> None:
+    """Refuse a label matrix without objects or without partitions."""
+    # The second sentences are scikit-learn's own, which its conformance checks look for.
+    if p == 0:
+        raise ValueError(
+            f"A label matrix must have at least one partition. Found 0 feature(s) (shape=({n}, {p})) while a minimum "
+            "of 1 is required. Give one column per partition."
+        )
+    if n == 0:
+        raise ValueError(
+            f"A label matrix must have at least one object. Found 0 sample(s) (shape=({n}, {p})) while a minimum "
+            "of 1 is required. Give one row per object."
+        )
+
+
+def check_names(names: Any, p: int) -> list[str]:
+    """One name per partition, as text."""
+    are_several = isinstance(names, Iterable) and not (isinstance(names, np.ndarray) and names.ndim == 0)
+    checked = [str(name) for name in names] if are_several else []
+    if len(checked) != p or len(set(checked)) != p:
+        got = "a name twice" if len(checked) == p else f"{len(checked)} names"
+        got = got if are_several else shown(names)
+        raise ValueError(f"names must be {p} distinct names, one per partition. Got {got}. Name each partition once.")
+    if any(name.endswith("\0") for name in checked):
+        raise ValueError("names must not end in a NUL character, which NumPy drops. Got one that does. Strip it.")
+    return checked
+
+
+def check_missing(missing: Any) -> int | None:
+    """The number that means missing, or None."""
+    if missing is None:
+        return None
+    if isinstance(missing, int | np.integer) and not isinstance(missing, bool) and -(2**63) <= missing < 2**63:
+        return int(missing)
+    raise ValueError(
+        f"missing must be a whole number or None. Got {shown(missing)}. "
+        "NaN, None and NA are missing in any case; leave missing out."
+    )
+
+
+def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
+    """Names of partitions side by side; None, for numbers, where one stands twice."""
+    names = [*first, *second]
+    return names if len(set(names)) == len(names) else None
+
+
+def check_beside(other: Any, kind: type[Sized], n: int, sample_weight: NDArray[np.int64] | None) -> None:
+    """Refuse what is no ensemble, of this kind, of the same n objects, or counts them otherwise."""
+    if not isinstance(other, kind) or len(other) != n:
+        raise ValueError(
+            f"Partitions beside others must be of the same {n:,} objects, of class {kind.__name__}. Got "
+            f"{shown(other)}. Make one of them."
+        )
+    theirs = getattr(other, "_sample_weight", None)
+    if theirs is not None and not np.array_equal(theirs, np.ones(n) if sample_weight is None else sample_weight):
+        raise ValueError(
+            "Partitions beside others must count every object as often as these do. Got other weights. Give them the "
+            "same sample_weight, or none."
+        )
+
+
+def check_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
+    """Refuse an ensemble without any label."""
+    if not any(map(len, categories)):
+        raise ValueError(
+            "A partition of an ensemble must label at least one object. Got nothing but missing labels in "
+            f"{names[0]!r}{' and the others' * (len(names) > 1)}. Take objects that have labels."
+        )
+
+
+def check_each_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]) -> None:
+    """Refuse a partition that labels nothing: not in a subset of the rows, but where labels come in."""
+    for labels, name in zip(categories, names, strict=True):
+        if not len(labels):
+            raise ValueError(
+                f"Every partition must label at least one object. Got nothing but missing labels in partition "
+                f"{name!r}. Leave that partition out."
+            )

@@ -1,0 +1,106 @@
+"""Labels as .csv: readable."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ensemblage.base.text import write_csv
+from ensemblage.base.validation import shown
+from ensemblage.ensemble._checks import check_each_labelled, check_labelled, check_names
+from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.rows.blocks import row_blocks
+
+SAMPLE_BYTES = 1 << 16
+QUOTED = re.compile(rb'"[^"]*(?:"|$)')
+
+
+def save_csv(coded: CodedColumns, path: Path) -> None:
+    """Write the names as header, then one line per object; missing entries are empty."""
+    names = coded.names or []
+    texts = [np.array([*map(_label_text, c.tolist()), ""], dtype=object) for c in coded.categories]
+    for j, (name, column) in enumerate(zip(names, texts, strict=True)):
+        _check_comes_back(name, column[:-1].tolist(), is_first=j == 0)
+    lines = (
+        line
+        for rows in row_blocks(len(coded.codes))
+        for line in zip(*(text[codes] for text, codes in zip(texts, coded.codes[rows].T, strict=True)), strict=True)
+    )
+    # Without a comma in the line, what looks like another separator must be seen to be none.
+    looks_separated = len(names) == 1 and any(character in names[0] for character in ";\t|")
+    write_csv(path, names, lines, lineterminator="\r\n", quoted_header=looks_separated)
+
+
+def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
+    """A table is read without the spaces around its cells, a CSV file has no missing labels but blank ones."""
+    from ensemblage.io._labels import label_values
+    from ensemblage.io._numbers import is_missing
+
+    if not _is_writable("".join([name, *labels])):
+        raise ValueError(
+            f"A .csv file must be UTF-8 text. Got half of a surrogate pair in partition {shown(name)}. "
+            "Use .npz, or give that label another name."
+        )
+    if not all(map(str.strip, labels)):
+        raise ValueError(
+            f"A .csv file marks missing labels by blank fields. Got a blank label in partition {name!r}. "
+            "Use .npz, or give that label a name."
+        )
+    odd = next((text for text in [name, *labels] if text != text.strip() or "\0" in text), None)
+    odd = next(filter(is_missing, labels), odd) if odd is None else odd
+    if odd is not None or (is_first and not name):
+        raise ValueError(
+            "A .csv file must give back what it holds: no label NA, no spaces around a text, no empty first name. "
+            f"Got {shown(odd or name)} in partition {shown(name)}. Use .npz, or give it another name."
+        )
+    text_of: dict[Any, str] = {}
+    for value, text in zip(label_values(labels), labels, strict=True):
+        if isinstance(value, float) and not value.is_integer():
+            raise ValueError(
+                "A .csv file must give back what it holds: no labels that are numbers with fractions, which look like "
+                f"features. Got {shown(text)} in partition {shown(name)}. Use .npz, or number the labels."
+            )
+        if text_of.setdefault(value, text) != text:
+            raise ValueError(
+                "A .csv file must give back what it holds: no two labels that are the same whole number. "
+                f"Got {shown(text_of[value])} and {shown(text)} in partition {shown(name)}. Use .npz, or give one of "
+                "them another name."
+            )
+
+
+def _label_text(label: int | float | str) -> str:
+    """Without an exponent: labels with one are text to the reader."""
+    if isinstance(label, float) and "e" in str(label):
+        return np.format_float_positional(label, trim="0")
+    return str(label)
+
+
+def _is_writable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def load_csv(path: Path, missing: int | None) -> CodedColumns:
+    """The columns of a CSV file with a header, every partition with labels; an unnamed first column holds ids."""
+    from ensemblage.io import code_columns, read_table  # which imports Ensemble
+
+    content = path.read_bytes()
+    first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
+    unquoted = QUOTED.sub(b"", first_line)
+    delimiter = None if not unquoted.count(b",") and any(map(unquoted.count, (b";", b"\t", b"|"))) else ","
+    try:
+        table = read_table(
+            content, name=f"{path.stem}.csv", has_header=True, delimiter=delimiter, decimal=".", keep_empty=True
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"A .csv file of labels must be a table with a header line. Got {str(path)!r}: {error}"
+        ) from None
+    coded = code_columns([column for column in table.columns if column.name != table.index], missing)
+    check_labelled(coded.categories, check_names(coded.names, len(coded.categories)))
+    check_each_labelled(coded.categories, coded.names or [])
+    return coded

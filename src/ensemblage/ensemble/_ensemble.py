@@ -1,0 +1,471 @@
+"""Ensemble: several clusterings of the same objects, coded once.
+
+The ensembles on disk and on a cluster, subclasses of this one, are imported when they are made: the one exception to
+imports at the top of a module and from below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage.base.docs import fill_docstrings
+from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
+from ensemblage.base.once import once
+from ensemblage.base.validation import shown
+from ensemblage.ensemble._checks import (
+    check_beside,
+    check_each_labelled,
+    check_labelled,
+    check_missing,
+    check_names,
+    names_of_both,
+)
+from ensemblage.ensemble._coding import CodedColumns, Coding
+from ensemblage.ensemble._decoding import decode, one_hot
+from ensemblage.ensemble._formats import load_labels, save_labels
+from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
+from ensemblage.ensemble._numbers import drop_unused_labels
+from ensemblage.rows.distinct import DistinctRows
+from ensemblage.rows.memory import MemoryRows
+from ensemblage.rows.protocol import LabelRows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Ensemble:
+    """Several clusterings (partitions) of the same n objects, coded as small integers.
+
+    Every function and estimator of ensemblage that takes a label matrix takes an ``Ensemble``, and makes one of
+    whatever else it is given. Making it once saves that work, and keeps the distinct rows.
+
+    Parameters
+    ----------
+    labels : array-like or data frame of shape (n_objects, n_partitions), or Ensemble
+        Column j holds the labels that partition j gives to the objects: whole or other numbers, text, or categories,
+        but no mixture within a column. Data frames may be of pandas, polars or pyarrow. NaN, None and NA mean
+        "not labelled by this partition".
+    names : sequence of str, optional
+        One name per partition. Default: the data frame's column names, else ``partition_0``, ``partition_1``, ...
+    missing : int or None, default -1
+        The number that also means "not labelled", in numeric columns whose values are whole. None makes it an
+        ordinary label (noise of DBSCAN as one cluster). An Ensemble keeps its own.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_objects, n_partitions)
+        uint8, uint16 or int32. Labels are numbered by their sorted order; ``n_clusters[j]`` means missing.
+    categories : tuple of ndarray
+        ``categories[j][c]`` is the label whose code is c in partition j.
+    offsets : ndarray of shape (n_partitions + 1,)
+        Partition j has the rows ``offsets[j]`` to ``offsets[j + 1] - 1`` of any table over labels, the last of them for
+        the missing entry.
+    n_clusters : ndarray of shape (n_partitions,)
+        Number of clusters of each partition.
+    names : list of str
+    missing : int or None
+    shape : tuple (n_objects, n_partitions)
+
+    Raises
+    ------
+    ValueError
+        If there are no objects or no partitions, rows of unequal length, a partition that labels nothing, numbers with
+        fractions, which look like features, numbers and text in one column, text that ends in a NUL character, or names
+        that are not distinct.
+    TypeError
+        If a label is neither a number nor text.
+
+    Notes
+    -----
+    An ensemble does not change: its arrays are read-only, and ``names`` is a new list at every access.
+    ``ensemble[rows]`` is the ensemble of some objects, as if it had been made of their labels. A partition that labels
+    none of them stays, with no cluster; every consensus method leaves it out, as if its weight were 0.
+    O(n p) time; n p bytes while every partition has at most 255 clusters, two or four times that otherwise.
+
+    Examples
+    --------
+    >>> from ensemblage import Ensemble
+    >>> E = Ensemble([[0, "a"], [0, "a"], [1, "b"], [1, None]], names=["first", "second"])
+    >>> E
+    Ensemble(4 objects, 2 partitions of 2 clusters, 12.5 % missing)
+    >>> E.n_clusters
+    array([2, 2])
+    >>> E.select(["second"]).shape
+    (4, 1)
+    """
+
+    rows: LabelRows
+    codes: Any
+    """An array, or rows that are not in memory."""
+    categories: tuple[NDArray[Any], ...]
+    offsets: NDArray[np.int64]
+    n_clusters: NDArray[np.int64]
+    missing: int | None
+    _sample_weight: NDArray[np.int64] | None = None
+    """(n,) how often each object counts; None: once."""
+
+    def __init__(
+        self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
+    ) -> None:
+        if isinstance(labels, Ensemble):
+            self._set(labels.coded, names, labels.missing)
+        else:
+            missing = check_missing(missing)
+            self._set(code_labels(labels, missing), names, missing, is_new=True)
+
+    def _set(self, coded: CodedColumns, names: Sequence[str] | None, missing: int | None, is_new: bool = False) -> None:
+        self.rows, self.codes = coded.codes, coded.codes.unwrap()
+        self.categories = coded.categories
+        self.missing = missing
+        self.n_clusters = np.array([len(c) for c in coded.categories], dtype=np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(self.n_clusters + 1)])
+        for array in (self.codes, self.n_clusters, self.offsets, *self.categories):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
+        p = self.rows.shape[1]
+        default = coded.names or [f"partition_{j}" for j in range(p)]
+        self._names = tuple(check_names(default if names is None else names, p))
+        check_labelled(self.categories, self._names)
+        if is_new:
+            check_each_labelled(self.categories, self._names)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the partitions."""
+        return list(self._names)
+
+    @classmethod
+    def _of(
+        cls, coded: CodedColumns, missing: int | None, names: Sequence[str] | None = None, is_new: bool = False
+    ) -> Self:
+        """An ensemble of coded labels; every partition of a new one must have labels."""
+        self = cls.__new__(cls)
+        self._set(coded, names, missing, is_new=is_new)
+        return self
+
+    @classmethod
+    def from_partitions(
+        cls, partitions: Iterable[ArrayLike], *, names: Sequence[str] | None = None, missing: int | None = -1
+    ) -> Ensemble:
+        """Make an ensemble of label vectors, one per partition.
+
+        Parameters
+        ----------
+        partitions : iterable of array-like of shape (n_objects,)
+            A label per object in each.
+        {names_missing}
+
+        Examples
+        --------
+        >>> Ensemble.from_partitions([[0, 0, 1], ["x", "y", "y"]]).shape
+        (3, 2)
+        """
+        missing = check_missing(missing)
+        return cls._of(code_partitions(partitions, missing), missing, names, is_new=True)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_objects, n_partitions)."""
+        return self.rows.shape
+
+    @property
+    def coded(self) -> CodedColumns:
+        """Codes, categories and names, as the functions that code labels give them."""
+        return CodedColumns(self.rows, self.categories, self.names)
+
+    @once
+    def distinct(self) -> DistinctRows:
+        """The distinct label rows, how many objects have each, and each object's place among them."""
+        return self.rows.distinct(self.n_clusters + 1)
+
+    @once
+    def n_missing(self) -> int:
+        """Number of missing entries."""
+        absent = self.n_clusters.astype(self.rows.dtype)
+        return sum(self.rows.map(lambda codes: int(np.count_nonzero(codes == absent))))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
+        clusters = f"{low}" if low == high else f"{low} to {high}"
+        missing = f", {100 * self.n_missing / (n * p):.3g} % missing" if self.n_missing else ""
+        return (
+            f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
+            f"cluster{'s' * (high > 1)}{missing})"
+        )
+
+    def _repr_html_(self) -> str:
+        from ensemblage._figures import html
+
+        return html("ensemble_html", self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The labels: integers if all are, floats if numbers that floats tell apart, else objects with None."""
+        if copy is False:
+            raise ValueError("An Ensemble is stored as codes, not as labels. Got copy=False. Leave copy out.")
+        return np.asarray(decode(self.coded, self.missing), dtype)
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Labels of one object (an integer), or some objects in memory (a slice, mask or index array)."""
+        if isinstance(rows, tuple) or rows is None:
+            raise IndexError("An Ensemble is indexed by rows. Got an index of partitions too. Use select(partitions).")
+        if isinstance(rows, slice):
+            codes = self.rows[check_slice(rows, "rows")]
+        else:
+            codes = self.rows[row_index([rows] if is_integer(rows) else rows, len(self))]
+        some = CodedColumns(MemoryRows(codes), self.categories, self.names)
+        if is_integer(rows):
+            return decode(some, self.missing)[0]
+        return Ensemble._of(drop_unused_labels(some), self.missing)
+
+    def select(self, partitions: ArrayLike) -> Ensemble:
+        """The ensemble of some of the partitions.
+
+        Parameters
+        ----------
+        partitions : sequence of int, bool mask, slice, or sequence of names
+            Which of them.
+
+        Returns
+        -------
+        Ensemble
+            Partitions in the order given.
+        """
+        return self._of(self.coded.select(partition_index(partitions, self._names)), self.missing)
+
+    def append_partitions(self, other: Ensemble) -> Ensemble:
+        """The partitions of both; those of the other ensemble, of the same objects, come last.
+
+        Parameters
+        ----------
+        other : Ensemble
+            Of as many objects.
+
+        Returns
+        -------
+        Ensemble
+            With the names of both, where these differ; else partitions have numbers.
+        """
+        return self._joined(other)
+
+    def _joined(self, other: Ensemble) -> Ensemble:
+        """`append_partitions`; on disk or on a cluster if one of the two is there."""
+        check_beside(other, Ensemble, len(self), self._sample_weight)
+        codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
+        coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
+        elsewhere = (type(E) for E in (self, other) if not E.rows.random_access and E._sample_weight is None)
+        return next(elsewhere, Ensemble)._of(coded, self.missing)
+
+    def one_hot(self, dtype: Any = np.float64) -> csr_array:
+        """The binary matrix H (Candel Eq. 8): objects by clusters, a missing entry has no one.
+
+        Parameters
+        ----------
+        dtype : dtype, default float64
+            Of its entries.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_objects, n_clusters.sum())
+            12 bytes per labelled entry: methods of ensemblage never build it.
+        """
+        try:
+            np.dtype(dtype)
+        except TypeError:
+            raise TypeError(
+                f"dtype of one_hot must be a data type of NumPy. Got {shown(dtype)}. Give one, such as np.float32."
+            ) from None
+        return one_hot(self.coded, dtype)
+
+    def encode(self, labels: ArrayLike | Any) -> Any:
+        """Code new rows of labels as this ensemble's own; a label it has not seen counts as missing, with one warning.
+
+        Parameters
+        ----------
+        labels : array-like, data frame or Ensemble of shape (n_new, n_partitions)
+            Of the same partitions: found by their names, if it has names too.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_partitions)
+            Codes, of the dtype of `codes`.
+        """
+        named = in_order(labels, self._names, "the ensemble")
+        labels = labels if named is None else named
+        new = labels.coded if isinstance(labels, Ensemble) else code_labels(labels, self.missing)
+        return Coding(self.categories, self.missing).encode(new).unwrap()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the ensemble to a .npz file (exact) or a .csv file (names as header, missing entries empty).
+
+        A CSV file cannot tell the number 1 from the text "1": text that looks like numbers comes back as numbers. Nor
+        does it keep ``missing``: a label −1 comes back as missing unless `load` is given ``missing=None``.
+        The file is written under another name first and then renamed: it is never half written.
+
+        Parameters
+        ----------
+        path : path
+            Of the file, whose name ends in .npz or .csv.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is neither .npz nor .csv, or a label for a .csv file would not come back: blank text, "NA", or
+            "1.0" beside "1".
+        """
+        save_labels(self.coded, self.missing, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], *, missing: int | None = -1) -> Ensemble:
+        """Read an ensemble from a file that `save` wrote, or any CSV file with a header and one partition per column.
+
+        A column of a CSV file holds whole numbers if all its fields are, else numbers if they are ("nan" is missing),
+        else text; text too where different fields would be the same number, as "1" and "01". Blank fields are missing.
+
+        Parameters
+        ----------
+        path : path of a .npz or .csv file
+            What to read.
+        missing : int or None, default -1
+            As in `Ensemble`; for CSV only, a .npz file has its own.
+
+        Raises
+        ------
+        ValueError
+            If the file is not what its suffix says. Nothing in it is ever executed (no pickle).
+        """
+        return Ensemble._of(*load_labels(path, missing))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        names: Sequence[str] | None = None,
+        missing: int | None = -1,
+        memory: int | str = "1GB",
+        scratch: str | PathLike[str] | None = None,
+    ) -> Ensemble:
+        """Open a label matrix that is too large for the memory; it stays on disk.
+
+        What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does. Some objects
+        in memory are ``ensemble[rows]``. The matrix is read twice, block by block; O(n p) time.
+
+        Parameters
+        ----------
+        path : path of a .npy file, a .parquet file, or a folder of .parquet files
+            Objects by partitions: whole numbers of any type, in C or Fortran order, in a .npy file; one partition per
+            column, whatever labels an `Ensemble` may have, in Parquet parts, in the order of their names.
+        {names_missing}
+        memory : int or str, default "1GB"
+            Bytes that the process may take, or text such as "500MB".
+        scratch : path of a folder, optional
+            Where the temporary folder with the codes is made: one to four bytes per label, and as much again for the
+            distinct rows when asked for. Default: the system's folder for temporary files. It goes with the object.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing at ``path``.
+        ValueError
+            If a file is broken, truncated or not a matrix of labels, if the parts do not have the same columns, if
+            ``memory`` is too small for the number of objects, the disk is full, or Parquet needs pyarrow.
+
+        Examples
+        --------
+        >>> import numpy as np, tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder) / "labels.npy"
+        ...     np.save(path, [[0, 5], [0, 5], [1, -1]])
+        ...     E = Ensemble.open(path)
+        >>> E
+        StoredEnsemble(3 objects, 2 partitions of 1 to 2 clusters, 16.7 % missing)
+        >>> E[[0, 2]].n_clusters
+        array([2, 1])
+        """
+        from ensemblage.ensemble._out_of_core import open_ensemble
+
+        return open_ensemble(path, names, missing, memory, scratch)
+
+    @classmethod
+    def from_anndata(
+        cls, adata: Any, columns: str | Sequence[str] = "leiden_*", *, missing: int | None = -1
+    ) -> Ensemble:
+        """Make an ensemble of clusterings in ``.obs`` of an AnnData object.
+
+        Labels are what they would be in a CSV file: categories that are whole numbers, as scanpy's, are these numbers.
+
+        Parameters
+        ----------
+        adata : AnnData, or path of a .h5ad file
+            Where they are. Of a file nothing is read but ``.obs``.
+        columns : str or sequence of str, default "leiden_*"
+            A column of ``.obs``, a pattern with ``*`` and ``?``, or a list of such: categories, text, or whole numbers.
+        missing : int or None, default -1
+            As in `Ensemble`.
+
+        Returns
+        -------
+        Ensemble
+            With the names of the columns, in the order of each pattern.
+
+        Raises
+        ------
+        ValueError
+            If no column is so called, one holds numbers with fractions or differs for every object, the file is no
+            .h5ad file, or anndata is not installed.
+
+        Notes
+        -----
+        O(n p) time; 4 n bytes on top of the codes for each column. To write what was found back: `to_anndata`.
+        """
+        from ensemblage.io._anndata_labels import ensemble_of
+
+        return ensemble_of(adata, columns, missing)
+
+    @classmethod
+    def from_dask(
+        cls, parts: Any, *, client: Any, names: Sequence[str] | None = None, missing: int | None = -1
+    ) -> Ensemble:
+        """Make an ensemble of a label matrix on a Dask cluster; it stays there.
+
+        What works on it gives the same result as in memory, bit by bit: see docs/SCALE.md for what does, and for what
+        is moved. Close the client yourself, when you need neither the ensemble nor what was fitted to it any more.
+
+        Parameters
+        ----------
+        parts : Dask array of shape (n_objects, n_partitions), or sequence of delayed matrices, futures or arrays
+            Cut by rows. What a task made can be made again when a worker is lost; arrays are sent to the workers once.
+        client : distributed.Client
+            Where the parts are, or shall be.
+        {names_missing}
+
+        Raises
+        ------
+        ValueError
+            If the parts do not have the same number of columns, or are cut by columns.
+
+        Notes
+        -----
+        Workers hold the codes, n p bytes while every partition has at most 255 clusters, their distinct rows, and 16
+        bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
+        """
+        from ensemblage.ensemble._out_of_core import ensemble_on_cluster
+
+        return ensemble_on_cluster(parts, client, names, missing)
+
+
+def as_ensemble(labels: ArrayLike | Any) -> Ensemble:
+    """The ensemble itself, or one made of a label matrix."""
+    return labels if isinstance(labels, Ensemble) else Ensemble(labels)
+
+
+fill_docstrings([Ensemble])

@@ -1,0 +1,126 @@
+"""What is known about pairs of objects: that they belong together (must-link), or that they do not (cannot-link)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ensemblage.base.validation import shown
+
+MOST_NAMED = 10
+"""Objects that an error names."""
+
+
+class ImpossiblePairs(ValueError):
+    """Pairs of objects that cannot be kept; the message calls objects by their numbers, unless they have names."""
+
+    def __init__(self, text: Callable[[Callable[[int], str]], str]) -> None:
+        """text : of what an object is called, by its number, to the sentence"""
+        super().__init__(text(str))
+        self.text = text
+
+    def with_names(self, names: Sequence[Any]) -> ValueError:
+        return ValueError(self.text(lambda i: str(names[i])))
+
+
+@dataclass(frozen=True)
+class Links:
+    """Groups of objects that belong together, and pairs of groups that do not."""
+
+    group: NDArray[np.int64]
+    """(n,) the first object of each object's group; an object that no must-link names is its own group."""
+    apart: NDArray[np.int64]
+    """(b, 2) groups that no cluster may hold both, the smaller number first; each pair once."""
+
+    @classmethod
+    def of(cls, n_objects: int, must_link: Any = None, cannot_link: Any = None) -> Self | None:
+        """Check the pairs of ``n_objects`` objects and close them: who belongs to the same belongs together.
+
+        None if there are no pairs. O(n + pairs).
+        """
+        must = check_pairs(must_link, "must_link", n_objects)
+        cannot = check_pairs(cannot_link, "cannot_link", n_objects)
+        if not len(must) + len(cannot):
+            return None
+        graph = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n_objects, n_objects))
+        component = connected_components(graph, directed=False)[1]
+        group = np.unique(component, return_index=True)[1][component].astype(np.int64)
+        impossible = np.flatnonzero(group[cannot[:, 0]] == group[cannot[:, 1]])
+        if len(impossible):
+            a, b = cannot[impossible[0]].tolist()
+            raise ImpossiblePairs(
+                lambda name: (
+                    f"must_link and cannot_link must not contradict each other. Got the pair ({name(a)}, {name(b)}), "
+                    f"which cannot_link keeps apart and must_link joins: {' – '.join(map(name, _chain(must, a, b)))}. "
+                    "Leave one of these pairs out."
+                )
+            )
+        apart = np.unique(np.sort(group[cannot], axis=1), axis=0)
+        return cls(group, apart)
+
+    @property
+    def joined(self) -> NDArray[np.bool_]:
+        """(n,) whether an object belongs together with another one."""
+        return np.asarray(np.bincount(self.group, minlength=len(self.group))[self.group] > 1)
+
+    @property
+    def bound(self) -> NDArray[np.bool_]:
+        """(n,) whether an object is in any pair."""
+        is_apart = np.zeros(len(self.group), dtype=bool)
+        is_apart[self.apart] = True
+        return self.joined | is_apart[self.group]
+
+
+def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
+    """(a, 2) pairs of different objects, by their numbers."""
+    rule = f"{name} must be pairs of different objects, numbered from 0 to {n_objects - 1}"
+    try:
+        checked = np.asarray([] if pairs is None else pairs)
+    except ValueError:  # lists of unequal length
+        raise ValueError(f"{rule}. Got {shown(pairs)}. Give two numbers each.") from None
+    if checked.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if checked.dtype.kind not in "iu" or checked.ndim != 2 or checked.shape[1] != 2:
+        raise ValueError(
+            f"{rule}. Got {checked.dtype} of shape {checked.shape}. "
+            "Give an array of whole numbers of shape (n_pairs, 2)."
+        )
+    outside = checked[(checked < 0) | (checked >= n_objects)]
+    if len(outside):
+        raise ValueError(f"{rule}. Got object {outside[0]}. Number the objects by their row.")
+    itself = checked[checked[:, 0] == checked[:, 1]]
+    if len(itself):
+        raise ValueError(f"{rule}. Got the pair ({itself[0, 0]}, {itself[0, 1]}). Leave it out.")
+    return checked.astype(np.int64)
+
+
+def named(objects: NDArray[np.int64], name: Callable[[int], str]) -> str:
+    """The objects in a sentence, the first few of many."""
+    some = ", ".join(map(name, objects[:MOST_NAMED].tolist()))
+    return some + (f" and {len(objects) - MOST_NAMED} more" if len(objects) > MOST_NAMED else "")
+
+
+def _chain(must: NDArray[np.int64], start: int, end: int) -> list[int]:
+    """The shortest way from one object to another by pairs of ``must``."""
+    neighbours: dict[int, list[int]] = {}
+    for a, b in must.tolist():
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    came_from, queue = {start: start}, deque([start])
+    while end not in came_from:
+        here = queue.popleft()
+        for there in neighbours[here]:
+            if there not in came_from:
+                came_from[there] = here
+                queue.append(there)
+    way = [end]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return way[::-1]

@@ -1,0 +1,149 @@
+"""Ensembles whose codes are not in memory: on disk, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ensemblage.base.validation import check_bytes, check_path, shown
+from ensemblage.ensemble._checks import check_missing, check_names, check_size
+from ensemblage.ensemble._coding import CodedColumns, code_dtype
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._parts import categories_of_part, codes_of_part, union_of_parts
+from ensemblage.ensemble._sources import Source, source_of
+from ensemblage.rows.backend import check_client
+from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
+from ensemblage.rows.disk import LIBRARIES, StoredRows
+from ensemblage.rows.scratch import Scratch, write_array
+
+STATE = 60
+"""Most bytes per object that methods keep while they work (measured: docs/SCALE.md)."""
+LEAST_ROOM = 32_000_000
+"""Bytes for blocks of rows below which nothing works well."""
+BATCH_ROWS = 2**18
+"""Most rows that are read and coded at a time."""
+
+
+class StoredEnsemble(Ensemble):
+    """An ensemble whose labels lie on disk as codes, in a temporary folder that goes with it.
+
+    Made by `Ensemble.open`. ``codes`` gives blocks of rows, or a few rows. Metrics, rankers and estimators that work by
+    blocks of rows give the same result as in memory, bit by bit; others say that they cannot. Methods on distinct
+    label rows run in any case if those fit into an eighth of ``memory``.
+    """
+
+
+class DaskEnsemble(Ensemble):
+    """An ensemble whose codes lie on the workers of a cluster. Made by `Ensemble.from_dask`.
+
+    Here are O(n) numbers: counts and places of the distinct rows, and results.
+    """
+
+
+def open_ensemble(
+    path: str | PathLike[str],
+    names: Sequence[str] | None,
+    missing: int | None,
+    memory: int | str,
+    scratch: str | PathLike[str] | None,
+) -> Ensemble:
+    """Do what `Ensemble.open` does: two passes over the file, ``rows_at_once`` rows at a time."""
+    missing, n_bytes = check_missing(missing), check_bytes(memory, "memory")
+    source = source_of(check_path(path, "path"))
+    n, p = source.shape
+    names = source.names if names is None else check_names(names, p)
+    rows_at_once = max(1, min(BATCH_ROWS, check_memory(n_bytes, n) // (40 * p)))
+    with Scratch(scratch, n_bytes).or_removed() as folder:
+        titles = [f"{name!r} of {str(source.path)!r}" for name in source.names or range(p)]
+        categories = union_of_parts(map(categories_of_part, _batches(source, rows_at_once)), titles, missing)
+        dtype = code_dtype(categories)
+        folder.check_room(n * p * dtype.itemsize)
+        with folder.writing("codes") as file:
+            for batch in _batches(source, rows_at_once):
+                write_array(file, codes_of_part(batch, categories))
+    rows = StoredRows(folder.file("codes"), (n, p), dtype, scratch=folder)
+    return StoredEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
+
+
+def _batches(source: Source, rows_at_once: int) -> Iterator[Any]:
+    """Matrices or tables of at most so many rows; an error at the end if they were not those announced."""
+    n_read = 0
+    for batch in source.read(rows_at_once):
+        n_read += len(batch)
+        yield batch
+    if n_read != source.shape[0]:
+        raise ValueError(
+            f"{str(source.path)!r} must hold the {source.shape[0]:,} rows that it announces. Got {n_read:,}. "
+            "Save it again."
+        )
+
+
+def check_memory(memory: int, n_objects: int) -> int:
+    """Bytes for blocks of rows: what is left of ``memory`` besides the libraries and the state of the methods."""
+    room = memory - LIBRARIES - STATE * n_objects
+    if room < LEAST_ROOM:
+        least = -(-(LIBRARIES + STATE * n_objects + LEAST_ROOM) // 10**8) / 10
+        raise ValueError(
+            f"memory must be ≥ {least:g} GB for {n_objects:,} objects: about {STATE} bytes each, and the libraries. "
+            f"Got {memory / 1e9:.3g} GB. Give more, or fewer objects."
+        )
+    return room
+
+
+def ensemble_on_cluster(parts: Any, client: Any, names: Sequence[str] | None, missing: int | None) -> Ensemble:
+    """Do what `Ensemble.from_dask` does."""
+    missing, client = check_missing(missing), check_client(client, "from_dask")
+    given = _futures(parts, client)
+    shapes = gather(client, [client.submit(shape_of, part, pure=False) for part in given])
+    widths = sorted({len(shape) > 1 and shape[1] for shape in shapes})
+    if len(widths) > 1 or not widths[0]:
+        got = f"{widths[0]} and {widths[-1]} columns" if widths[0] else "a part that is no matrix"
+        raise ValueError(
+            f"Parts of a label matrix must have the same columns. Got {got}. "
+            "Give matrices of objects by partitions, cut by rows only."
+        )
+    p, lengths = int(widths[0]), [shape[0] for shape in shapes if shape[0]]
+    names = None if names is None else check_names(names, p)
+    check_size(len(lengths), p)
+    futures = [part for part, shape in zip(given, shapes, strict=True) if shape[0]]
+    parts = Blocks(client, futures, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+    found = parts.gather(categories_of_part, futures)
+    categories = union_of_parts(found, [str(j) for j in range(p)], missing)
+    codes = Blocks(client, parts.map(codes_of_part, futures, categories), parts.edges)
+    rows = RemoteRows(codes, p, code_dtype(categories))
+    return DaskEnsemble._of(CodedColumns(rows, categories, None), missing, names, is_new=True)
+
+
+def shape_of(part: Any) -> tuple[int, ...]:
+    return tuple(getattr(part, "shape", ()))
+
+
+def _futures(parts: Any, client: Any) -> list[Any]:
+    """Parts as futures: what Dask can make again stays so, arrays are sent to the workers."""
+    if hasattr(parts, "to_delayed"):
+        delayed = np.asarray(parts.to_delayed())
+        if delayed.ndim == 2 and delayed.shape[1] > 1:
+            raise ValueError(
+                "A Dask array of labels must be cut by rows only. "
+                f"Got {delayed.shape[1]} blocks of columns. Use array.rechunk({{1: -1}})."
+            )
+        parts = delayed.ravel().tolist()
+    if not isinstance(parts, Iterable):
+        raise TypeError(
+            f"Parts of a label matrix must be a Dask array or a list of matrices. Got {shown(parts)}. Give one of them."
+        )
+    parts = list(parts)
+    if not parts:
+        raise ValueError("Parts of a label matrix must be at least one. Got none. Give one matrix or more.")
+    return [_future(part, client) for part in parts]
+
+
+def _future(part: Any, client: Any) -> Any:
+    if hasattr(part, "__dask_graph__"):
+        return client.compute(part)
+    if hasattr(part, "key") and hasattr(part, "status"):
+        return part
+    return send(client, np.asarray(part))

@@ -1,0 +1,301 @@
+"""SoftEnsemble: several soft clusterings of the same objects, as dense blocks of memberships."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemblage.base.indexing import check_slice, partition_index, row_index
+from ensemblage.base.once import once
+from ensemblage.base.validation import shown
+from ensemblage.ensemble._checks import check_beside, check_names, names_of_both
+from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.rows.distinct import DistinctRows
+from ensemblage.rows.memberships import MembershipRows
+
+TOLERANCE = 1e-6
+"""By how much a row may miss the sum 1; it is divided by its sum."""
+
+LEAST = 1e-100
+"""Less is no membership: the mass of a cluster must have a square root and a reciprocal."""
+
+
+class SoftEnsemble:
+    """Several soft clusterings of the same n objects: memberships instead of labels.
+
+    What takes it are the methods that can count by memberships: `CumulativeVoting`, `BipartiteVoting`,
+    `MajorityVoting`, `EuclideanMedian`, `ComembershipMedian` and `HBGF`, and `metrics.coassociation`,
+    `metrics.density` and `metrics.certainty`. All else takes ``soft.to_labels()``.
+
+    Parameters
+    ----------
+    memberships : sequence of array-like of shape (n_objects, k_j)
+        A block for each partition, such as ``predict_proba`` of a Gaussian mixture or ``membership_`` of a consensus:
+        numbers ≥ 0 whose rows sum to 1; below 1e-100 they are taken as 0. A row of zeros or NaN is an object of which
+        the partition says nothing. A vector of labels is a hard partition.
+    names : sequence of str, optional
+        One name per partition. Default: ``partition_0``, ``partition_1``, ...
+
+    Attributes
+    ----------
+    n_clusters : ndarray of shape (n_partitions,)
+        Columns of each partition. A method leaves out those in which no object has any membership.
+    offsets : ndarray of shape (n_partitions + 1,)
+        As in `Ensemble`: the columns of each partition, and one for objects of which it says nothing.
+    names : list of str
+    shape : tuple (n_objects, n_partitions)
+
+    Raises
+    ------
+    ValueError
+        If there is no block, blocks differ in their number of rows, a row has a negative number or does not sum to 1,
+        or a partition says nothing of all objects.
+
+    Notes
+    -----
+    Two objects are joined by a partition as far as their memberships agree, Σ_c u_c v_c. Zeros and ones are labels: a
+    soft ensemble of them gives what an `Ensemble` gives, up to rounding.
+
+    8 bytes per membership, Σ (k_j + 1) n in all, twice that while a method works on it. Sums go in fixed blocks of
+    objects, added in order: no result depends on ``n_jobs``.
+
+    References
+    ----------
+    K. Hornik, "A CLUE for CLUster Ensembles", Journal of Statistical Software 14(12), 2005: memberships of hard and
+    soft partitions, and their co-membership.
+
+    Examples
+    --------
+    >>> from ensemblage import CumulativeVoting, SoftEnsemble
+    >>> first = [[0.9, 0.1], [0.8, 0.2], [0.1, 0.9], [0.0, 1.0]]
+    >>> second = [[0.2, 0.8], [0.4, 0.6], [1.0, 0.0], [0.9, 0.1]]
+    >>> E = SoftEnsemble([first, second])
+    >>> E
+    SoftEnsemble(4 objects, 2 partitions of 2 clusters)
+    >>> CumulativeVoting(2).fit(E).membership_.round(2)[0]
+    array([0.21, 0.79])
+    >>> E.to_labels().codes.tolist()
+    [[0, 1], [0, 1], [1, 0], [1, 0]]
+    """
+
+    is_soft: ClassVar[bool] = True
+    missing: ClassVar[None] = None
+    rows: MembershipRows
+    offsets: NDArray[np.int64]
+    n_clusters: NDArray[np.int64]
+    _sample_weight: NDArray[np.int64] | None = None
+    """(n,) how often each object counts; None: once."""
+
+    def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
+        if isinstance(memberships, str) or not isinstance(memberships, Iterable):
+            raise TypeError(
+                f"memberships must be a sequence of blocks, one per partition. Got {shown(memberships)}. Give a list."
+            )
+        blocks = [_checked(block, j) for j, block in enumerate(memberships)]
+        lengths = sorted({len(block) for block in blocks})
+        if len(lengths) != 1 or lengths[0] == 0:
+            raise ValueError(
+                "memberships must be one or more blocks with a row for each of the same objects, at least one. Got "
+                f"{f'blocks of {lengths[0]} and {lengths[-1]} rows' if lengths[1:] else f'{len(blocks)} without rows'}"
+                ". Give a block per partition."
+            )
+        offsets = np.concatenate([[0], np.cumsum([block.shape[1] for block in blocks])])
+        self._set(MembershipRows(np.hstack(blocks), offsets), names)
+
+    def _set(self, rows: MembershipRows, names: Sequence[str] | None) -> None:
+        rows.H.flags.writeable = False
+        self.rows, self.offsets = rows, rows.offsets
+        self.n_clusters = np.diff(self.offsets) - 1
+        p = rows.shape[1]
+        self._names = tuple(check_names([f"partition_{j}" for j in range(p)] if names is None else names, p))
+
+    @classmethod
+    def _of(
+        cls, rows: MembershipRows, names: Sequence[str] | None, sample_weight: NDArray[np.int64] | None = None
+    ) -> Self:
+        self = cls.__new__(cls)
+        self._set(rows, names)
+        self._sample_weight = sample_weight
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the partitions."""
+        return list(self._names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n_objects, n_partitions)."""
+        return self.rows.shape
+
+    @property
+    def memberships(self) -> list[NDArray[np.float64]]:
+        """A block for each partition, (n_objects, k_j); NaN where it says nothing of an object."""
+        found = []
+        for j, absent in enumerate(self.rows.missing().T):
+            block = self.rows.H[:, self.rows.of_partition(j)][:, :-1].copy()
+            block[absent] = np.nan
+            found.append(block)
+        return found
+
+    @once
+    def distinct(self) -> DistinctRows:
+        """The distinct rows of memberships, how many objects have each, and each object's place among them.
+
+        Rows without weight are left out: the place of their objects is the number of distinct rows.
+        """
+        found = self.rows.distinct(self.n_clusters)
+        if self._sample_weight is None:
+            return found
+        weights = np.bincount(found.inverse, weights=self._sample_weight, minlength=len(found.codes))
+        kept = np.flatnonzero(weights)
+        place = np.full(len(weights), len(kept), dtype=found.inverse.dtype)
+        place[kept] = np.arange(len(kept))
+        return DistinctRows(found.codes.take(kept), weights[kept].astype(np.int64), place[found.inverse])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        n, p = self.shape
+        low, high = int(self.n_clusters.min()), int(self.n_clusters.max())
+        clusters = f"{low}" if low == high else f"{low} to {high}"
+        return (
+            f"{type(self).__name__}({n:,} object{'s' * (n > 1)}, {p:,} partition{'s' * (p > 1)} of {clusters} "
+            f"cluster{'s' * (high > 1)})"
+        )
+
+    def __getitem__(self, rows: Any) -> SoftEnsemble:
+        """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
+        n = len(self)
+        index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
+        weights = None if self._sample_weight is None else self._sample_weight[index]
+        return self._of(self.rows.take(index), self._names, weights)
+
+    def select(self, partitions: ArrayLike) -> SoftEnsemble:
+        """The ensemble of some of the partitions.
+
+        Parameters
+        ----------
+        partitions : sequence of int, bool mask, slice, or sequence of names
+            Which of them.
+
+        Returns
+        -------
+        SoftEnsemble
+            Partitions in the order given.
+        """
+        index = partition_index(partitions, self._names)
+        return self._of(self.rows.columns(index), [self._names[j] for j in index], self._sample_weight)
+
+    def append_partitions(self, other: Any) -> SoftEnsemble:
+        """The partitions of both; those of the other soft ensemble, of the same objects, come last.
+
+        Parameters
+        ----------
+        other : SoftEnsemble
+            Of as many objects.
+
+        Returns
+        -------
+        SoftEnsemble
+            With the names of both, where these differ; else partitions have numbers.
+        """
+        check_beside(other, SoftEnsemble, len(self), self._sample_weight)
+        names = names_of_both(self._names, other._names)
+        return self._of(self.rows.with_columns(other.rows), names, self._sample_weight)
+
+    def to_labels(self) -> Ensemble:
+        """The hard partitions: of each object the cluster with the largest membership, the first on ties.
+
+        Returns
+        -------
+        Ensemble
+            Labels are numbers of columns, with the names of the partitions; a cluster that is no object's likeliest one
+            has no label.
+        """
+        codes = self.rows.likeliest()
+        columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
+        return Ensemble.from_partitions(columns, names=self.names)
+
+    def _coding(self) -> tuple[SoftCoding, SoftEnsemble]:
+        """How new memberships are read as those of this ensemble, and the ensemble without clusters of no mass."""
+        counted = slice(None) if self._sample_weight is None else self._sample_weight > 0
+        used = np.asarray(self.rows.H[counted].any(axis=0))
+        used[self.offsets[1:] - 1] = True
+        coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
+        return coding, self if used.all() else self._of(coding.rows_of(self.rows), self._names, self._sample_weight)
+
+
+class SoftCoding(NamedTuple):
+    """The columns of a soft ensemble that was fitted."""
+
+    n_clusters: NDArray[np.int64]
+    """(p,) before those without mass were left out."""
+    kept: NDArray[np.intp]
+    """The columns that are used."""
+
+    def encode(self, X: Any, owner: str) -> MembershipRows:
+        """Memberships of new objects; one in clusters without mass counts as missing."""
+        if not isinstance(X, SoftEnsemble) or not np.array_equal(X.n_clusters, self.n_clusters):
+            got = f"partitions of {X.n_clusters.tolist()} clusters" if isinstance(X, SoftEnsemble) else shown(X)
+            raise ValueError(
+                f"X of {owner}, which was fitted on memberships, must be a SoftEnsemble of partitions of "
+                f"{self.n_clusters.tolist()} clusters. Got {got}. Give memberships in the same clusters."
+            )
+        return self.rows_of(X.rows)
+
+    def rows_of(self, rows: MembershipRows) -> MembershipRows:
+        """The columns that are used, each partition's divided by their sum."""
+        if len(self.kept) == rows.H.shape[1]:
+            return rows
+        partition = np.searchsorted(rows.offsets, self.kept, side="right") - 1
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(partition, minlength=rows.shape[1]))])
+        H = rows.H[:, self.kept]
+        sums = np.add.reduceat(H, offsets[:-1], axis=1)
+        H = H / np.repeat(np.where(sums > 0, sums, 1), np.diff(offsets), axis=1)
+        H[:, offsets[1:] - 1] += sums == 0
+        return MembershipRows(H, offsets)
+
+
+def as_any_ensemble(labels: ArrayLike | Any) -> Ensemble | SoftEnsemble:
+    """An ensemble of labels, or the soft one that was given."""
+    return labels if isinstance(labels, SoftEnsemble) else as_ensemble(labels)
+
+
+def _checked(block: Any, j: int) -> NDArray[np.float64]:
+    """(n, k + 1) memberships, then a column that is 1 where there are none."""
+    rule = f"memberships[{j}] must be numbers ≥ 0 of shape (n_objects, k) whose rows sum to 1, or labels"
+    try:
+        given = np.asarray(block)
+        if given.ndim == 1:
+            return _one_hot(Ensemble.from_partitions([block]))
+        given = given.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{rule}. Got {shown(block)}. Give the predict_proba of a mixture, say.") from error
+    if given.ndim != 2:
+        raise ValueError(f"{rule}. Got shape {given.shape}. Give a row per object and a column per cluster.")
+    absent = (np.isnan(given) | (given == 0)).all(axis=1)
+    known = np.where(absent[:, None], 0.0, given)
+    sums = known.sum(axis=1)
+    wrong = ~absent & ~((np.abs(sums - 1) <= TOLERANCE) & (known >= 0).all(axis=1))
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"{rule}. Got {shown(given[i].tolist())} for object {i}, with sum {sums[i]:g}. Divide each row by its sum."
+        )
+    known /= np.where(absent, 1, sums)[:, None]
+    known[known < LEAST] = 0
+    if absent.all():
+        raise ValueError(
+            f"Every partition must say something of at least one object. Got nothing in memberships[{j}]. Leave that "
+            "block out."
+        )
+    return np.column_stack([known, absent])
+
+
+def _one_hot(ensemble: Ensemble) -> NDArray[np.float64]:
+    return np.asarray(ensemble.codes[:, :1] == np.arange(int(ensemble.n_clusters[0]) + 1), dtype=np.float64)

@@ -1,0 +1,138 @@
+"""What `Ensemble.open` reads: a .npy matrix of whole numbers, or a folder of Parquet parts."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ensemblage.ensemble._npy import is_damage, read_header
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.disk import StoredRows
+
+
+class Source(NamedTuple):
+    """A label matrix that is read from its beginning to its end, several times."""
+
+    path: Path
+    shape: tuple[int, int]
+    names: list[str] | None
+    read: Any
+    """read(rows) → iterator over matrices or tables of at most so many rows."""
+
+
+def source_of(path: str | PathLike[str]) -> Source:
+    """A .npy file, a Parquet file, or a folder of Parquet files in the order of their names."""
+    where = Path(path)
+    if not where.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    if where.is_dir():
+        parts = sorted(part for part in where.iterdir() if part.suffix == ".parquet")
+        if not parts:
+            raise ValueError(
+                f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."
+            )
+        return _parquet(where, parts)
+    suffix = where.suffix.lower()
+    if suffix not in (".npy", ".parquet"):
+        raise ValueError(
+            f"Labels on disk must be a .npy file, a .parquet file or a folder of them. Got {str(path)!r}. "
+            "Use Ensemble.load for .npz and .csv files."
+        )
+    return _npy(where) if suffix == ".npy" else _parquet(where, [where])
+
+
+def _npy(path: Path) -> Source:
+    rows = npy_rows(path)
+    check_shape(rows.shape, path)
+    return Source(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
+
+
+def check_shape(shape: tuple[int, int], path: Path) -> None:
+    """Refuse a label matrix without objects or without partitions."""
+    if min(shape) == 0:
+        raise ValueError(
+            f"A label matrix must have objects and partitions. Got shape {shape} in {str(path)!r}. "
+            "Give one row per object, one column per partition."
+        )
+
+
+def npy_rows(path: Path) -> StoredRows:
+    """The rows of a .npy file: a matrix of whole numbers."""
+    try:
+        with open(path, "rb") as file:
+            shape, fortran, dtype = read_header(file)
+            offset = file.tell()
+    except ValueError as error:
+        raise ValueError(
+            f"A .npy file of labels must be one that numpy.save wrote. Got {str(path)!r} ({error}). Save it again."
+        ) from None
+    if dtype.kind not in "iub" or len(shape) != 2:
+        raise ValueError(
+            f"A .npy file of labels must be a matrix of whole numbers, objects by partitions. Got {dtype} of shape "
+            f"{shape} in {str(path)!r}. Save whole numbers (-1 for missing) of one row per object."
+        )
+    size, needed = path.stat().st_size, offset + shape[0] * shape[1] * dtype.itemsize
+    if size < needed:
+        raise ValueError(
+            f"A .npy file must be whole. Got {size:,} of {needed:,} bytes in {str(path)!r}. Copy or save it again."
+        )
+    return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
+
+
+def _parquet(path: Path, parts: list[Path]) -> Source:
+    headers = [_parquet_header(part) for part in parts]
+    names = headers[0][0]
+    for part, (got, _) in zip(parts, headers, strict=True):
+        if got != names:
+            what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
+            raise ValueError(
+                f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
+                f"The columns of {parts[0].name!r} are {', '.join(names[:5])}{', ...' * (len(names) > 5)}."
+            )
+    shape = sum(n for _, n in headers), len(names)
+    check_shape(shape, path)
+    return Source(path, shape, names, lambda most: (batch for part in parts for batch in _batches(part, most)))
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ValueError("Parquet needs pyarrow. It is not installed. Get it with: pip install pyarrow.") from None
+    return pa, pq
+
+
+def _parquet_header(path: Path) -> tuple[list[str], int]:
+    """Names of the columns, number of rows."""
+    _, pq = _pyarrow()
+    with _whole(path), pq.ParquetFile(path) as file:
+        return list(file.schema_arrow.names), int(file.metadata.num_rows)
+
+
+def _batches(path: Path, most: int) -> Iterator[Any]:
+    pa, pq = _pyarrow()
+    with _whole(path), pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=most):
+            batch.validate(full=True)
+            if batch.num_rows:
+                yield pa.table(batch)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Say of a Parquet file that it is damaged, in whatever error of pyarrow that ends; the system's errors stay."""
+    try:
+        yield
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise ValueError(
+            f"A .parquet file must be what its name says. Got {str(path)!r}, which is not a (whole) Parquet file. "
+            "Save it again."
+        ) from None

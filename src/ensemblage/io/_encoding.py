@@ -1,0 +1,471 @@
+"""From the columns of a table to a matrix of numbers: what is used and how, missing values, scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.once import once
+from ensemblage.base.options import Message, Option
+from ensemblage.base.parameters import Words
+from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
+from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
+from ensemblage.io._column import Column
+from ensemblage.io._dates import date_parts
+from ensemblage.io._gaps import notes_of_codes
+from ensemblage.io._roles import (
+    AS_SAID,
+    CLASSES_NAME,
+    FEATURE,
+    MOST_CATEGORIES,
+    OPEN_ENDS,
+    Role,
+    Roles,
+    ordered_levels,
+    role_of,
+)
+from ensemblage.io._scaling import scaler_of, scaling_note
+
+if TYPE_CHECKING:
+    from ensemblage.io._table import Table
+
+SHOWN = 20
+"""How many names of columns a note lists."""
+MOST_BYTES = 4 * 10**9
+"""Of the encoded matrix."""
+LARGEST = 1e150
+"""Its square is a number."""
+IMPUTATIONS = ("median", "mean", "most-frequent", "knn")
+IMPUTE = Words(IMPUTATIONS, refused={"drop": "A transformer keeps all rows."})
+"""What a parameter of that name may be, beside None."""
+CATEGORIES = ("encode", "member", "drop")
+PARTS = ("year", "month", "weekday", "hour")
+"""Of a date; the last where there are times."""
+DATES = ("drop", "days", "parts")
+KNOWN_CLASSES = "its name says known classes"
+
+
+class Options(NamedTuple):
+    """How columns become numbers; `Preprocessor` says what the words mean."""
+
+    standardize: bool | str = True
+    impute: str | None = None
+    categories: str = "encode"
+    dates: str = "drop"
+    category_scale: str = "column"
+
+
+class ColumnUse(NamedTuple):
+    """What was done with one column of a table."""
+
+    column: str
+    role: str
+    reason: str
+    """Why it has that role, where that is worth telling."""
+    use: str
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """How a column becomes numbers."""
+
+    name: str
+    kind: str
+    """ "number", "ordered", "days", "parts", "category" or "member"."""
+    levels: tuple[str, ...] = ()
+    """Of "ordered", "category" and "member"."""
+    with_hour: bool = False
+    """Of "parts"."""
+
+    def values(self, table: Table) -> dict[str, NDArray[np.float64]]:
+        """By its name in messages, (n,) numbers or places among the levels; NaN where a cell is missing."""
+        column = table[self.name]
+        if self.kind == "number":
+            _check_numbers(column, table)
+            return {self.name: column.numbers}  # type: ignore[dict-item]  # checked
+        if self.kind == "days":
+            return {self.name: table.dates(self.name).days}
+        if self.kind == "parts":
+            parts = date_parts(table.dates(self.name), self.with_hour)
+            return {f"{self.name}.{part}": values for part, values in parts.items()}
+        codes = level_codes(column, self.levels)
+        if self.kind == "ordered":  # of one that was not seen nothing is known
+            codes[codes == len(self.levels)] = np.nan
+        return {self.name: codes}
+
+    def names(self) -> list[str]:
+        """Of the features."""
+        if self.kind == "category":
+            levels = self.levels[-1:] if n_indicators(len(self.levels)) == 1 else self.levels
+            return [f"{self.name}={level}" for level in levels]
+        if self.kind == "parts":
+            return [f"{self.name}.{part}" for part in PARTS[: 3 + self.with_hour]]
+        return [self.name]
+
+    def use(self) -> str:
+        """What was done, in words."""
+        if self.kind in ("category", "member", "ordered"):
+            kind = {"category": "indicators", "member": "member of the ensemble", "ordered": "rank"}[self.kind]
+            return f"used: {kind} of {len(self.levels)} categories"
+        if self.kind == "parts":
+            return f"used: {', '.join(PARTS[: 3 + self.with_hour])}"
+        return {"number": "used", "days": "used: number of days"}[self.kind]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The used columns as numbers, before missing values are filled and scales changed."""
+
+    X: NDArray[np.float64]
+    """(n, c)"""
+    names: list[str]
+    """(c,) for messages"""
+    of: list[int]
+    """(c,) the place of each one's column among those encoded."""
+
+    @once
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(c,) least and largest values that are there, NaN if there is none."""
+        return np.fmin.reduce(self.X, initial=np.nan), np.fmax.reduce(self.X, initial=np.nan)
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How the columns of one table become numbers, and those of another table of such columns."""
+
+    columns: list[Encoded]
+    uses: list[ColumnUse]
+    notes: tuple[str, ...]
+    transformer: Any
+    """Fitted ColumnTransformer from `Cells` to features; None if all columns are members."""
+    options: Options
+    set_aside: tuple[str, ...] = ()
+    """What is told first: which columns are known classes by their names."""
+    codes: tuple[str, ...] = ()
+    """What is told of numbers that may mean missing."""
+
+    @property
+    def names(self) -> list[str]:
+        """(m,) of the features."""
+        blocks = _blocks([c for c in self.columns if c.kind != "member"])
+        return [name for block in blocks.values() for column in block for name in column.names()]
+
+    def in_python(self) -> Encoding:
+        """The same with what is told as plain text."""
+        told: Any = {name: tuple(map(str, getattr(self, name))) for name in ("notes", "set_aside", "codes")}
+        return replace(self, **told)
+
+    def transform(self, table: Table) -> NDArray[np.float64]:
+        """(n, m) features."""
+        if self.transformer is None:
+            return np.empty((len(table), 0))
+        cells = _cells(self.columns, table)
+        _check_complete(cells, self.columns, table, self.options.impute)
+        check_sizes(*cells.bounds, cells.names)
+        return np.ascontiguousarray(self.transformer.transform(cells.X))
+
+    def members(self, table: Table) -> dict[str, NDArray[np.int32]]:
+        """(n,) label of each object in the categories that are members, −1 where it has none."""
+        members = [column for column in self.columns if column.kind == "member"]
+        codes = {c.name: (c.values(table)[c.name], len(c.levels)) for c in members}
+        return {name: np.where(values < q, values, -1).astype(np.int32) for name, (values, q) in codes.items()}
+
+
+def fit_encoding(
+    table: Table, columns: Sequence[Column], options: Options, by_distance: bool = False
+) -> tuple[Encoding, NDArray[np.float64]]:
+    """Decide what is done with each of these columns; the features of the table.
+
+    Raises
+    ------
+    ValueError
+        If nothing is left, if text stands among numbers, if a value is missing and nothing says what to do.
+    """
+    planned = planned_columns(table, columns, options)
+    used = [encoded for encoded in planned.values() if isinstance(encoded, Encoded)]
+    cells, used = _varying(used, table)
+    uses, notes, set_aside = _uses(columns, planned, used, table.found_roles)
+    if not used:
+        kind = "numbers that vary" if any(c.is_numeric for c in columns) else "numbers or categories"
+        got = f"{table.source} must have a column of {kind} beside its id and its truth. It has none"
+        raise ValueError(Message(f"{got}. Say what a column is: ", Option("roles", {"NAME": "number"}), "."))
+    notes += [note for c in used if c.kind in ("days", "parts") for note in table.dates(c.name).notes]
+    notes += _notes_of_units([table[column.name] for column in used if column.kind == "number"])
+    features = [column for column in used if column.kind != "member"]
+    numbers = [place for place, j in enumerate(cells.of) if features[j].kind == "number"]
+    codes = notes_of_codes((cells.names[place], cells.X[:, place]) for place in numbers)
+    notes += codes
+    filled = _check_complete(cells, used, table, options.impute)
+    without = "Gower's distances do without missing values; for pictures alone: "
+    notes += [f"{without}{note}" for note in filled] if by_distance else filled
+    if not features:
+        return Encoding(used, uses, tuple(notes), None, options, set_aside, codes), np.empty((len(table), 0))
+    _check_size(features, len(table), table.source)
+    parts = [j for j in cells.of if features[j].kind == "parts"]
+    n_parts = len(parts) // len(set(parts)) if parts else 1
+    transformer = transformer_of([features[j].kind for j in cells.of], options, n_parts)
+    check_sizes(*cells.bounds, cells.names)
+    X = np.ascontiguousarray(transformer.fit_transform(cells.X))
+    notes += filter(None, [scaling_note(transformer, cells.names)]) if options.standardize else []
+    return Encoding(used, uses, tuple(notes), transformer, options, set_aside, codes), X
+
+
+def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
+    """What is told of numbers with a unit."""
+    with_unit = [column for column in columns if column.unit]
+    if not with_unit:
+        return []
+    units = [f"{column.name} in {column.unit}" for column in with_unit]
+    return [
+        Message(f"numbers with a unit: {listed(units)} (else: ", Option("roles", {with_unit[0].name: "category"}), ")")
+    ]
+
+
+def planned_columns(table: Table, columns: Sequence[Column], options: Options) -> dict[str, Encoded | str]:
+    """By name how a column becomes numbers, or why it is left out."""
+    roles = table.found_roles
+    dated = [c for c in columns if roles[c.name].name == "date" and options.dates == "parts"]
+    with_hour = any(table.dates(c.name).has_times for c in dated)
+    return {c.name: _encoded(c, roles[c.name], table, options, with_hour) for c in columns}
+
+
+def _encoded(column: Column, role: Role, table: Table, options: Options, with_hour: bool) -> Encoded | str:
+    """How a column of this role becomes numbers, or why it is left out."""
+    if role.name == "number":
+        is_date = column.numbers is None and role_of(column).name == "date"
+        return Encoded(column.name, "days" if is_date else "number")
+    if role.name == "date" and options.dates != "drop":
+        return Encoded(column.name, options.dates, with_hour=with_hour)
+    if role.name not in ("category", "ordered", "yes/no", "code"):
+        return role.name
+    if CLASSES_NAME.fullmatch(column.name.strip()) and role.reason != AS_SAID:
+        return KNOWN_CLASSES
+    if options.categories == "drop":
+        return role.name
+    levels = levels_of(column)
+    if role.name == "code" and len(levels) > min(MOST_CATEGORIES, max(column.n_filled // 2, 2)):
+        return f"{role.name}, {len(levels):,} different"
+    if options.categories == "encode" and role.name == "ordered":
+        return Encoded(column.name, "ordered", tuple(ordered_levels(column, table)))
+    return Encoded(column.name, "member" if options.categories == "member" else "category", tuple(levels))
+
+
+def _cells(columns: Sequence[Encoded], table: Table) -> Cells:
+    """The columns that are no members, as numbers."""
+    features = [column for column in columns if column.kind != "member"]
+    values = [column.values(table) for column in features]
+    of = [j for j, some in enumerate(values) for _ in some]
+    names = [name for some in values for name in some]
+    arrays = [array for some in values for array in some.values()]
+    return Cells(np.column_stack(arrays) if arrays else np.empty((len(table), 0)), names, of)
+
+
+def _varying(columns: Sequence[Encoded], table: Table) -> tuple[Cells, list[Encoded]]:
+    """The cells of the columns that do not hold one value only; those columns."""
+    cells = _cells(columns, table)
+    constant: set[str] = set()
+    if cells.X.size:
+        low, high = cells.bounds
+        features = [column for column in columns if column.kind != "member"]
+        varies: dict[str, bool] = {}
+        for j, is_varying in zip(cells.of, (high > low).tolist(), strict=True):
+            varies[features[j].name] = varies.get(features[j].name, False) or is_varying
+        constant = {name for name, is_varying in varies.items() if not is_varying}
+    left = [c for c in columns if c.name not in constant and (c.kind != "member" or len(c.levels) > 1)]
+    return (cells if not constant else _cells(left, table)), left
+
+
+def _uses(
+    columns: Sequence[Column],
+    planned: dict[str, Encoded | str],
+    used: Sequence[Encoded],
+    roles: dict[str, Role],
+) -> tuple[list[ColumnUse], list[str], tuple[str, ...]]:
+    """What is done with each column, in a few sentences, and which of them comes first."""
+    kept = {column.name for column in used}
+    uses, told = [], dict[str, list[str]]()
+    for column in columns:
+        plan, (role, reason) = planned[column.name], roles[column.name]
+        if isinstance(plan, Encoded) and plan.name in kept:
+            use = plan.use()
+            if reason == OPEN_ENDS and plan.kind == "ordered":
+                told[f"numbers with open ends as ranks, {' < '.join(plan.levels)}"] = [plan.name]
+            elif plan.kind != "number":
+                told.setdefault(TOLD[plan.kind], []).append(plan.name)
+        else:
+            why = "constant" if isinstance(plan, Encoded) else plan
+            use = "left out" if why == role else f"left out: {why}"
+            told.setdefault(f"left out, {why}", []).append(column.name)
+        uses.append(ColumnUse(column.name, role, reason, use))
+    notes = {use: Message(f"{use}: {listed(names)}", *_change(use, names[0])) for use, names in told.items()}
+    first = notes.pop(f"left out, {KNOWN_CLASSES}", None)
+    return uses, list(notes.values()), () if first is None else (first,)
+
+
+def column_uses(table: Table, used: Sequence[ColumnUse], roles: Roles, truth_column: str | None) -> list[ColumnUse]:
+    """What was done with each column of a table, in its order; ``used`` are those that are no id and no classes."""
+    use_of = {use.column: use for use in used}
+    special = {roles.id_column: "id of the rows", truth_column: "known classes, to compare with"}
+    found = table.found_roles
+    return [
+        use_of.get(name) or ColumnUse(name, *found[name], special.get(name, "left out, as you said"))
+        for name in table.names
+    ]
+
+
+TOLD = {
+    "category": "categories as indicators",
+    "ordered": "ordered categories as ranks",
+    "member": "categories as members of the ensemble",
+    "days": "dates as days",
+    "parts": "dates in parts",
+}
+OTHER_ROLE = {"id": "number", "code": "number", "date": "number", KNOWN_CLASSES: FEATURE}
+
+
+def _change(use: str, name: str) -> tuple[str | Option, ...]:
+    """How the user changes what was done."""
+    left = use.removeprefix("left out, ")
+    role = "drop" if left == use else OTHER_ROLE.get(left.partition(",")[0])
+    return (" (else: ", Option("roles", {name: role}), ")") if role else ()
+
+
+def listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
+
+
+def _blocks(columns: Iterable[Encoded]) -> dict[str, list[Encoded]]:
+    """The columns by what is done with them, in the order of the features."""
+    blocks: dict[str, list[Encoded]] = {"numbers": [], "ordered": [], "categories": [], "parts": []}
+    for column in columns:
+        blocks[BLOCKS[column.kind]].append(column)
+    return blocks
+
+
+BLOCKS = {"number": "numbers", "days": "numbers", "ordered": "ordered", "category": "categories", "parts": "parts"}
+
+
+def transformer_of(kinds: Sequence[str], options: Options, n_parts: int = 1) -> Any:
+    """The ColumnTransformer of cells of these kinds, not fitted.
+
+    Numbers are filled, then scaled; ordered categories always are; categories are `CategoryEncoder`'s, the
+    missing ones filled by the most frequent where there is a rule to fill. The parts of a date weigh one number
+    together.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    scalers = {
+        "numbers": scaler_of(options.standardize, set(kinds) == {"number"}),
+        "ordered": StandardScaler(),
+        "categories": CategoryEncoder(options.category_scale),  # type: ignore[arg-type]  # checked
+        "parts": StandardScaler(),
+    }
+    steps = []
+    for block, scaler in scalers.items():
+        places = [j for j, kind in enumerate(kinds) if BLOCKS[kind] == block]
+        if places and options.impute is not None:
+            scaler = make_pipeline(imputer("most-frequent" if block == "categories" else options.impute), scaler)
+        if places:
+            # A slice is not copied.
+            together = places == list(range(places[0], places[-1] + 1))
+            steps.append((block, scaler, slice(places[0], places[-1] + 1) if together else places))
+    return ColumnTransformer(steps, transformer_weights={"parts": 1 / np.sqrt(n_parts)}, sparse_threshold=0)
+
+
+def imputer(rule: str, **options: bool) -> Any:
+    """What fills missing values by one of `IMPUTATIONS`; it is not fitted."""
+    from sklearn.impute import SimpleImputer
+
+    return NearestImputer() if rule == "knn" else SimpleImputer(strategy=rule.replace("-", "_"), **options)
+
+
+class NearestImputer(TransformerMixin, BaseEstimator):
+    """Missing numbers as the mean of the five nearest objects that have them; near as in standardised numbers."""
+
+    def fit(self, X: NDArray[np.float64], y: Any = None) -> Self:
+        """Keep the objects."""
+        from sklearn.impute import KNNImputer
+        from sklearn.preprocessing import StandardScaler
+
+        self.scaler_ = StandardScaler().fit(X)
+        self.imputer_ = KNNImputer().fit(self.scaler_.transform(X))
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Fill; numbers that are there stay as they are."""
+        filled = self.scaler_.inverse_transform(self.imputer_.transform(self.scaler_.transform(X)))
+        return np.where(np.isnan(X), filled, X)
+
+
+def _check_complete(cells: Cells, columns: Sequence[Encoded], table: Table, impute: str | None) -> list[str]:
+    """What is done about missing values, in sentences."""
+    features = [column for column in columns if column.kind != "member"]
+    is_category = np.array([features[j].kind == "category" for j in cells.of], dtype=bool)
+    missing = np.isnan(cells.X)
+    counts = missing.sum(axis=0)
+    n_numbers, n_categories = int(counts[~is_category].sum()), int(counts[is_category].sum())
+    if n_numbers and impute is None:
+        i, j = (int(v) for v in np.argwhere(missing & ~is_category)[0])
+        got = f"Got {n_numbers}, the first in {table.where(i)}, column {cells.names[j]!r}"
+        fill, drop = (Option("impute", rule) for rule in ("median", "drop"))
+        raise ValueError(
+            Message(
+                f"The features of {table.source} must have no missing values. {got}. Fill them with ",
+                fill,
+                ", or leave those rows out with ",
+                drop,
+                ".",
+            )
+        )
+    notes = []
+    if n_numbers:
+        rule = "from the 5 nearest rows" if impute == "knn" else f"each with the {impute} of its column"
+        notes.append(f"filled: {n_numbers} missing values, {rule.replace('most-frequent', 'most frequent')}")
+    if n_categories:
+        rule = "count as the mean of all" if impute is None else "filled, each with the most frequent of its column"
+        notes.append(f"missing categories: {n_categories}, {rule}")
+    return notes
+
+
+def _check_size(columns: Sequence[Encoded], n: int, source: str) -> None:
+    widest = max(columns, key=lambda column: len(column.names()))
+    size = 8 * n * sum(len(column.names()) for column in columns)
+    if size > MOST_BYTES:
+        got = f"must fit into {MOST_BYTES / 1e9:.0f} GB. They would take {size / 1e9:.1f} GB"
+        left = Option("roles", {widest.name: "drop"})
+        raise ValueError(
+            Message(f"The features of {source} {got}. Leave out the column with most categories: ", left, ".")
+        )
+
+
+def _check_numbers(column: Column, table: Table) -> None:
+    advice = "Correct it, or leave the column out: ", Option("roles", {column.name: "drop"}), "."
+    if column.numbers is None:
+        row = int(column.not_numbers[0])
+        cell = column.text[row].as_py()
+        rule = f"Column {column.name!r} of {table.source} must hold numbers, as most of its cells do."
+        gap = " If it means missing, say so: ", Option("missing", [cell]), "."
+        raise ValueError(Message(f"{rule} Got {cell!r} in {table.where(row)}. ", *advice, *gap))
+    infinite = np.flatnonzero(np.isinf(column.numbers))
+    if len(infinite):
+        rule = f"Column {column.name!r} of {table.source} must hold finite numbers."
+        raise ValueError(Message(f"{rule} Got infinity in {table.where(int(infinite[0]))}. ", *advice))
+
+
+def check_sizes(low: NDArray[Any], high: NDArray[Any], names: Sequence[str]) -> None:
+    """Refuse numbers whose squares overflow: the least and largest of each column decide."""
+    largest = np.maximum(high, -low).astype(np.float64)
+    if (largest > LARGEST).any():
+        j = int(np.argmax(largest))
+        raise ValueError(
+            f"Features must be numbers up to {LARGEST:.0e}. Column {names[j]!r} is too large: it has {largest[j]:.3g}. "
+            "Use other units."
+        )

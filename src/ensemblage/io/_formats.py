@@ -1,0 +1,224 @@
+"""From the bytes of a file to Arrow columns: the splitting is pyarrow's, workbooks are fastexcel's."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from io import BytesIO
+from typing import Any
+from xml.etree.ElementTree import fromstring
+
+import numpy as np
+
+from ensemblage.base.options import Message, Option
+from ensemblage.ensemble._npy import is_damage
+from ensemblage.io._column import short_times
+from ensemblage.io._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
+from ensemblage.io._numbers import SPELLINGS
+
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 4
+"""The layout is found from so much of the file, and from so many lines at least."""
+LINE_END = re.compile(rb"\r\n|\r|\n")
+BLOCK_SIZES = (1 << 20, 1 << 26)
+"""Bytes that pyarrow splits at once: the second try is for long lines."""
+
+
+def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool | None) -> tuple[Any, Layout]:
+    """The rows below the header of a sheet of Excel or OpenDocument as Arrow text, and its layout."""
+    import pyarrow as pa
+
+    cells = _sheet(content, name, sheet)
+    rows = [row for row in zip(*(column.to_pylist() for column in cells.columns), strict=True) if any(row)]
+    sample = [[(cell or "").strip() for cell in row] for row in rows[:SAMPLE_ROWS]]
+    layout = layout_of_rows(list(enumerate(sample, start=1)), name, ",", has_header)
+    columns = list(zip(*rows[layout.has_header :], strict=True)) or [()] * layout.width
+    names = [str(j) for j in range(layout.width)]
+    return pa.table([short_times(pa.array(column, pa.string())) for column in columns], names), layout
+
+
+def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
+    import fastexcel
+
+    if _is_encrypted(content):
+        raise ValueError(f"{name} must open without a password. It is protected by one. Save it without.")
+    try:
+        book = fastexcel.read_excel(content)
+        sheets = {
+            s: book.load_sheet(s, header_row=None, dtypes="string") for s in book.sheet_names if sheet in (None, s)
+        }
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        raise ValueError(
+            f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
+        ) from None
+    filled = [s for s, cells in sheets.items() if cells.total_height] if sheet is None else [sheet]
+    if len(filled) != 1 or filled[0] not in sheets:
+        got = f"{sheet!r}" if sheet is not None else f"{len(filled)} with cells" if filled else "no cells at all"
+        known = f"Its sheets are {', '.join(book.sheet_names[:8])}."
+        rule = "A workbook must have one sheet with cells, or ", Option("sheet"), " must name one."
+        raise ValueError(Message(*rule, f" Got {got} for {name}. {known}"))
+    _check_formulas(content, name, filled[0])
+    return sheets[filled[0]].to_arrow()
+
+
+def _is_encrypted(content: bytes) -> bool:
+    """Whether a workbook needs a password: of Excel since 2007, of OpenDocument, of Excel before (FilePass)."""
+    return (
+        "EncryptedPackage".encode("utf-16-le") in content
+        or b"encryption-data" in _part(content, "META-INF/manifest.xml")
+        or re.search(rb"\x09\x08\x10\0.{16}(?:\x86\0\0\0)?\x2f\0", content, re.DOTALL) is not None
+    )
+
+
+def _part(content: bytes, part: str) -> bytes:
+    """A file in a ZIP archive, nothing if there is none."""
+    try:
+        with zipfile.ZipFile(BytesIO(content)) as archive:
+            return archive.read(part)
+    except (zipfile.BadZipFile, OSError, KeyError, RuntimeError):
+        return b""
+
+
+def _check_formulas(content: bytes, name: str, sheet: str) -> None:
+    """Formulas of Excel whose results a program did not store are no cells."""
+    book, relations = (_part(content, f"xl/{part}") for part in ("workbook.xml", "_rels/workbook.xml.rels"))
+    if not (book and relations):
+        return
+    found = next(s for s in fromstring(book).iterfind(".//{*}sheet") if s.get("name") == sheet)
+    key = next(value for name, value in found.items() if name.endswith("}id"))
+    target = next(r.get("Target", "") for r in fromstring(relations) if r.get("Id") == key)
+    cells = _part(content, f"xl/{target.removeprefix('/xl/')}")
+    empty = re.search(rb'<c r="(\w+)"[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)', cells)
+    if empty:
+        raise ValueError(
+            f"The formulas of {name} must have results. Got none in cell {empty[1].decode()}. "
+            "Open the workbook in a spreadsheet, and save it there."
+        )
+
+
+def read_text(
+    content: bytes, name: str, delimiter: str | None, has_header: bool | None
+) -> tuple[Callable[[bool], Any], Layout]:
+    """What splits the rows below the header of UTF-8 text, and their layout.
+
+    The rows come as an Arrow table of text, null where empty. On demand the columns that begin as numbers come as
+    such, null where missing, if all their cells are numbers; text that is empty is "" then.
+    """
+    lines = text_lines(content[: _end_of_sample(content, name)].decode("utf-8", "ignore"))
+    layout = find_layout(lines, name, delimiter, has_header)
+    if b'"' in content and content.count(b'"') % 2:
+        _check_rows(content, layout, name)  # one may never be closed
+    body, mark = content[_end_of_lines(content, layout.header_lines) :], re.escape(layout.delimiter.encode())
+    if layout.delimiter == " ":
+        body = re.sub(rb"(?m)^ +| +$", b"", _without_gaps(body, rb" +", b" "))
+    elif b'"' in body and re.search(mark + b' +"', body):
+        body = _without_gaps(body, rb"(?<=" + mark + rb") +(?=\")", b"")
+    if not body[:4096].strip() and not body.strip():
+        raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
+    return lambda typed: _split(body, layout, name, content, typed), layout
+
+
+def _end_of_sample(content: bytes, name: str) -> int:
+    """Where the rows end that the layout is found from: some at least, and with all quotes closed."""
+    end = n_quotes = 0
+    for n_lines, line in enumerate(LINE_END.finditer(content, 0, BLOCK_SIZES[1]), start=1):
+        n_quotes += content.count(b'"', end, line.end())
+        end = line.end()
+        if end >= SAMPLE_BYTES and n_lines >= SAMPLE_LINES and n_quotes % 2 == 0:
+            return end
+    if len(content) <= BLOCK_SIZES[1]:
+        return len(content)
+    if end == 0:
+        raise _long_row(name)
+    return end
+
+
+def text_lines(text: str) -> list[str]:
+    """Lines with their ends."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
+
+
+def _end_of_lines(content: bytes, n_lines: int) -> int:
+    """Where the first lines end, as many as there are."""
+    ends = itertools.islice(LINE_END.finditer(content), n_lines)
+    return max((line.end() for line in ends), default=0)
+
+
+def _long_row(name: str) -> ValueError:
+    most = f"{BLOCK_SIZES[1]:,}"
+    return ValueError(f"A row of {name} must be shorter than {most} bytes. Got a longer one. Save the table again.")
+
+
+def _without_gaps(body: bytes, gap: bytes, instead: bytes) -> bytes:
+    """Text with something else where the regular expression ``gap`` fits outside of quotes."""
+    return re.sub(rb'("(?:[^"]|"")*")|' + gap, lambda match: match[1] or instead, body)
+
+
+def _split(body: bytes, layout: Layout, name: str, content: bytes, typed: bool) -> Any:
+    import pyarrow as pa
+
+    numbers: Sequence[int] = ()
+    if typed:
+        whole = len(layout.numbers) > len(layout.fractions)
+        numbers = layout.fractions if whole and _has_leading_zeros(body, layout.delimiter) else layout.numbers
+    reason = ""
+    for block_size in (max(BLOCK_SIZES[0], min(BLOCK_SIZES[1], 1_000 * layout.width)), BLOCK_SIZES[1]):
+        try:
+            return _arrow_rows(body, layout, block_size, numbers)
+        except pa.ArrowInvalid as error:
+            reason = str(error)
+            if numbers and "conversion error" in reason:  # a cell below the first ones is no number
+                return _split(body, layout, name, content, False)
+            if "block size" not in reason:
+                break
+    if "block size" in reason:
+        raise _long_row(name)
+    _check_rows(content, layout, name)
+    raise ValueError(f"{name} must be a text table. It cannot be split into cells ({reason}). Save the table again.")
+
+
+def _has_leading_zeros(body: bytes, delimiter: str) -> bool:
+    """Whether a cell may begin with 0 and a digit, as codes do."""
+    characters = np.frombuffer(b"\n" + body + b"\n", dtype=np.uint8)
+    zeros = np.flatnonzero(characters == ord("0"))
+    zeros = zeros[np.isin(characters[zeros - 1], list(delimiter.encode() + b'\r\n"\t '))]
+    return bool(((characters[zeros + 1] >= ord("0")) & (characters[zeros + 1] <= ord("9"))).any())
+
+
+def _arrow_rows(body: bytes, layout: Layout, block_size: int, numbers: Sequence[int]) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    names = [str(j) for j in range(layout.width)]
+    kinds = dict.fromkeys(names, pa.string()) | {names[j]: pa.float64() for j in numbers}
+    return csv.read_csv(
+        pa.BufferReader(body),
+        read_options=csv.ReadOptions(column_names=names, block_size=block_size),
+        parse_options=csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=b'"' in body),
+        convert_options=csv.ConvertOptions(
+            column_types=kinds, null_values=SPELLINGS if numbers else [""], strings_can_be_null=not numbers
+        ),
+    )
+
+
+def row_places(content: bytes, layout: Layout, name: str) -> list[int]:
+    """The number of the line of each row below the header: slow, for messages."""
+    return [place for place, _ in _rows(content, layout, name, strict=False)]
+
+
+def _rows(content: bytes, layout: Layout, name: str, strict: bool) -> Iterator[Row]:
+    lines = text_lines(content.decode("utf-8", "replace"))[layout.header_lines :]
+    return split_rows(lines, layout.delimiter, name, strict, layout.header_lines)
+
+
+def _check_rows(content: bytes, layout: Layout, name: str) -> None:
+    for place, cells in _rows(content, layout, name, strict=True):
+        if len(cells) != layout.width:
+            raise ValueError(
+                f"Every row of {name} must have {layout.width} fields, as the first one has. "
+                f"Got {len(cells)} in line {place}. Correct that line."
+            )

@@ -1,0 +1,125 @@
+"""Values that mean "missing": those that the user names, and numbers that look as if they did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.options import Message, Option
+from ensemblage.io._column import Column
+from ensemblage.io._numbers import POINT_NUMBER
+
+if TYPE_CHECKING:
+    from ensemblage.io._table import Table
+
+AT_ONCE = 3
+"""So many values may lie beyond one gap: 97, 98 and 99."""
+FAR = 10
+"""A value is far outside if it is more than so many times as far from the others as they span ..."""
+LIKE_A_CODE = re.compile(r"9+|8+|7+|9+[78]")
+"""... or once that, if its digits are such."""
+SHOWN = 5
+"""Values, and columns of one, that a note names."""
+
+
+def likely_codes(values: NDArray[Any]) -> list[float]:
+    """The numbers of a column that look like codes for missing values, by the rule of docs/TABLES.md."""
+    left, found = values[np.isfinite(values)], list[float]()
+    while beyond := _beyond(left, 1) or _beyond(left, -1):
+        found += beyond
+        left = left[~np.isin(left, beyond)]
+    return sorted(found)
+
+
+def _beyond(values: NDArray[Any], side: int) -> list[float]:
+    """Such numbers above (side 1) or below (−1) all others."""
+    found, rest = list[float](), values
+    for _ in range(AT_ONCE):
+        code = rest.max(initial=-np.inf) if side == 1 else rest.min(initial=np.inf)
+        others = rest[rest != code]
+        if code == 0 or len(rest) < len(others) + 2 or 2 * len(others) <= len(values):
+            return []
+        found.append(float(code))
+        rest = others
+        low, high = others.min(), others.max()
+        gap, span = (code - high if side == 1 else low - code), high - low
+        if span > 0 and (
+            (gap > FAR * span and bool(((others != low) & (others != high)).any()))
+            or (all(map(_is_like_a_code, found)) and (gap > span or (code < 0 <= low)))
+        ):
+            return found
+    return []
+
+
+def _is_like_a_code(value: float) -> bool:
+    digits = f"{abs(value):.15g}".replace(".", "")
+    return LIKE_A_CODE.fullmatch(digits) is not None and (value < 0 or len(digits) > 1)
+
+
+def notes_of_codes(columns: Iterable[tuple[str, NDArray[Any]]]) -> tuple[Message, ...]:
+    """What is told of the numbers in these columns that may mean missing."""
+    places: dict[float, list[str]] = {}
+    for name, values in columns:
+        for code in likely_codes(values):
+            n = int(np.count_nonzero(values == code))
+            places.setdefault(code, []).append(f"{name!r} ({n:,} cells)")
+    if not places:
+        return ()
+    codes = sorted(places)
+    told = [f"{code:.15g} in {_some(places[code])}" for code in codes[:SHOWN]]
+    more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
+    given = Option("missing", [int(code) if code == int(code) else code for code in codes])
+    said = f"far from all other values, so that it may mean missing: {'; '.join([*told, *more])}"
+    return (Message(f"{said} (if so: ", given, ")"),)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} other columns" if len(names) > SHOWN else ""
+    return f"{', '.join(names[:SHOWN])}{more}"
+
+
+class Gaps:
+    """What means missing beside the usual: texts, in any case, and numbers, however they are written."""
+
+    def __init__(self, given: Sequence[str | float]) -> None:
+        self.texts = {text.strip().casefold() for text in given if isinstance(text, str)}
+        numbers = [_number(text) for text in given]
+        self.numbers = np.array([number for number in numbers if number is not None])
+
+    def are(self, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """(n,) which numbers mean missing."""
+        return np.isin(values, self.numbers)
+
+    def in_column(self, column: Column) -> NDArray[np.bool_]:
+        """(n,) which cells mean missing."""
+        if column.read_again is not None or not (column.is_text or column.numbers is None):
+            return self.are(column.parsed.values)
+        codes, texts = column.distinct
+        written = [column.numeral(text).replace(column.decimal, ".") for text in texts]
+        found = [t.casefold() in self.texts or _number(w) in self.numbers for t, w in zip(texts, written, strict=True)]
+        return np.array([*found, False])[codes]
+
+
+def _number(text: str | float) -> float | None:
+    if isinstance(text, str):
+        return float(text) if re.match(POINT_NUMBER, text.strip()) else None
+    return float(text)
+
+
+def with_gaps(table: Table, given: Sequence[str | float] | None) -> Table:
+    """The table with empty cells for what means missing, but not among the ids; told is where there was any."""
+    if not given:
+        return table
+    gaps, roles, columns, told = Gaps(given), table.found_roles, list[Column](), list[str]()
+    for column in table.columns:
+        missing = np.zeros(len(table), bool) if roles[column.name].name == "id" else gaps.in_column(column)
+        if missing.any():
+            told.append(f"{column.name!r} ({int(missing.sum()):,} cells)")
+        columns.append(column.without(missing) if missing.any() else column)
+    note = f"missing, as you said: {_some(told) if told else 'no cell'}"
+    return replace(table, columns=columns, notes=(*table.notes, note))

@@ -1,0 +1,70 @@
+"""From a table of labels to an ensemble."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.options import Message, Option
+from ensemblage.ensemble._checks import check_missing
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.io._column import Column
+from ensemblage.io._encoding import ColumnUse, column_uses
+from ensemblage.io._labels import code_columns
+from ensemblage.io._roles import assign_roles
+from ensemblage.io._table import Table
+
+
+@dataclass(frozen=True)
+class Members:
+    """An ensemble, and what its rows are called."""
+
+    ensemble: Ensemble
+    ids: list[str]
+    id_column: str | None
+    truth: NDArray[np.object_] | None
+    """(n,) classes, None where the class is missing."""
+    notes: tuple[str, ...]
+    columns: list[ColumnUse] = field(default_factory=list)
+    """What was done with each column of the table."""
+
+
+def members_of(
+    table: Table,
+    *,
+    id_column: str | None = None,
+    truth_column: str | None = None,
+    drop_columns: tuple[str, ...] = (),
+    missing: int | None = -1,
+) -> Members:
+    """Every column of a table as one partition, but for the id and the truth.
+
+    Raises
+    ------
+    ValueError
+        If a column has a different value in every row: it is an id, or says nothing.
+    """
+    roles = assign_roles(table, id_column, truth_column, drop_columns, guess_id=False)
+    if not roles.rest:
+        raise ValueError(
+            f"{table.source} must have a column of labels beside its id and its truth. It has none. Add one."
+        )
+    for column in roles.rest:
+        if len(table) > 2 and _differs_everywhere(column):
+            rule = "A member must put some objects together."
+            got = f"Column {column.name!r} of {table.source} has a different value in every row, like an id."
+            is_id, is_none = (Option("roles", {column.name: role}) for role in ("id", "drop"))
+            raise ValueError(Message(f"{rule} {got} Say what it is: ", is_id, ", or ", is_none, "."))
+    ensemble = Ensemble._of(code_columns(roles.rest, check_missing(missing)), missing, is_new=True)
+    uses = column_uses(table, [ColumnUse(c.name, "labels", "", "partition") for c in roles.rest], roles, truth_column)
+    return Members(ensemble, roles.ids, roles.id_column, roles.truth, (*table.notes, *roles.notes), uses)
+
+
+def _differs_everywhere(column: Column) -> bool:
+    """Whether a column is like an id; whole numbers from 1 to n say that every object is a cluster."""
+    values = column.numbers
+    if values is None or not column.differs_everywhere():
+        return values is None and column.differs_everywhere()
+    return not (bool(np.all(values == np.floor(values))) and np.ptp(values) < len(values) - 1)

@@ -1,0 +1,231 @@
+"""Reading a table: from a file or its bytes to named columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache, partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+from ensemblage.base.options import Message, Option
+from ensemblage.base.parameters import Codes
+from ensemblage.base.validation import check_path, check_value, shown
+from ensemblage.ensemble._arrays import as_frame
+from ensemblage.io._bytes import base_name, read_bytes, text_bytes
+from ensemblage.io._column import Column
+from ensemblage.io._formats import WORKBOOKS, read_text, read_workbook, row_places
+from ensemblage.io._gaps import with_gaps
+from ensemblage.io._layout import Layout
+from ensemblage.io._marks import with_decimal_mark
+from ensemblage.io._table import Table
+from ensemblage.io._typed import ROW_NAMES, TYPED, arrow_table, read_typed
+
+
+def read_table(
+    source: Any,
+    *,
+    name: str | None = None,
+    transpose: bool = False,
+    encoding: str | None = None,
+    has_header: bool | None = None,
+    delimiter: str | None = None,
+    decimal: Literal[".", ","] | None = None,
+    sheet: str | None = None,
+    roles: Mapping[str, str] | None = None,
+    missing: Sequence[str | float] | None = None,
+    keep_empty: bool = False,
+) -> Table:
+    """Read the table that the commands of the shell work on.
+
+    Parameters
+    ----------
+    source : path, bytes or data frame
+        CSV and its relatives (plain, .gz or .zst), Parquet, Arrow, JSON lines, a workbook of Excel or OpenDocument; the
+        unpacked bytes of such a file; a frame of pandas or polars, a table of pyarrow. The index of a pandas frame
+        holds row names, unless it counts the rows from 0.
+    name : str, optional
+        What messages call the table; the suffix says what ``bytes`` are. Default: the name of the file.
+    transpose : bool, default False
+        The file's columns are the rows of the table.
+    encoding : str, optional
+        Of text. Default: by the byte order mark, else UTF-8.
+    has_header : bool, optional
+        Whether the first row holds names. Default: found out from the first rows.
+    delimiter : str, optional
+        What stands between cells of text. Default: found out.
+    decimal : {".", ","}, optional
+        The decimal mark of text. Default: found out from all numbers.
+    sheet : str, optional
+        Of a workbook. Default: the only one with cells.
+    roles : mapping of column to {"id", "number", "category", "ordered", "feature", "drop"}, optional
+        Instead of those that are found; "feature" keeps what was found, and uses a column whose name says known
+        classes.
+    missing : sequence of str or float, optional
+        What means missing beside empty cells, NA and the like, as ``[-999, 99, "n/a"]``: numbers however they are
+        written, text in any case. In all columns but that of the ids.
+    keep_empty : bool, default False
+        Keep columns without values.
+
+    Returns
+    -------
+    Table
+        With ``columns``, ``roles`` and ``notes``.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a table, or could be read in two ways: says where and what to do.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name;size;group\\nann;1,5;a\\nbob;1,75;b\\ncid;1,8;a\\n")
+    >>> table = read_table(path)
+    >>> table.roles
+    {'name': 'id', 'size': 'number', 'group': 'category'}
+    >>> table.features(categories="drop").X.tolist()
+    [[1.5], [1.75], [1.8]]
+    """
+    check_value(missing, "missing of read_table", [Codes(), None])
+    content, frame = source if isinstance(source, bytes) else None, None
+    if isinstance(source, str | PathLike):
+        file = check_path(source, "source")
+        content, name = read_bytes(file), name or base_name(file)
+    elif content is None:
+        frame, name = _frame(source), name or type(source).__name__
+    name = name or "table.csv"
+    suffix, delimiter_of, may_have_commas = Path(name).suffix.lower(), ",", True
+    if content is None or suffix in TYPED:
+        if transpose:
+            got = f" must be used with text tables. Got {name}. Save the table as CSV."
+            raise ValueError(Message(Option("transpose"), got))
+        table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, suffix)), name)
+    elif suffix in WORKBOOKS:
+        cells, layout = read_workbook(content, name, sheet, has_header)
+        first = layout.has_header + 1
+        rows = range(first, first + len(cells))
+        table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row")
+    else:
+        text = text_bytes(content, name, encoding)
+        split, layout = read_text(text, name, delimiter, has_header)
+        delimiter_of = layout.delimiter
+        may_have_commas = delimiter_of != "," or b'"' in text or transpose
+        has_spaces = b" " in text or b"\t" in text or not text.isascii()
+        table = _text_table(split, layout, name, transpose, lambda: row_places(text, layout, name), "line", has_spaces)
+    if len(table) == 0:
+        raise ValueError(f"{name} must hold at least one row below its header. It has none. Save the table again.")
+    table = with_decimal_mark(table, delimiter_of, decimal, may_have_commas)
+    table = with_gaps(replace(table, given_roles=dict(roles or {}), delimiter=delimiter_of), missing)
+    return table if keep_empty else _without_empty_columns(table)
+
+
+def _frame(source: Any) -> Any:
+    """A data frame of narwhals."""
+    frame = as_frame(source)
+    if frame is None:
+        raise TypeError(
+            f"source must be a path, the bytes of a file, or a data frame. Got {shown(source)}. "
+            "Collect a lazy frame, save anything else as a file."
+        )
+    return frame
+
+
+def _typed_table(frame: Any, index: str | None, name: str) -> Table:
+    """The table of an Arrow table, its row names in the column ``index``."""
+    import pyarrow as pa
+
+    _check_names(frame.column_names, name)
+    for field in frame.schema:
+        if pa.types.is_nested(field.type):
+            raise ValueError(
+                f"The columns of {name} must hold one value per cell. Got {field.type} in {field.name!r}. Flatten it."
+            )
+    columns = [_column(column, frame.column(j)) for j, column in enumerate(frame.column_names)]
+    return Table(name, columns, lambda: range(1, frame.num_rows + 1), "row", index)
+
+
+def _text_table(
+    split: Callable[[bool], Any],
+    layout: Layout,
+    name: str,
+    transpose: bool,
+    places: Callable[[], Sequence[int]],
+    unit: str,
+    has_spaces: bool = True,
+) -> Table:
+    if transpose:
+        return _transposed(split(False), layout, name, places)
+    names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
+    if not layout.header[0]:
+        names[0] = ROW_NAMES
+    cells, all_text = split(True), cache(lambda: split(False))
+    _check_names(names, name)
+
+    def read_again(j: int) -> Any:
+        return _column(names[j], all_text().column(j), has_spaces).values
+
+    columns = [_column(column, cells.column(j), has_spaces or bool(layout.numbers)) for j, column in enumerate(names)]
+    columns = [c if c.is_text else replace(c, read_again=partial(read_again, j)) for j, c in enumerate(columns)]
+    return Table(name, columns, places, unit, None if layout.header[0] else ROW_NAMES, layout.notes())
+
+
+def _column(name: str, values: Any, may_be_blank: bool = True) -> Column:
+    """A column of one Arrow array; text without spaces around it, null where empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = values.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):
+        values = pa.concat_arrays(values.chunks)
+    levels = None
+    if pa.types.is_dictionary(values.type):
+        if values.type.ordered:
+            levels = [level.strip() for level in Column(name, values.dictionary).cells()]
+        values = values.dictionary_decode()
+    if str(values.type) in ("null", "large_string", "string_view"):
+        values = values.cast(pa.string())
+    if may_be_blank and pa.types.is_string(values.type):
+        trimmed = pc.utf8_trim_whitespace(values)
+        values = pc.if_else(pc.equal(trimmed, ""), None, trimmed)
+    return Column(name, values, categories=levels)
+
+
+def _transposed(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:
+    """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
+    import pyarrow as pa
+
+    first = _column("", cells.column(0))
+    named = not layout.header[0] or first.numbers is None
+    names = first.cells() if named else [f"row_{place}" for place in places()]
+    _check_names(names, name)
+    rows = zip(*(cells.column(j).to_pylist() for j in range(int(named), layout.width)), strict=True)
+    columns = [_column(column, pa.chunked_array([row], pa.string())) for column, row in zip(names, rows, strict=True)]
+    header = pa.chunked_array([layout.header[named:]], pa.string())
+    index = [_column(ROW_NAMES, header)] if layout.has_header else []
+    objects = range(1 + named, 1 + layout.width)
+    return Table(name, index + columns, lambda: objects, "column", ROW_NAMES if index else None, layout.notes())
+
+
+def _check_names(names: Sequence[str], source: str) -> None:
+    (name, count), *_ = Counter(names).most_common(1) or [("", 1)]
+    if count > 1:
+        got = f"The columns of {source} must have different names. Got {name!r} {count} times. Rename one, or add "
+        raise ValueError(Message(got, Option("has_header", False), " if the first row holds data."))
+
+
+def _without_empty_columns(table: Table) -> Table:
+    with ThreadPoolExecutor() as threads:  # Arrow works without the lock of the interpreter
+        n_filled = list(threads.map(lambda column: column.n_filled, table.columns))
+    empty = [column.name for column, n in zip(table.columns, n_filled, strict=True) if n == 0]
+    if not empty:
+        return table
+    columns = [column for column in table.columns if column.name not in empty]
+    if not columns:
+        raise ValueError(f"{table.source} must hold values. All its cells are empty. Save the table again.")
+    index = None if table.index in empty else table.index
+    return replace(table, columns=columns, index=index, notes=(*table.notes, f"left out, empty: {', '.join(empty)}"))

@@ -1,0 +1,73 @@
+"""Whether features keep their own scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from ensemblage.base.options import Message, Option
+
+AUTO: Literal["auto"] = "auto"
+ALIKE = 20.0
+"""Scales are kept if the largest standard deviation is at most so many times the least: see docs/DEFAULT.md."""
+STANDARDIZED = "features have mean 0 and standard deviation 1"
+KEPT = Message(
+    f"features keep their scales, all standard deviations within a factor of {ALIKE:.0f}: centred, and all divided by "
+    "one number (else: ",
+    Option("standardize", True),
+    ")",
+)
+
+
+class AlikeScaler(StandardScaler):  # type: ignore[misc]
+    """Mean 0; divided each by its deviation, or, where all are within a factor of `ALIKE`, by their quadratic mean."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        fitted: Any = super().fit(X, y, sample_weight)
+        deviations = np.sqrt(np.asarray(fitted.var_))
+        varying = np.flatnonzero((deviations > 0) & (fitted.scale_ == deviations))  # 1 of what rounding alone varies
+        order = np.argsort(deviations[varying], kind="stable")
+        self.extremes_ = varying[order[[0, -1]]] if len(varying) else varying
+        self.keeps_scales_ = bool(len(varying)) and bool(np.divide(*deviations[self.extremes_][::-1]) <= ALIKE)
+        if self.keeps_scales_:
+            self.scale_ = np.full(len(deviations), np.sqrt(np.mean(deviations[varying] ** 2)))
+        return self
+
+    def note(self, names: Sequence[str]) -> str:
+        """What was done and, of columns of these names, which one would have outweighed the others."""
+        if self.keeps_scales_ or not len(self.extremes_):
+            return KEPT if self.keeps_scales_ else STANDARDIZED
+        (least, low), (largest, high) = ((names[j], _in_digits(float(np.sqrt(self.var_[j])))) for j in self.extremes_)
+        return (
+            f"{STANDARDIZED}: else column {largest!r}, whose standard deviation is {high}, would outweigh the others; "
+            f"the least is {low}, of {least!r}"
+        )
+
+
+def scaling_of(is_cells: bool, standardize: bool | Literal["auto"]) -> bool | Literal["auto"]:
+    """How numbers are scaled: unless something is asked for, the scales of AnnData are kept as they are."""
+    return False if is_cells and standardize == AUTO else standardize
+
+
+def scaler_of(standardize: bool | str, only_numbers: bool) -> Any:
+    """What scales numbers, not fitted; "auto" keeps scales only where all that is clustered are numbers."""
+    if standardize == AUTO and only_numbers:
+        return AlikeScaler()
+    return StandardScaler() if standardize else FunctionTransformer()
+
+
+def scaling_note(transformer: Any, names: Sequence[str]) -> str:
+    """What a fitted ColumnTransformer did to the scales of numbers, of columns of these names, "" if nothing."""
+    steps = dict(getattr(transformer, "named_transformers_", {}))
+    scaler: Any = steps.get("numbers")
+    scaler = scaler[-1] if hasattr(scaler, "steps") else scaler
+    if isinstance(scaler, FunctionTransformer):
+        return ""
+    return scaler.note(names) if isinstance(scaler, AlikeScaler) else STANDARDIZED
+
+
+def _in_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1_000 else f"{value:.3g}"

@@ -1,0 +1,134 @@
+"""A table as it stands in a file, and what it is used for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemblage.base.once import once
+from ensemblage.io._column import Column
+from ensemblage.io._dates import Dates, parse_dates
+from ensemblage.io._features import Features, features_of
+from ensemblage.io._roles import Role, find_roles
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """The columns of a file, what each is for, and what was found out about the file.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> columns = [Column("who", pyarrow.array(["ann", "bob", "cid"])), Column("x", pyarrow.array(["1.5", "2.0", "3"]))]
+    >>> table = Table("data.csv", columns)
+    >>> table.names, len(table)
+    (['who', 'x'], 3)
+    >>> table
+    Table('data.csv', 3 rows: who (id), x (number))
+    """
+
+    source: str
+    """The name of the file."""
+    columns: list[Column]
+    places: Callable[[], Sequence[int]] = field(default=lambda: ())
+    """Where the rows stand in the file ..."""
+    unit: str = "row"
+    """... as numbers of a "line", of a "row", or of a "column" if the table was transposed."""
+    index: str | None = None
+    """The column of row names, where the file's layout says that it is one."""
+    notes: tuple[str, ...] = ()
+    """What was found out about the file."""
+    delimiter: str = ","
+    """What stands between the cells of a text file."""
+    given_roles: Mapping[str, str] = field(default_factory=dict)
+    """Roles that the user gave."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
+
+    @once
+    def found_roles(self) -> dict[str, Role]:
+        """What each column is for, and why."""
+        return find_roles(self)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """What each column is for: number, category, ordered, yes/no, date, code, id, text, constant, mostly empty."""
+        return {name: role.name for name, role in self.found_roles.items()}
+
+    def features(
+        self,
+        *,
+        impute: Literal["median", "mean", "most-frequent", "knn", "drop"] | None = None,
+        standardize: bool = False,
+        categories: Literal["encode", "member", "drop"] = "encode",
+        dates: Literal["drop", "days", "parts"] = "drop",
+    ) -> Features:
+        """What is clustered: ``names`` and the float matrix ``X``, and in ``columns`` what was done with each column.
+
+        Parameters
+        ----------
+        impute : {"median", "mean", "most-frequent", "knn", "drop"}, optional
+            What to do about missing values; without it missing numbers are refused. "drop" leaves out their rows.
+        standardize : bool, default False
+            Bring the numbers to mean 0 and deviation 1, as the commands do.
+        categories : {"encode", "member", "drop"}, default "encode"
+            What to do with categories: see `Preprocessor`.
+        dates : {"drop", "days", "parts"}, default "drop"
+            What to do with dates: see `Preprocessor`.
+        """
+        return features_of(self, impute=impute, standardize=standardize, categories=categories, dates=dates)
+
+    def take(self, rows: NDArray[np.intp]) -> Table:
+        """The table of some rows; its columns keep their roles."""
+        columns, places = [column.take(rows) for column in self.columns], self.places
+        taken = replace(self, columns=columns, places=lambda: [places()[row] for row in rows])
+        taken.__dict__["found_roles"] = self.found_roles
+        return taken
+
+    def to_frame(self) -> Any:
+        """The table as a pyarrow table, which every library of data frames reads: numbers as float64, all else as text.
+
+        Columns whose role is code or id stay text.
+        """
+        import pyarrow as pa
+
+        roles = self.roles
+        return pa.table(
+            {
+                c.name: pa.array(c.numbers, from_pandas=True)
+                if roles[c.name] == "number" and c.numbers is not None
+                else c.text
+                for c in self.columns
+            }
+        )
+
+    def dates(self, name: str) -> Dates:
+        """The dates of a column, parsed once."""
+        if name not in self._dates:
+            self._dates[name] = parse_dates(self[name], self.source)
+        return self._dates[name]
+
+    @once
+    def _dates(self) -> dict[str, Dates]:
+        return {}
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name} ({role})" for name, role in self.roles.items())
+        return f"Table({self.source!r}, {len(self):,} rows: {columns})"
+
+    def __len__(self) -> int:
+        return len(self.columns[0].values) if self.columns else 0
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[self.names.index(name)]
+
+    def where(self, row: int) -> str:
+        """The place of a row in the file, for messages."""
+        return f"{self.unit} {self.places()[row]}"

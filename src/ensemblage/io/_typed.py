@@ -1,0 +1,90 @@
+"""From what has types (Parquet, Arrow, JSON, data frames) to an Arrow table, and which of its columns are row names."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from ensemblage.ensemble._npy import is_damage
+
+TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
+TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}
+PANDAS_INDEX = "__index_level_0__"
+ROW_NAMES = "row names"
+"""What the unnamed first column is called."""
+
+
+def read_typed(content: bytes, name: str, suffix: str) -> tuple[Any, str | None]:
+    """The Arrow table of a file, and the name of its column of row names."""
+    try:
+        table = _parsed(content, TYPED[suffix])
+        table.validate(full=True)
+    except Exception as error:  # pyarrow has no one error for a damaged file
+        if not is_damage(error):
+            raise
+        raise ValueError(
+            f"{name} must be what its name says. It is not a (whole) {TYPED[suffix]} file. Save the table again."
+        ) from None
+    return table, PANDAS_INDEX if PANDAS_INDEX in table.column_names else None
+
+
+def _parsed(content: bytes, kind: str) -> Any:
+    import pyarrow as pa
+
+    buffer = pa.BufferReader(content)
+    if kind == "Parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(buffer)
+    if kind == "Arrow":
+        import pyarrow.feather
+
+        return pyarrow.feather.read_table(buffer)
+    import pyarrow.json
+
+    if content.lstrip().startswith(b"["):
+        return pa.Table.from_pylist(json.loads(content))
+    return pyarrow.json.read_json(buffer)
+
+
+def arrow_table(frame: Any) -> tuple[Any, str | None]:
+    """The Arrow table of a data frame of narwhals, and the name of its column of row names: the index, if any."""
+    import pyarrow as pa
+
+    names = [str(name) for name in frame.columns]
+    columns = [_arrow(series) for series in frame.iter_columns()]
+    index = _row_names(frame)
+    if index is None:
+        return pa.table(columns, names), None
+    name = ROW_NAMES if index.name is None or str(index.name) in names else str(index.name)
+    return pa.table([_arrow(index), *columns], [name, *names]), name
+
+
+def _row_names(frame: Any) -> Any:
+    """The index of a pandas frame as a series, if it does more than count the rows."""
+    import narwhals.stable.v1 as nw
+
+    if not frame.implementation.is_pandas():
+        return None
+    index = frame.to_native().index
+    if index.nlevels > 1:
+        index = index.map(lambda levels: ", ".join(map(str, levels)))
+    counts = index.dtype.kind == "i" and index.tolist() == list(range(len(index)))
+    return None if counts else nw.from_native(index.to_series(), series_only=True)
+
+
+def _arrow(series: Any) -> Any:
+    """An Arrow array: of the type of the series, of text where it has none that Arrow knows."""
+    import narwhals.stable.v1 as nw
+    import pyarrow as pa
+
+    try:
+        values = series.to_arrow()
+        if isinstance(series.dtype, nw.Enum) and pa.types.is_dictionary(values.type):  # ordered, which polars said late
+            return pa.DictionaryArray.from_arrays(values.indices, values.dictionary, ordered=True)
+        if not isinstance(values.type, pa.BaseExtensionType | pa.FixedSizeBinaryType):  # periods, objects of polars
+            return values
+    except (ValueError, TypeError, NotImplementedError, OverflowError):
+        pass
+    cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
+    return pa.array([None if gap else str(value) for value, gap in cells], pa.string())

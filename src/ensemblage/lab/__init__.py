@@ -1,0 +1,1 @@
+"""Experiments on the library itself: the papers again, and the leaderboard."""

@@ -1,0 +1,255 @@
+"""Doing what is not done yet: units of work over threads, each result kept as soon as it is there."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ensemblage import datasets
+from ensemblage.datasets import Dataset
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.lab.reproduce._experiment import Case, Experiment, Run
+from ensemblage.lab.reproduce._methods import MissingMethodError
+from ensemblage.lab.reproduce._protocol import protocol_of, protocol_of_ensemble
+from ensemblage.lab.reproduce._store import Key, Made, Origin, Result, Store
+from ensemblage.rows.threads import parallel_map, thread_count
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Data:
+    """The data sets of a run, each loaded once; those that cannot be had, with the reason."""
+
+    def __init__(self, folder: Path | None, download: bool) -> None:
+        self.folder, self.download = folder, download
+        self.skipped: dict[str, str] = {}
+        self._loaded: dict[str, Dataset] = {}
+        self._given: dict[tuple[str, bool], tuple[Dataset, str]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str | None, keeps_gaps: bool = False) -> tuple[Dataset | None, str] | None:
+        """The set and its fingerprint; None if it cannot be had. Complete rows only, unless gaps are to be kept."""
+        if name is None:
+            return None, ""
+        with self._lock:
+            if name not in self._loaded and name not in self.skipped:
+                try:
+                    self._loaded[name] = datasets.load(name, self.folder, download=self.download)
+                except datasets.UnavailableError as error:
+                    self.skipped[name] = str(error)
+            if name in self._loaded and (name, keeps_gaps) not in self._given:
+                given = self._loaded[name] if keeps_gaps else complete_rows(self._loaded[name])
+                self._given[name, keeps_gaps] = given, _fingerprint(given)
+            return self._given.get((name, keeps_gaps))
+
+    def notes(self) -> dict[str, tuple[str, ...]]:
+        """What is to say of the sets that were used, by their names."""
+        told: dict[str, dict[str, None]] = {}
+        for (name, _), (dataset, _) in sorted(self._given.items()):
+            told.setdefault(name, {}).update(dict.fromkeys(dataset.notes))
+        return {name: tuple(notes) for name, notes in told.items() if notes}
+
+
+def complete_rows(dataset: Dataset) -> Dataset:
+    """The objects without a missing feature, and a note if there are others; classes that are left are renumbered."""
+    known = np.asarray(~np.isnan(dataset.X).any(axis=1))
+    if known.all():
+        return dataset
+    if not known.any():
+        raise ValueError(
+            f"Data set {dataset.name} must have objects without missing features. Each of its {len(known):,} has some. "
+            "Fill them in its file."
+        )
+    y = None if dataset.y is None else np.unique(dataset.y[known], return_inverse=True)[1].astype(np.int64)
+    note = f"{np.count_nonzero(~known):,} of {len(known):,} objects have missing features and are left out."
+    return replace(dataset, X=dataset.X[known], y=y, notes=(*dataset.notes, note))
+
+
+def _fingerprint(dataset: Dataset) -> str:
+    digest = hashlib.sha256(np.ascontiguousarray(dataset.X).tobytes())
+    if dataset.y is not None:
+        digest.update(dataset.y.tobytes())
+    return digest.hexdigest()[:16]
+
+
+class Plan(NamedTuple):
+    """What is asked of one experiment."""
+
+    experiment: Experiment
+    cases: tuple[Case, ...]
+    methods: tuple[str, ...]
+    runs: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is done with one ensemble."""
+
+    experiment: Experiment
+    case: Case
+    data: str
+    todo: tuple[tuple[str, int], ...]
+    """(method, seed)"""
+    seed: int
+    """Of the ensemble."""
+
+
+@dataclass
+class Progress:
+    """How much is done, and how long the rest takes: told on a line now and then."""
+
+    tell: Callable[[str], None]
+    total: int = 0
+    done: int = 0
+    failed: int = 0
+    n_jobs: int = 1
+    rest: dict[tuple[str, str, str], int] = field(default_factory=lambda: defaultdict(int))
+    seconds: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    told: float = field(default_factory=time.monotonic)
+
+    def expect(self, unit: Unit) -> None:
+        """Count what a unit will do; its ensemble is a cell of its own, without a method."""
+        self.total += len(unit.todo)
+        self.rest[unit.experiment.name, unit.case.name, ""] += 1
+        for method, _ in unit.todo:
+            self.rest[unit.experiment.name, unit.case.name, method] += 1
+
+    def spent(self, cell: tuple[str, str, str], seconds: float) -> None:
+        """Note how long something took."""
+        self.rest[cell] -= 1
+        self.seconds[cell].append(seconds)
+
+    def finished(self, cell: tuple[str, str, str], seconds: float, failed: bool = False) -> None:
+        """Count one result."""
+        self.done += 1
+        self.failed += failed
+        self.spent(cell, seconds)
+        if time.monotonic() - self.told > SECONDS_BETWEEN_LINES or self.done == self.total:
+            self.told = time.monotonic()
+            self.tell(str(self))
+
+    def __str__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        left = "" if self.done == self.total else f", {_duration(self.time_left())} left"
+        return f"{self.done:,} of {self.total:,} results{failed}{left}"
+
+    def time_left(self) -> float:
+        """Seconds: what is left takes what its like took, or else the mean over other cases of its method."""
+        known = {cell: sum(times) / len(times) for cell, times in self.seconds.items()}
+        by_method: dict[str, list[float]] = defaultdict(list)
+        for (_, _, method), mean in known.items():
+            by_method[method].append(mean)
+        means = {method: sum(values) / len(values) for method, values in by_method.items()}
+        mean = sum(means.values()) / max(1, len(means))
+        left = sum(count * known.get(cell, means.get(cell[2], mean)) for cell, count in self.rest.items())
+        return left / self.n_jobs
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{round(seconds)} s" if seconds < 90 else f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+
+
+def units_of(plans: Iterable[Plan], store: Store, data: Data, retry: bool) -> tuple[list[Unit], int]:
+    """What is left to do, first runs first, and how many results there are already."""
+    units, kept = [], 0
+    for plan in plans:
+        known = store.results(plan.experiment.name)
+        for case in plan.cases:
+            loaded = data.get(case.dataset, plan.experiment.keeps_gaps)
+            if loaded is None:
+                continue
+            origins = {m: Origin(loaded[1], protocol_of(plan.experiment, case, m)) for m in plan.methods}
+            have = {pair for pair, result in known.items() if not (retry and result.error)}
+            wanted = [(m, s) for s in range(plan.runs) for m in plan.methods]
+            todo = [(m, s) for m, s in wanted if (Key(plan.experiment.name, case.name, m, s), origins[m]) not in have]
+            kept += len(wanted) - len(todo)
+            units += _split(plan.experiment, case, loaded[1], todo)
+    return sorted(units, key=lambda unit: unit.seed), kept
+
+
+def _split(experiment: Experiment, case: Case, data: str, todo: Sequence[tuple[str, int]]) -> list[Unit]:
+    by_seed: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for method, seed in todo:
+        by_seed[0 if experiment.one_ensemble else seed].append((method, seed))
+    return [Unit(experiment, case, data, tuple(part), seed) for seed, part in by_seed.items()]
+
+
+def execute(
+    units: Sequence[Unit], store: Store, data: Data, n_jobs: int, tell: Callable[[str], None]
+) -> Mapping[str, str]:
+    """Do all units; the methods that are missing, with the reason."""
+    progress = Progress(tell, n_jobs=min(thread_count(n_jobs), 1 + len(units)))
+    for unit in units:
+        progress.expect(unit)
+    missing: dict[str, str] = {}
+    with threadpool_limits(1):
+        parallel_map(lambda unit: _do(unit, store, data, progress, missing), units, n_jobs)
+    return missing
+
+
+def _do(unit: Unit, store: Store, data: Data, progress: Progress, missing: dict[str, str]) -> None:
+    loaded = data.get(unit.case.dataset, unit.experiment.keeps_gaps)
+    assert loaded is not None
+    start = time.perf_counter()
+    try:
+        made = _made(unit, store, loaded[0])
+        progress.spent((unit.experiment.name, unit.case.name, ""), time.perf_counter() - start)
+        ensemble = Ensemble(made.labels, missing=None if unit.experiment.noise_is_cluster else -1)
+    except Exception as error:
+        for method, seed in unit.todo:
+            _keep(unit, method, seed, error, 0.0, store, progress, missing)
+        return
+    for method, seed in unit.todo:
+        run = Run(unit.case, loaded[0], ensemble, made.facts, seed, unit.experiment.consensus)
+        start = time.perf_counter()
+        outcome: Any
+        try:
+            outcome = unit.experiment.measure(run, method)
+        except Exception as error:
+            outcome = error
+        _keep(unit, method, seed, outcome, time.perf_counter() - start, store, progress, missing)
+
+
+def _keep(
+    unit: Unit,
+    method: str,
+    seed: int,
+    outcome: Any,
+    seconds: float,
+    store: Store,
+    progress: Progress,
+    missing: dict[str, str],
+) -> None:
+    cell = unit.experiment.name, unit.case.name, method
+    if isinstance(outcome, MissingMethodError):
+        missing[method] = str(outcome)
+        progress.finished(cell, seconds)
+        return
+    error = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else None
+    if error:
+        progress.tell(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
+    origin = Origin(unit.data, protocol_of(unit.experiment, unit.case, method))
+    store.put(Key(*cell, seed), origin, Result(None if error else outcome, error, seconds))
+    progress.finished(cell, seconds, bool(error))
+
+
+def _made(unit: Unit, store: Store, dataset: Dataset | None) -> Made:
+    """The ensemble that an earlier run made, or a new one."""
+    place = Key(unit.experiment.ensembles or unit.experiment.name, unit.case.name, "", unit.seed)
+    origin = Origin(unit.data, protocol_of_ensemble(unit.experiment, unit.case))
+    made = store.ensemble(place, origin)
+    if made is None:
+        start = time.perf_counter()
+        made = unit.experiment.make(unit.case, dataset, unit.seed)
+        store.put_ensemble(place, origin, made, time.perf_counter() - start)
+    return made

@@ -1,1 +1,0 @@
-"""Any label matrix to codes, and back."""

@@ -1,7 +1,0 @@
-"""Candel, "Linear time evidence accumulation clustering with KMeans": Tables 2 to 7 (Sec. 5 and 6)."""
-
-from ensemblage.reproduce.papers import Paper
-from ensemblage.reproduce.papers.candel import tables
-from ensemblage.reproduce.papers.candel.protocol import EXPERIMENTS
-
-PAPER = Paper(__name__, EXPERIMENTS, tables)

@@ -1,7 +1,0 @@
-"""Li & Liu 2018, "Greedy optimization for K-means-based consensus clustering" (Sec. 5)."""
-
-from ensemblage.reproduce.papers import Paper
-from ensemblage.reproduce.papers.li import claims, tables
-from ensemblage.reproduce.papers.li.protocol import EXPERIMENTS
-
-PAPER = Paper(__name__, EXPERIMENTS, tables, claims)

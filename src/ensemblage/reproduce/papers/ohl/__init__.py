@@ -1,7 +1,0 @@
-"""Ohl & Lindsten 2025, "Discriminative ordering through ensemble consensus": Sec. 4, App. B and D."""
-
-from ensemblage.reproduce.papers import Paper
-from ensemblage.reproduce.papers.ohl import tables
-from ensemblage.reproduce.papers.ohl.protocol import EXPERIMENTS
-
-PAPER = Paper(__name__, EXPERIMENTS, tables)

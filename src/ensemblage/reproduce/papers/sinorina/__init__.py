@@ -1,7 +1,0 @@
-"""Sinorina, Hamilton & Zilles 2022, "Efficient removal of weak associations in consensus clustering" (Sec. 5)."""
-
-from ensemblage.reproduce.papers import Paper
-from ensemblage.reproduce.papers.sinorina import claims, tables
-from ensemblage.reproduce.papers.sinorina.protocol import EXPERIMENTS
-
-PAPER = Paper(__name__, EXPERIMENTS, tables, claims)

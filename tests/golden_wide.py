@@ -170,7 +170,7 @@ def numbers_of_clusters():
     """`choose_k` and its kin."""
     from sklearn.cluster import KMeans
 
-    from ensemblage.consensus import choose_k, choose_k_monti
+    from ensemblage.answer import choose_k, choose_k_monti
     from ensemblage.stability import prediction_strength
 
     for name, X in {"blobs": BLOBS, "moons": MOONS, "wide": WIDE}.items():

@@ -21,10 +21,10 @@ from ensemblage import (
     choose_k,
     report,
 )
+from ensemblage.answer import _choose_k
+from ensemblage.answer._choose_k import best_of, peaks_of
+from ensemblage.answer._k_choice import VOTERS, KChoice
 from ensemblage.cli import main
-from ensemblage.consensus import _choose_k
-from ensemblage.consensus._choose_k import best_of, peaks_of
-from ensemblage.consensus._k_choice import VOTERS, KChoice
 from ensemblage.consensus._number_agreed import (
     agreement_by_number,
     most_agreed,

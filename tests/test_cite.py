@@ -7,9 +7,9 @@ from sklearn.datasets import load_iris
 from test_cli import fail, succeed
 
 from ensemblage import METHODS, ConsensusClustering, CumulativeVoting, generation, make_consensus, ranking
-from ensemblage._cite import OF_CLASSES, OF_METHODS, OF_RANKERS, REFERENCES, cite, names, papers
 from ensemblage.consensus._when import WHEN
 from ensemblage.metrics import INTERNAL_INDICES
+from ensemblage.report._cite import OF_CLASSES, OF_METHODS, OF_RANKERS, REFERENCES, cite, names, papers
 
 
 def test_everything_has_a_paper():

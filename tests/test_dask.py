@@ -18,7 +18,7 @@ from ensemblage import (
     make_consensus,
     parallel_backend,
 )
-from ensemblage.ensemble import _out_of_core
+from ensemblage.io import _out_of_core
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
 from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 

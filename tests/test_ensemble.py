@@ -1023,7 +1023,7 @@ def test_files_that_are_not_there(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["npz", "csv"])
 def test_a_failed_save_leaves_the_old_file(suffix, tmp_path, monkeypatch):
-    from ensemblage.ensemble import _npz
+    from ensemblage.io import _npz
 
     path = tmp_path / f"ensemble.{suffix}"
     Ensemble([[0], [1]]).save(path)

@@ -382,7 +382,7 @@ def full(*_, **__):
 @pytest.mark.parametrize(
     ("patched", "suffix", "read"),
     [
-        ("ensemblage.ensemble._npz._read_format_1", "npz", Ensemble.load),
+        ("ensemblage.io._npz._read_format_1", "npz", Ensemble.load),
         ("ensemblage.consensus._saved._model", "model.npz", load),
         ("numpy.lib.format.read_magic", "npy", Ensemble.open),
         ("pyarrow.parquet.ParquetFile", "parquet", Ensemble.open),

@@ -471,7 +471,8 @@ def test_matrix_above_the_memory_limit(parameters):
 PEAK = """
 import sys
 import numpy as np
-from ensemblage import Ensemble, EvidenceAccumulation, _jit
+from ensemblage import Ensemble, EvidenceAccumulation
+from ensemblage.kernels import _jit
 from ensemblage.metrics import _certainty
 _jit.FEW_OPERATIONS, _certainty.LEAST_LABELS = -1, 0  # the kernels are compiled before
 def memory(name):

@@ -11,8 +11,8 @@ from strategies import planted_labels, random_labels
 import ensemblage
 from ensemblage import Ensemble, SoftEnsemble, make_consensus
 from ensemblage.consensus import _ada_cvote
-from ensemblage.ensemble._out_of_core import StoredEnsemble
 from ensemblage.ensemble._weighted import WeightedEnsemble, sample_weight_of
+from ensemblage.io._out_of_core import StoredEnsemble
 from ensemblage.rows.disk import StoredRows
 
 NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]

@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels
 
 from ensemblage import METHODS, KMeansConsensus, make_consensus, report
+from ensemblage.answer import _method_comparison, compare_methods
 from ensemblage.cli import main
-from ensemblage.consensus import _method_comparison, compare_methods
 from ensemblage.consensus._base import HoldsRows
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]

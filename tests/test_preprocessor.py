@@ -22,8 +22,8 @@ from ensemblage import (
     RandomKPartitions,
     read_table,
 )
+from ensemblage.answer._consensus_clustering import generator_of
 from ensemblage.cli import main
-from ensemblage.consensus._features import generator_of
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._dates import date_parts, parse_dates
 from ensemblage.io._scaling import AlikeScaler

@@ -23,7 +23,7 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.consensus import choose_k_monti
+from ensemblage.answer import choose_k_monti
 from ensemblage.generation import write_partitions
 
 X = make_blobs(60, n_features=3, random_state=0)[0]

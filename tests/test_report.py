@@ -24,9 +24,9 @@ from ensemblage import (
     plotting,
     report,
 )
-from ensemblage._cite import REFERENCES
 from ensemblage.base.text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
+from ensemblage.report._cite import REFERENCES
 from ensemblage.report._layout import counted, percent
 from ensemblage.report._sections import sections_of
 from ensemblage.report._shown import sample_by_cluster

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from ensemblage import ConsensusClustering, GreedyKMeansConsensus, KMeansConsensus
-from ensemblage.consensus import choose_k_monti
+from ensemblage.answer import choose_k_monti
 from ensemblage.generation import (
     MixedPartitions,
     ProjectionPartitions,

@@ -54,7 +54,7 @@ def small_room(monkeypatch, small_blocks):
     """Little memory: blocks of few rows, distinct rows in many runs, and none of them small enough to be held."""
     monkeypatch.setattr(disk, "run_rows", lambda *_: 23)
     monkeypatch.setattr(disk, "SMALL_PART", 10**9)
-    monkeypatch.setattr("ensemblage.ensemble._out_of_core.BATCH_ROWS", 13)
+    monkeypatch.setattr("ensemblage.io._out_of_core.BATCH_ROWS", 13)
 
 
 def stored(labels, folder, **options):
@@ -315,7 +315,7 @@ def test_what_to_use_instead_works(tmp_path, small_room):
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv"])
 def test_saved_block_by_block(tmp_path, small_room, monkeypatch, missing, suffix):
-    monkeypatch.setattr("ensemblage.ensemble._npz.WRITTEN_BYTES", 50)
+    monkeypatch.setattr("ensemblage.io._npz.WRITTEN_BYTES", 50)
     labels = random_labels(80, 5, 4, missing)
     stored(labels, tmp_path).save(tmp_path / f"x{suffix}")
     Ensemble(labels).save(tmp_path / f"y{suffix}")
@@ -334,7 +334,7 @@ def test_a_disk_that_is_full_before_all_is_saved(tmp_path, small_room, monkeypat
             raise OSError(errno.ENOSPC, "No space left on device")
         return read(*rows)
 
-    monkeypatch.setattr("ensemblage.ensemble._npz.WRITTEN_BYTES", 50)
+    monkeypatch.setattr("ensemblage.io._npz.WRITTEN_BYTES", 50)
     monkeypatch.setattr(type(E.codes), "_read", full)
     with pytest.raises(OSError, match="No space left on device"):
         E.save(tmp_path / f"x{suffix}")
@@ -474,7 +474,7 @@ def test_a_full_disk(tmp_path, monkeypatch):
     def full(file, array):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("ensemblage.ensemble._out_of_core.write_array", full)
+    monkeypatch.setattr("ensemblage.io._out_of_core.write_array", full)
     with pytest.raises(ValueError, match=r"must have room for the coded labels. Got No space left"):
         Ensemble.open(tmp_path / "x.npy", scratch=tmp_path / "s")
     assert not list((tmp_path / "s").iterdir())

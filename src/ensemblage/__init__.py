@@ -8,6 +8,7 @@ import importlib
 from typing import Any
 
 from ensemblage._version import __version__ as __version__
+from ensemblage.base.registered import PLACES
 
 _HOME = {
     "Ensemble": "ensemblage.ensemble._ensemble",
@@ -46,12 +47,12 @@ _HOME = {
     "PTGP": "ensemblage.consensus",
     "ComembershipMedian": "ensemblage.consensus",
     "CommunityConsensus": "ensemblage.consensus",
-    "ConsensusClustering": "ensemblage.consensus",
+    "ConsensusClustering": "ensemblage.answer",
     "ConsensusModes": "ensemblage.consensus",
     "METHODS": "ensemblage.consensus",
-    "choose_k": "ensemblage.consensus",
-    "choose_resolution": "ensemblage.consensus",
-    "cite": "ensemblage._cite",
+    "choose_k": "ensemblage.answer",
+    "choose_resolution": "ensemblage.answer",
+    "cite": "ensemblage.report._cite",
     "load": "ensemblage.consensus",
     "make_consensus": "ensemblage.consensus",
     "align_labels": "ensemblage.metrics",
@@ -64,9 +65,32 @@ _HOME = {
     "read_table": "ensemblage.io",
     "to_anndata": "ensemblage.io._anndata_write",
 }
-_PACKAGES = ("consensus", "datasets", "generation", "metrics", "plotting", "profiles", "ranking", "report", "stability")
+_PACKAGES = (
+    "answer",
+    "consensus",
+    "datasets",
+    "generation",
+    "metrics",
+    "plotting",
+    "profiles",
+    "ranking",
+    "report",
+    "stability",
+)
 
 __all__ = sorted([*_HOME, *_PACKAGES, "__version__"])  # noqa: PLE0605
+
+# What lower packages call of upper ones, imported when it is called.
+PLACES.update(
+    load_labels="ensemblage.io._label_files.load_labels",
+    save_labels="ensemblage.io._label_files.save_labels",
+    open_ensemble="ensemblage.io._out_of_core.open_ensemble",
+    ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
+    ensemble_of_anndata="ensemblage.io._anndata_labels.ensemble_of",
+    figure="ensemblage.plotting._by_name.figure",
+    html="ensemblage.plotting._by_name.html",
+    page="ensemblage.report._notebook.report_of",
+)
 
 
 def __getattr__(name: str) -> Any:

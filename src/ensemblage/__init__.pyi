@@ -1,3 +1,4 @@
+from ensemblage import answer as answer
 from ensemblage import consensus as consensus
 from ensemblage import datasets as datasets
 from ensemblage import generation as generation
@@ -7,8 +8,10 @@ from ensemblage import profiles as profiles
 from ensemblage import ranking as ranking
 from ensemblage import report as report
 from ensemblage import stability as stability
-from ensemblage._cite import cite as cite
 from ensemblage._version import __version__ as __version__
+from ensemblage.answer import ConsensusClustering as ConsensusClustering
+from ensemblage.answer import choose_k as choose_k
+from ensemblage.answer import choose_resolution as choose_resolution
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
@@ -21,7 +24,6 @@ from ensemblage.consensus import BipartiteVoting as BipartiteVoting
 from ensemblage.consensus import BisectingKMeansConsensus as BisectingKMeansConsensus
 from ensemblage.consensus import ComembershipMedian as ComembershipMedian
 from ensemblage.consensus import CommunityConsensus as CommunityConsensus
-from ensemblage.consensus import ConsensusClustering as ConsensusClustering
 from ensemblage.consensus import ConsensusModes as ConsensusModes
 from ensemblage.consensus import CumulativeVoting as CumulativeVoting
 from ensemblage.consensus import EuclideanMedian as EuclideanMedian
@@ -33,8 +35,6 @@ from ensemblage.consensus import LatentClassConsensus as LatentClassConsensus
 from ensemblage.consensus import MajorityVoting as MajorityVoting
 from ensemblage.consensus import NegMM as NegMM
 from ensemblage.consensus import SpectralEnsembleClustering as SpectralEnsembleClustering
-from ensemblage.consensus import choose_k as choose_k
-from ensemblage.consensus import choose_resolution as choose_resolution
 from ensemblage.consensus import load as load
 from ensemblage.consensus import make_consensus as make_consensus
 from ensemblage.ensemble._ensemble import Ensemble as Ensemble
@@ -60,6 +60,7 @@ from ensemblage.ranking import AverageAgreement as AverageAgreement
 from ensemblage.ranking import Discotec as Discotec
 from ensemblage.ranking import InternalIndex as InternalIndex
 from ensemblage.ranking import SelectMembers as SelectMembers
+from ensemblage.report._cite import cite as cite
 from ensemblage.rows.backend import parallel_backend as parallel_backend
 
 __all__: list[str]

@@ -16,7 +16,8 @@ ROOT = Path(ensemblage.__file__).parents[2]
 
 PACKAGES = {
     "ensemblage": "The names that most scripts need",
-    "ensemblage.consensus": "Consensus methods, the number of clusters, saved models",
+    "ensemblage.answer": "The answer for a table, the number of clusters, the resolution",
+    "ensemblage.consensus": "Consensus methods, saved models",
     "ensemblage.consensus.evidence": "What a fitted consensus tells of its way",
     "ensemblage.generation": "Base clusterings made from features",
     "ensemblage.ranking": "Rankings of clusterings without known classes",

@@ -25,6 +25,8 @@ from ensemblage import (
     report,
 )
 from ensemblage._version import __version__
+from ensemblage.answer import KChoice, MethodComparison, compare_methods
+from ensemblage.answer._consensus_clustering import ConsensusClustering, weighted
 from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
@@ -50,8 +52,6 @@ from ensemblage.cli._plan import plan_of
 from ensemblage.cli._profile import profile_of_features
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
-from ensemblage.consensus import KChoice, MethodComparison, compare_methods
-from ensemblage.consensus._features import ConsensusClustering, weighted
 from ensemblage.consensus._saved import save_model
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Features, Members, Preprocessor

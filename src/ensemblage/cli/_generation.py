@@ -20,9 +20,9 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
+from ensemblage.answer._consensus_clustering import can_choose_k, member_weights, method_of, with_members
 from ensemblage.cli._source import Source
 from ensemblage.cli._tell import progress_bar, tell, tell_notes
-from ensemblage.consensus._features import can_choose_k, member_weights, method_of, with_members
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._run import told_fewer

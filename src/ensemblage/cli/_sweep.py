@@ -13,6 +13,7 @@ import numpy as np
 
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
+from ensemblage.answer import ResolutionChoice, ResolutionRow
 from ensemblage.base.text import write_csv
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
@@ -21,7 +22,6 @@ from ensemblage.cli._show import show_lines, show_table
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
 from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
-from ensemblage.consensus import ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import save_model
 from ensemblage.generation._graphs import as_graph
 from ensemblage.io import as_labels, read_bytes

@@ -5,17 +5,13 @@ from ensemblage.consensus._ada_cvote import CumulativeVoting
 from ensemblage.consensus._assignment import Assignment
 from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
-from ensemblage.consensus._choose_k import choose_k
-from ensemblage.consensus._choose_resolution import choose_resolution
 from ensemblage.consensus._communities import CommunityConsensus
 from ensemblage.consensus._cspa import CSPA
 from ensemblage.consensus._eac import EvidenceAccumulation
-from ensemblage.consensus._features import ConsensusClustering
 from ensemblage.consensus._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus._gv3 import ComembershipMedian
 from ensemblage.consensus._hbgf import HBGF
 from ensemblage.consensus._hgpa import HGPA
-from ensemblage.consensus._k_choice import KChoice, KRow
 from ensemblage.consensus._k_modes import KModesConsensus
 from ensemblage.consensus._kcc import KMeansConsensus
 from ensemblage.consensus._lca import LatentClassConsensus
@@ -24,13 +20,10 @@ from ensemblage.consensus._majority import MajorityVoting
 from ensemblage.consensus._mcla import MCLA
 from ensemblage.consensus._medians import EuclideanMedian
 from ensemblage.consensus._method import METHODS, Method
-from ensemblage.consensus._method_comparison import MethodComparison, MethodRow, compare_methods
 from ensemblage.consensus._modes import ConsensusModes
-from ensemblage.consensus._monti_choice import MontiChoice, MontiRow, choose_k_monti
 from ensemblage.consensus._negmm import NegMM
 from ensemblage.consensus._pta import PTA, PTGP
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.consensus._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.consensus._saved import load
 from ensemblage.consensus._sec import SpectralEnsembleClustering
 
@@ -48,32 +41,18 @@ __all__ = [
     "BisectingKMeansConsensus",
     "ComembershipMedian",
     "CommunityConsensus",
-    "ConsensusClustering",
     "ConsensusModes",
     "CumulativeVoting",
     "EuclideanMedian",
     "EvidenceAccumulation",
     "GreedyKMeansConsensus",
-    "KChoice",
     "KMeansConsensus",
     "KModesConsensus",
-    "KRow",
     "LatentClassConsensus",
     "MajorityVoting",
     "Method",
-    "MethodComparison",
-    "MethodRow",
-    "MontiChoice",
-    "MontiRow",
     "NegMM",
-    "Plateau",
-    "ResolutionChoice",
-    "ResolutionRow",
     "SpectralEnsembleClustering",
-    "choose_k",
-    "choose_k_monti",
-    "choose_resolution",
-    "compare_methods",
     "load",
     "make_consensus",
 ]

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import features_checked
-from ensemblage.consensus._features import ensemble_of
 from ensemblage.consensus._kcc import KMeansConsensus, UtilityParameters
 from ensemblage.consensus._model import Model
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import GreedyPartitions
+from ensemblage.generation._base import ensemble_of
 from ensemblage.generation._greedy import GreedyParameters, check_greedy
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ensemblage._figures import figure, page
 from ensemblage.base.frames import backend_of, to_frame
+from ensemblage.base.registered import figure, page
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._anndata_features import as_table
 from ensemblage.metrics import verdicts

@@ -18,12 +18,12 @@ from scipy import sparse
 from ensemblage._version import __version__
 from ensemblage.base.validation import check_path
 from ensemblage.consensus._method import METHODS
-from ensemblage.ensemble._archive import Archive, write_archive
 from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._npy import is_damage
-from ensemblage.ensemble._npz import check_coded
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble
+from ensemblage.io._archive import Archive, write_archive
+from ensemblage.io._npy import is_damage
+from ensemblage.io._npz import check_coded
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows
@@ -31,6 +31,11 @@ from ensemblage.rows.protocol import LabelRows
 FORMAT = 1
 KIND = "ensemblage model"
 PARTS = {
+    "ensemblage.answer": (
+        ("_consensus_clustering", "ConsensusClustering"),
+        ("_k_choice", "KChoice"),
+        ("_k_choice", "KRow"),
+    ),
     "ensemblage.consensus": (
         ("_aggregation", "AggregatedPartition"),
         ("_aggregation", "VotingLosses"),
@@ -38,10 +43,7 @@ PARTS = {
         ("_bisecting", "Split"),
         ("_communities", "CommunityConsensus"),
         ("_ecc", "EntropyUtility"),
-        ("_features", "ConsensusClustering"),
         ("_gkcc", "GreedyKMeansConsensus"),
-        ("_k_choice", "KChoice"),
-        ("_k_choice", "KRow"),
         ("_k_modes", "ModeUtility"),
         ("_kcc", "CosineUtility"),
         ("_kcc", "LpUtility"),
@@ -72,19 +74,19 @@ PARTS = {
         ("_uspec", "USpecPartitions"),
     ),
     "ensemblage": (
-        ("labels._coding", "Coding"),
-        ("_soft_ensemble", "SoftCoding"),
+        ("ensemble._coding", "Coding"),
+        ("ensemble._soft_ensemble", "SoftCoding"),
         ("metrics._certainty", "Association"),
         ("metrics._link_association", "LinkAssociation"),
         ("stability._structure", "Structure"),
-        ("tables._categories", "CategoryEncoder"),
-        ("tables._encoding", "ColumnUse"),
-        ("tables._encoding", "Encoded"),
-        ("tables._encoding", "Encoding"),
-        ("tables._encoding", "NearestImputer"),
-        ("tables._encoding", "Options"),
-        ("tables._preprocessor", "Preprocessor"),
-        ("tables._scaling", "AlikeScaler"),
+        ("io._categories", "CategoryEncoder"),
+        ("io._encoding", "ColumnUse"),
+        ("io._encoding", "Encoded"),
+        ("io._encoding", "Encoding"),
+        ("io._encoding", "NearestImputer"),
+        ("io._encoding", "Options"),
+        ("io._preprocessor", "Preprocessor"),
+        ("io._scaling", "AlikeScaler"),
     ),
     "sklearn": (
         ("cluster", "AgglomerativeClustering"),

@@ -1,8 +1,4 @@
-"""Ensemble: several clusterings of the same objects, coded once.
-
-The ensembles on disk and on a cluster, subclasses of this one, are imported when they are made: the one exception to
-imports at the top of a module and from below.
-"""
+"""Ensemble: several clusterings of the same objects, coded once."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.indexing import check_slice, is_integer, partition_index, row_index
 from ensemblage.base.once import once
+from ensemblage.base.registered import Registered, html
 from ensemblage.base.validation import shown
 from ensemblage.ensemble._checks import (
     check_beside,
@@ -27,7 +24,6 @@ from ensemblage.ensemble._checks import (
 )
 from ensemblage.ensemble._coding import CodedColumns, Coding
 from ensemblage.ensemble._decoding import decode, one_hot
-from ensemblage.ensemble._formats import load_labels, save_labels
 from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
 from ensemblage.ensemble._numbers import drop_unused_labels
 from ensemblage.rows.distinct import DistinctRows
@@ -36,6 +32,12 @@ from ensemblage.rows.protocol import LabelRows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+load_labels: Registered[[Any, int | None], tuple[CodedColumns, int | None]] = Registered("load_labels")
+save_labels: Registered[[CodedColumns, int | None, Any], None] = Registered("save_labels")
+open_ensemble: Registered[..., Ensemble] = Registered("open_ensemble")
+ensemble_on_cluster: Registered[..., Ensemble] = Registered("ensemble_on_cluster")
+ensemble_of_anndata: Registered[[Any, Any, int | None], Ensemble] = Registered("ensemble_of_anndata")
 
 
 class Ensemble:
@@ -203,8 +205,6 @@ class Ensemble:
         )
 
     def _repr_html_(self) -> str:
-        from ensemblage._figures import html
-
         return html("ensemble_html", self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -391,8 +391,6 @@ class Ensemble:
         >>> E[[0, 2]].n_clusters
         array([2, 1])
         """
-        from ensemblage.ensemble._out_of_core import open_ensemble
-
         return open_ensemble(path, names, missing, memory, scratch)
 
     @classmethod
@@ -427,9 +425,7 @@ class Ensemble:
         -----
         O(n p) time; 4 n bytes on top of the codes for each column. To write what was found back: `to_anndata`.
         """
-        from ensemblage.io._anndata_labels import ensemble_of
-
-        return ensemble_of(adata, columns, missing)
+        return ensemble_of_anndata(adata, columns, missing)
 
     @classmethod
     def from_dask(
@@ -458,8 +454,6 @@ class Ensemble:
         Workers hold the codes, n p bytes while every partition has at most 255 clusters, their distinct rows, and 16
         bytes per distinct row while k-means runs. The client holds about 40 bytes per object.
         """
-        from ensemblage.ensemble._out_of_core import ensemble_on_cluster
-
         return ensemble_on_cluster(parts, client, names, missing)
 
 

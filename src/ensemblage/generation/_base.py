@@ -18,6 +18,7 @@ from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import Constraints, Function, Jobs, Seed, Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.base.validation import check_parameters, features_checked
+from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import (
     Labels,
     checked_labels,
@@ -296,3 +297,9 @@ def label_matrix(columns: Sequence[Labels]) -> Labels:
     for i, column in enumerate(columns):
         labels[:, i] = column
     return labels
+
+
+def ensemble_of(generator: Any, X: Any) -> Ensemble:
+    """The partitions that a generator makes, by its names for them."""
+    labels = np.asarray(generator.fit_transform(X))
+    return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])

@@ -13,9 +13,9 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 
 from ensemblage.base.options import Message, Option
-from ensemblage.ensemble._npy import is_damage
 from ensemblage.io._column import short_times
 from ensemblage.io._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
+from ensemblage.io._npy import is_damage
 from ensemblage.io._numbers import SPELLINGS
 
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ensemblage.ensemble._npy import is_damage
+from ensemblage.io._npy import is_damage
 
 TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
 TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}

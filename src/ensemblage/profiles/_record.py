@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._figures import figure
 from ensemblage.base.frames import to_frame
 from ensemblage.base.once import once
+from ensemblage.base.registered import figure
 from ensemblage.base.text import listed, one_line
 from ensemblage.base.validation import check_choice, check_whole
 from ensemblage.profiles._compared import Compared, top_level

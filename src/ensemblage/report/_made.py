@@ -5,11 +5,11 @@ from contextlib import suppress
 from typing import Any
 
 from ensemblage import plotting
-from ensemblage._cite import cite
 from ensemblage._version import __version__
 from ensemblage.base.text import listed
 from ensemblage.consensus import METHODS
 from ensemblage.io._encoding import KNOWN_CLASSES
+from ensemblage.report._cite import cite
 from ensemblage.report._layout import Copied, Section, Table, counted, percent
 from ensemblage.report._objects import FEW, are_shown
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.consensus import MethodComparison
+from ensemblage.answer import MethodComparison
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._layout import Cell, Section, Table, number

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import plotting
-from ensemblage.consensus import KChoice, MontiChoice
+from ensemblage.answer import KChoice, MontiChoice
 from ensemblage.metrics import align_labels
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number
 from ensemblage.report._ranking import short

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
+from ensemblage.answer import ConsensusClustering
 from ensemblage.base.random import random_source, task_seeds
 from ensemblage.base.validation import check_weights, check_whole
-from ensemblage.consensus import ConsensusClustering, GreedyKMeansConsensus
+from ensemblage.consensus import GreedyKMeansConsensus
 from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._figures import figure
 from ensemblage.base.frames import to_frame
+from ensemblage.base.registered import figure
 from ensemblage.base.text import aligned, listed
 
 DISSOLVED, RECOVERED = 0.5, 0.75

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus import METHODS, ConsensusClustering, choose_k, make_consensus
+from ensemblage.answer import ConsensusClustering, choose_k
+from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
 from ensemblage.lab.benchmark._scores import numbers_of

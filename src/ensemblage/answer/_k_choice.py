@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage._figures import figure, html
 from ensemblage.base.frames import to_frame
+from ensemblage.base.registered import figure, html
 from ensemblage.base.text import aligned, listed
 from ensemblage.stability._structure import Structure
 

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ensemblage.ensemble._npy import is_damage, read_header
+from ensemblage.io._npy import is_damage, read_header
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.disk import StoredRows
 

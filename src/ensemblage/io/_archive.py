@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.atomic import atomic_write
-from ensemblage.ensemble._npz import read_array
+from ensemblage.io._npz import read_array
 
 HEAD = "head.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)

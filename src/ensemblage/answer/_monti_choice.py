@@ -137,7 +137,7 @@ def choose_k_monti(
     Examples
     --------
     >>> from sklearn.datasets import make_blobs
-    >>> from ensemblage.consensus import choose_k_monti
+    >>> from ensemblage.answer import choose_k_monti
     >>> X, _ = make_blobs(120, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
     >>> choice = choose_k_monti(X, range(2, 6), n_partitions=20, n_references=5, random_state=0)
     >>> choice.best

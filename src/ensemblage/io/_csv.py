@@ -10,6 +10,9 @@ from ensemblage.base.text import write_csv
 from ensemblage.base.validation import shown
 from ensemblage.ensemble._checks import check_each_labelled, check_labelled, check_names
 from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.io._labels import code_columns, label_values
+from ensemblage.io._numbers import is_missing
+from ensemblage.io._read import read_table
 from ensemblage.rows.blocks import row_blocks
 
 SAMPLE_BYTES = 1 << 16
@@ -34,9 +37,6 @@ def save_csv(coded: CodedColumns, path: Path) -> None:
 
 def _check_comes_back(name: str, labels: list[str], *, is_first: bool) -> None:
     """A table is read without the spaces around its cells, a CSV file has no missing labels but blank ones."""
-    from ensemblage.io._labels import label_values
-    from ensemblage.io._numbers import is_missing
-
     if not _is_writable("".join([name, *labels])):
         raise ValueError(
             f"A .csv file must be UTF-8 text. Got half of a surrogate pair in partition {shown(name)}. "
@@ -86,8 +86,6 @@ def _is_writable(text: str) -> bool:
 
 def load_csv(path: Path, missing: int | None) -> CodedColumns:
     """The columns of a CSV file with a header, every partition with labels; an unnamed first column holds ids."""
-    from ensemblage.io import code_columns, read_table  # which imports Ensemble
-
     content = path.read_bytes()
     first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
     unquoted = QUOTED.sub(b"", first_line)

@@ -6,8 +6,8 @@ from pathlib import Path
 from ensemblage.base.validation import check_path
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._coding import CodedColumns
-from ensemblage.ensemble._csv import load_csv, save_csv
-from ensemblage.ensemble._npz import load_npz, save_npz
+from ensemblage.io._csv import load_csv, save_csv
+from ensemblage.io._npz import load_npz, save_npz
 
 
 def save_labels(coded: CodedColumns, missing: int | None, path: str | PathLike[str]) -> None:

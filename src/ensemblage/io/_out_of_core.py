@@ -13,7 +13,7 @@ from ensemblage.ensemble._checks import check_missing, check_names, check_size
 from ensemblage.ensemble._coding import CodedColumns, code_dtype
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._parts import categories_of_part, codes_of_part, union_of_parts
-from ensemblage.ensemble._sources import Source, source_of
+from ensemblage.io._stored_labels import Source, source_of
 from ensemblage.rows.backend import check_client
 from ensemblage.rows.dask import Blocks, RemoteRows, gather, send
 from ensemblage.rows.disk import LIBRARIES, StoredRows

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ensemblage._figures import figure
 from ensemblage.base.frames import backend_of, to_frame
 from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.parameters import Jobs
 from ensemblage.base.random import task_seeds
+from ensemblage.base.registered import figure
 from ensemblage.base.text import aligned
 from ensemblage.base.validation import check_bytes, check_choice, check_progress, check_value, check_whole
 from ensemblage.consensus._method import METHODS
@@ -143,7 +143,7 @@ def compare_methods(
 
     Examples
     --------
-    >>> from ensemblage.consensus import compare_methods
+    >>> from ensemblage.answer import compare_methods
     >>> labels = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 2, 1]]
     >>> found = compare_methods(labels, 2, methods=["km", "eac-average", "hbgf"])
     >>> found.names, float(found.ari.min())

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from ensemblage.answer._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import FRACTION, Number, Several
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
 from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._registry import make_consensus
-from ensemblage.consensus._resolution_choice import DOUBTFUL, LEAST_JACCARD, Plateau, ResolutionChoice, ResolutionRow
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._communities import (
     ALGORITHMS,

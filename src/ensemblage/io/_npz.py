@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.atomic import atomic_write
 from ensemblage.ensemble._checks import check_labelled, check_names
 from ensemblage.ensemble._coding import CodedColumns, code_dtype
-from ensemblage.ensemble._npy import is_damage, read_header
+from ensemblage.io._npy import is_damage, read_header
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import LabelRows

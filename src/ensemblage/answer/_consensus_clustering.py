@@ -14,6 +14,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ensemblage.answer._choose_k import choose_k
+from ensemblage.answer._k_choice import KChoice
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Constraints, Estimator, Flag, Function, Jobs, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
@@ -21,8 +23,6 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, n_distinct_rows, shown
 from ensemblage.consensus._assignment import BY_RULE, Assignment
 from ensemblage.consensus._base import BaseConsensus
-from ensemblage.consensus._choose_k import choose_k
-from ensemblage.consensus._k_choice import KChoice
 from ensemblage.consensus._method import METHODS, check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus._registry import make_consensus
@@ -30,6 +30,7 @@ from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._matrices import code_labels
 from ensemblage.generation import DiversePartitions, RandomKPartitions
+from ensemblage.generation._base import ensemble_of
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import as_table
@@ -401,12 +402,6 @@ def is_method(consensus: Any, name: str) -> bool:
     usual = make_consensus(name)
     values = {key: value for key, value in consensus.get_params(deep=False).items() if key not in OWN}
     return type(consensus) is type(usual) and repr(type(usual)(**values)) == repr(usual)
-
-
-def ensemble_of(generator: Any, X: Any) -> Ensemble:
-    """The partitions that a generator makes, by its names for them."""
-    labels = np.asarray(generator.fit_transform(X))
-    return Ensemble(labels, names=[str(name) for name in generator.get_feature_names_out()])
 
 
 def can_choose_k(features: Any) -> bool:

@@ -70,7 +70,7 @@ def _tex(text: str) -> str:
 
 def papers() -> Iterator[Reference]:
     """Those of references.csv."""
-    text = files("ensemblage").joinpath("references.csv").read_text(encoding="utf-8")
+    text = files("ensemblage.report").joinpath("references.csv").read_text(encoding="utf-8")
     for row in csv.DictReader(text.splitlines()):
         yield Reference(**{**row, "year": int(row["year"]) if row["year"] else None})  # type: ignore[arg-type]
 

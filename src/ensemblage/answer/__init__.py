@@ -1,0 +1,29 @@
+"""The answer for a table: how many clusters, from which members, by which method, how sure."""
+
+from ensemblage.answer._choose_k import choose_k
+from ensemblage.answer._choose_resolution import choose_resolution
+from ensemblage.answer._consensus_clustering import ConsensusClustering
+from ensemblage.answer._k_choice import KChoice, KRow
+from ensemblage.answer._method_comparison import MethodComparison, MethodRow, compare_methods
+from ensemblage.answer._monti_choice import MontiChoice, MontiRow, choose_k_monti
+from ensemblage.answer._resolution_choice import Plateau, ResolutionChoice, ResolutionRow
+from ensemblage.base.docs import fill_docstrings
+
+__all__ = [
+    "ConsensusClustering",
+    "KChoice",
+    "KRow",
+    "MethodComparison",
+    "MethodRow",
+    "MontiChoice",
+    "MontiRow",
+    "Plateau",
+    "ResolutionChoice",
+    "ResolutionRow",
+    "choose_k",
+    "choose_k_monti",
+    "choose_resolution",
+    "compare_methods",
+]
+
+fill_docstrings(globals()[name] for name in __all__)

@@ -37,8 +37,7 @@ from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consens
 from ensemblage.cli import main as ensemblage
 from ensemblage.cli._methods import ONLY_IN_PYTHON
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.metrics import certainty, density
-from ensemblage.metrics._internal._indices import INTERNAL_INDICES
+from ensemblage.metrics import INTERNAL_INDICES, certainty, density
 from ensemblage.ranking import RANKERS, make_ranker
 from ensemblage.rows import blocks
 

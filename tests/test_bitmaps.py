@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_array_equal
 from strategies import planted_labels, random_labels, twins
 
 from ensemblage import CSPA, Discotec, Ensemble, EvidenceAccumulation
 from ensemblage.consensus import _cspa, _linkage
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
 from ensemblage.consensus._label_similarity import no_similarity
 from ensemblage.consensus._linkage import RowSimilarity, single_linkage
@@ -43,11 +43,6 @@ def without_bitmaps(monkeypatch):
             return by_bits, function()
 
     return both
-
-
-def rows_of(labels):
-    ensemble = Ensemble(labels)
-    return labelled_rows(ensemble, np.ones(ensemble.shape[1]))
 
 
 # ---- The steps ----

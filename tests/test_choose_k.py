@@ -21,9 +21,9 @@ from ensemblage import (
     choose_k,
     report,
 )
-from ensemblage.answer import _choose_k
+from ensemblage.answer import KChoice, _choose_k
 from ensemblage.answer._choose_k import best_of, peaks_of
-from ensemblage.answer._k_choice import VOTERS, KChoice
+from ensemblage.answer._k_choice import VOTERS
 from ensemblage.cli import main
 from ensemblage.consensus._number_agreed import (
     agreement_by_number,

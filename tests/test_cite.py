@@ -6,10 +6,10 @@ import pytest
 from sklearn.datasets import load_iris
 from test_cli import fail, succeed
 
-from ensemblage import METHODS, ConsensusClustering, CumulativeVoting, generation, make_consensus, ranking
+from ensemblage import METHODS, ConsensusClustering, CumulativeVoting, cite, generation, make_consensus, ranking
 from ensemblage.consensus._when import WHEN
 from ensemblage.metrics import INTERNAL_INDICES
-from ensemblage.report._cite import OF_CLASSES, OF_METHODS, OF_RANKERS, REFERENCES, cite, names, papers
+from ensemblage.report._cite import OF_CLASSES, OF_METHODS, OF_RANKERS, REFERENCES, names, papers
 
 
 def test_everything_has_a_paper():

@@ -4,6 +4,7 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
@@ -12,7 +13,6 @@ from worked import E_MISSING, E, partition
 
 from ensemblage import MCLA, Ensemble, EvidenceAccumulation, make_consensus
 from ensemblage.consensus import _label_similarity
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import cluster_jaccard, propagated
 from ensemblage.consensus._ncut import spectrum
 
@@ -34,11 +34,6 @@ TWENTY = [
 ROW_1 = [1, 1, 0.984471, 0.939799, 0.892905, 0.779025, 0.779025, 0.667732, 0.667732, 0.764535]
 META_2 = [0, 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1]
 """Which of the 12 clusters of E are with the first one where two meta-clusters are cut."""
-
-
-def rows_of(labels):
-    ensemble = Ensemble(labels)
-    return labelled_rows(ensemble, np.ones(ensemble.shape[1]))
 
 
 def test_worked_similarities(monkeypatch):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
@@ -17,7 +18,6 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, EvidenceAccumulation, report
 from ensemblage.consensus import _linkage, _rounds
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import SIMILARITIES, cts, ecpcs
 from ensemblage.consensus._linkage import (
     RowSimilarity,
@@ -38,9 +38,7 @@ def toy():
 
 
 def evidence_of(labels, similarity="coassociation", threshold=None, weights=None):
-    ensemble = Ensemble(labels)
-    weights = np.ones(ensemble.shape[1]) if weights is None else weights
-    rows = labelled_rows(ensemble, weights)
+    rows = rows_of(labels, weights)
     return RowSimilarity(rows, SIMILARITIES[similarity](rows), threshold, None)
 
 

@@ -26,8 +26,8 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
+from ensemblage import Ensemble as InMemory
 from ensemblage.cli import main
-from ensemblage.ensemble._ensemble import Ensemble as InMemory
 from ensemblage.generation import write_partitions
 from ensemblage.generation._base import BasePartitions
 

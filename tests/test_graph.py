@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
@@ -19,7 +20,6 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import CSPA, HBGF, HGPA, MCLA, Ensemble, EvidenceAccumulation, NegMM
 from ensemblage.consensus import _partition_graph
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._cspa import association_graph
 from ensemblage.consensus._hbgf import label_coordinates
 from ensemblage.consensus._hgpa import hyperedges
@@ -52,11 +52,6 @@ BALANCED = [
     CSPA(3, association_threshold="kmeans"),
     CSPA(3, distinct=False),
 ]
-
-
-def rows_of(labels, weights=None):
-    ensemble = Ensemble(labels)
-    return labelled_rows(ensemble, np.ones(ensemble.shape[1]) if weights is None else np.array(weights, float))
 
 
 def fitted(model, labels, **parameters):

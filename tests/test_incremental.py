@@ -11,8 +11,6 @@ from strategies import planted_labels, random_labels
 import ensemblage
 from ensemblage import Ensemble, SoftEnsemble, make_consensus
 from ensemblage.consensus import _ada_cvote
-from ensemblage.ensemble._weighted import WeightedEnsemble, sample_weight_of
-from ensemblage.io._out_of_core import StoredEnsemble
 from ensemblage.rows.disk import StoredRows
 
 NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]
@@ -184,52 +182,6 @@ def test_partitions_side_by_side_keep_their_names():
             one.append_partitions(wrong)
 
 
-def test_partitions_beside_others_keep_the_weights_of_the_objects():
-    labels, more = random_labels(40, 3, 4, 0.2, seed=0), random_labels(40, 2, 3, 0.2, seed=1)
-    counts = np.random.default_rng(0).integers(0, 4, size=40)
-    weighted = WeightedEnsemble.of(Ensemble(labels), counts)
-    expected = Ensemble(np.repeat(np.column_stack([labels, more]), counts, axis=0))
-    for other in (Ensemble(more), WeightedEnsemble.of(Ensemble(more), counts)):
-        both = weighted.append_partitions(other)
-        assert np.array_equal(sample_weight_of(both), counts)
-        assert np.array_equal(both.distinct.codes[:], expected.distinct.codes[:])
-        assert np.array_equal(both.distinct.counts, expected.distinct.counts)
-    ones = WeightedEnsemble.of(Ensemble(more), np.ones(40, dtype=np.int64))
-    assert Ensemble(labels).append_partitions(ones).shape == (40, 5)
-    for first, second in ((weighted, ones), (Ensemble(labels), weighted)):
-        with pytest.raises(ValueError, match=r"count every object as often as these do\. Got other weights\."):
-            first.append_partitions(second)
-
-
-def test_memberships_beside_others_and_some_of_them_keep_the_weights_of_the_objects():
-    blocks = [np.random.default_rng(j).dirichlet(np.ones(3), size=20) for j in range(2)]
-    counts = np.random.default_rng(0).integers(0, 4, size=20)
-    first, second = (
-        SoftEnsemble._of(SoftEnsemble([block]).rows, [name], counts) for block, name in zip(blocks, "ab", strict=True)
-    )
-    both = first.append_partitions(second)
-    assert np.array_equal(sample_weight_of(both), counts)
-    assert np.array_equal(sample_weight_of(first.append_partitions(SoftEnsemble(blocks[1:]))), counts)
-    with pytest.raises(ValueError, match="must count every object as often as these do"):
-        SoftEnsemble(blocks[1:]).append_partitions(first)
-    mask = counts > 1
-    for rows in (slice(3, 17, 2), mask, np.flatnonzero(mask)[::-1], [5, 5, -1]):
-        assert np.array_equal(sample_weight_of(both[rows]), counts[rows])
-        assert np.array_equal(both[rows].rows.H, both.rows.H[rows])
-    assert sample_weight_of(SoftEnsemble(blocks)[:5]) is None
-
-
-@pytest.mark.parametrize("rows", [slice(3, 37, 2), slice(None), list(range(5, 30)), np.arange(40) % 3 > 0])
-def test_some_objects_keep_their_weights(rows):
-    labels, counts = random_labels(40, 3, 4, 0.2, seed=0), np.random.default_rng(0).integers(0, 4, size=40)
-    some = WeightedEnsemble.of(Ensemble(labels), counts)[rows]
-    assert np.array_equal(sample_weight_of(some), counts[rows])
-    expected = Ensemble(np.repeat(labels[rows], counts[rows], axis=0))
-    assert np.array_equal(some.distinct.codes[:], expected.distinct.codes[:])
-    assert np.array_equal(some.distinct.counts, expected.distinct.counts)
-    assert np.array_equal(WeightedEnsemble.of(Ensemble(labels), counts)[4], Ensemble(labels)[4])
-
-
 def test_partitions_on_disk_behind_those_in_memory_stay_there(tmp_path, monkeypatch):
     labels, more = random_labels(3000, 2, 3, 0.2, seed=0), random_labels(3000, 3, 4, 0.2, seed=1)
     np.save(tmp_path / "more.npy", more)
@@ -247,11 +199,11 @@ def test_partitions_on_disk_behind_those_in_memory_stay_there(tmp_path, monkeypa
         (stored.append_partitions(Ensemble(labels)), expected.select([2, 3, 4, 0, 1])),
     ):
         assert not n_read
-        assert isinstance(both, StoredEnsemble)
         assert np.array_equal(both.codes[7:90], other.codes[7:90])
         assert n_read == [83]
         n_read.clear()
         assert np.array_equal(both.codes[[2000, 3]], other.codes[[2000, 3]])
         assert np.array_equal(both.distinct.codes[:], other.distinct.codes)
         assert np.array_equal(both.distinct.inverse, other.distinct.inverse)
+        assert repr(both).startswith("StoredEnsemble(3,000 objects, 5 partitions")
         n_read.clear()

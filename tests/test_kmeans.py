@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
@@ -13,7 +14,6 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, KMeansConsensus, make_consensus
 from ensemblage.consensus import _lloyd
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.counting._profiles import label_profile
@@ -22,11 +22,6 @@ from ensemblage.metrics import density, kmeans_loss
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])
 ALL = list(UTILITIES)
-
-
-def rows_of(labels, weights=None):
-    ensemble = Ensemble(labels)
-    return labelled_rows(ensemble, np.ones(ensemble.shape[1]) if weights is None else weights)
 
 
 def profile_of(rows, clusters):

@@ -5,27 +5,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from strategies import planted_labels, random_labels
 
-from ensemblage import Ensemble, KMeansConsensus, make_consensus
+from ensemblage import KMeansConsensus, make_consensus
 from ensemblage.consensus import _kcc, _lca
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._kcc import UTILITIES
 from ensemblage.consensus._kmeans import number_of_starts, sampled_counts, sampled_rows
 from ensemblage.consensus._registry import PUBLISHED
-from ensemblage.ensemble._weighted import WeightedEnsemble
 
 
-def rows_of(counts):
+def counted_rows(counts):
     """One distinct row per count, with so many objects."""
-    ensemble = WeightedEnsemble.of(Ensemble(np.arange(len(counts))[:, None]), counts)
-    return labelled_rows(ensemble, np.ones(1))
+    return rows_of(np.arange(len(counts))[:, None], sample_weight=counts)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(1, 70), st.integers(0, 2**32 - 1))
 def test_sampled_rows_stand_for_all(counts, size, seed):
     counts = np.array(counts)
-    rows = rows_of(counts)
+    rows = counted_rows(counts)
     sample = sampled_rows(rows, size, np.random.RandomState(seed))
     chosen = sample.codes[:][:, 0]
     assert len(sample) <= max(size, 1)
@@ -54,7 +52,7 @@ def test_a_sample_does_not_depend_on_blocks(block_rows, monkeypatch):
 
 def test_a_sample_has_every_row_as_often_as_it_has_objects():
     counts = np.array([1, 2, 5, 90, 1, 1, 3])
-    rows = rows_of(counts)
+    rows = counted_rows(counts)
     total = np.zeros(7)
     for seed in range(4_000):
         sample = sampled_rows(rows, 4, np.random.RandomState(seed))
@@ -128,11 +126,11 @@ def test_published_starts_run_on_all_rows(name):
 ])  # fmt: skip
 def test_the_number_of_starts_is_a_function_of_rows_partitions_and_clusters(m, p, k, expected):
     labels = np.repeat(np.arange(m)[:, None], p, axis=1)
-    rows = labelled_rows(Ensemble(labels), np.ones(p))
+    rows = rows_of(labels)
     assert number_of_starts("auto", rows, k, 10) == expected
     assert number_of_starts("auto", rows, k, 20) == max(expected, 20)
     assert number_of_starts(7, rows, k, 10) == 7
-    twice = labelled_rows(Ensemble(np.repeat(labels, 2, axis=0)), np.ones(p))
+    twice = rows_of(np.repeat(labels, 2, axis=0))
     assert number_of_starts("auto", twice, k, 10) == expected  # copies of objects are the same rows
 
 

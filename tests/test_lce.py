@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E, partition
 
 from ensemblage import LCE, Ensemble, make_consensus
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import cluster_jaccard, connected_triples, triple_quality
 
 WCT = {(0, 1): 0.559524, (1, 2): 0.666667, (3, 4): 0.592857, (3, 5): 0.125, (4, 5): 0.625, (6, 7): 0.933333}
@@ -29,11 +29,6 @@ CUTS = [
     ("wtq", 2, "1-5 6-10", 0.299701, [1, 0.180347]),
     ("wtq", 3, "1-4 5-7 8-10", 0.245082, [1, 0.180347, 0.044113]),
 ]
-
-
-def rows_of(labels):
-    ensemble = Ensemble(labels)
-    return labelled_rows(ensemble, np.ones(ensemble.shape[1]))
 
 
 def refined(labels, name="wct", decay=0.8):

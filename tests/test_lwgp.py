@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
@@ -15,7 +16,6 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
 from ensemblage import HBGF, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._label_similarity import no_similarity
 from ensemblage.consensus._linkage import average_linkage
 from ensemblage.consensus._row_similarity import RowSimilarity
@@ -187,7 +187,7 @@ def test_large_clusters_and_many_rows(how):
     ensemble = Ensemble(labels)
     random = np.random.default_rng(0)
     local = [random.uniform(0.1, 1, k) for k in ensemble.n_clusters]  # no ties
-    rows = labelled_rows(ensemble, np.ones(12))
+    rows = rows_of(ensemble)
     merges = average_linkage(RowSimilarity(rows, no_similarity(rows), None, None, table_of_labels(local)))
     codes = np.where(rows.codes[:] < rows.n_clusters, rows.codes[:].astype(int), -1)
     _, heights = naive.local_linkage(codes, rows.counts, np.concatenate(local))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import rows_of
 from naive import comembership_loss, median_loss
 from naive import partition_distance as by_definition
 from numpy.testing import assert_allclose, assert_array_equal
@@ -14,7 +15,6 @@ from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import ComembershipMedian, Ensemble, EuclideanMedian, make_consensus
 from ensemblage.consensus._aggregation import order_by_entropy
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._bvote import bvote
 from ensemblage.consensus._gv3 import Comemberships, onto_simplex
 from ensemblage.consensus._medians import Prototypes
@@ -127,7 +127,7 @@ def test_what_is_refused():
 def parts_of(labels, k, hard=False, weights=None):
     """The search for a prototype, and the distinct rows."""
     ensemble = Ensemble(labels)
-    rows = labelled_rows(ensemble, np.ones(labels.shape[1]) if weights is None else np.asarray(weights, dtype=float))
+    rows = rows_of(ensemble, weights)
     return Prototypes.of(rows, order_by_entropy(rows, ensemble), k, hard, 1), rows
 
 
@@ -255,7 +255,7 @@ def test_more_columns_than_any_partition_has():
 def test_one_pass_of_bipartite_voting_is_dwh():
     """Dimitriadou, Weingessel & Hornik's voting of P1 to P4, as R's clue has it; columns as they stand there."""
     ensemble = Ensemble(E)
-    rows = labelled_rows(ensemble, np.ones(4))
+    rows = rows_of(ensemble)
     tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters)
     votes = bvote(rows, order_by_entropy(rows, ensemble), tables, np.arange(4))
     M = votes.rows_of(rows.codes[:])[rows.inverse]

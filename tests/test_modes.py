@@ -5,11 +5,11 @@ from itertools import permutations
 import naive
 import numpy as np
 import pytest
+from inside import rows_of
 from sklearn.metrics import adjusted_rand_score
 
-from ensemblage import ConsensusModes, Ensemble
+from ensemblage import ConsensusModes
 from ensemblage.consensus import _modes
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._modes import Division, Mode, Partitions
 
 PARTITIONS = """
@@ -19,7 +19,7 @@ GOLDEN = np.array([[int(label) for label in partition] for partition in PARTITIO
 
 
 def partitions_of(labels):
-    rows = labelled_rows(Ensemble(labels), np.ones(labels.shape[1]))
+    rows = rows_of(labels)
     return Partitions(rows, rows.codes[:])
 
 

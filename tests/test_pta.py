@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
@@ -12,9 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 from worked import E_MISSING, E, partition
 
-from ensemblage import PTA, PTGP, Ensemble, make_consensus
+from ensemblage import PTA, PTGP, make_consensus
 from ensemblage.consensus import _trajectories
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._trajectories import (
     Associated,
     cluster_similarities,
@@ -40,8 +40,7 @@ PTS = np.array([
 
 
 def graph_of(labels, n_neighbors, weights=None, n_jobs=1):
-    ensemble = Ensemble(labels)
-    rows = labelled_rows(ensemble, np.ones(ensemble.shape[1]) if weights is None else weights)
+    rows = rows_of(labels, weights)
     associated = Associated.of(rows)
     thresholds = elite_thresholds(associated, n_neighbors, n_jobs)
     degrees = elite_degrees(associated, thresholds, n_jobs)

@@ -12,8 +12,8 @@ from strategies import planted_labels
 from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, report
 from ensemblage.cli._commands import run
 from ensemblage.metrics import verdicts
+from ensemblage.report import Report
 from ensemblage.report._made import GENERATORS, made_section, references_of
-from ensemblage.report._notebook import Report
 from ensemblage.report._number import number_shown
 from ensemblage.report._objects import objects_section, without_objects
 from ensemblage.report._page import as_data

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances_argmin
 
-from ensemblage.cli._commands import main
+from ensemblage.cli import main
 from ensemblage.datasets._printed import printed_table
 from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions, _sampled
 from ensemblage.generation._sampled import N_STEPS, SampledKMeans, auto_sample, member_sums

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import Ensemble, SpectralEnsembleClustering, make_consensus
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._lloyd import State, _fill_empty
 from ensemblage.consensus._sec import AssociationUtility
 from ensemblage.counting._profiles import label_profile
@@ -22,7 +22,7 @@ TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])
 
 def utility_and_profile(labels, clusters, weights=None):
     ensemble = Ensemble(labels)
-    rows = labelled_rows(ensemble, np.ones(ensemble.shape[1]) if weights is None else np.asarray(weights, dtype=float))
+    rows = rows_of(ensemble, weights)
     counts = np.ones(len(ensemble), dtype=int)
     profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, clusters.max() + 1)
     return AssociationUtility.of(rows), profile
@@ -41,7 +41,7 @@ def test_an_empty_cluster_takes_the_row_that_is_farthest_from_its_own():
     ensemble = Ensemble(labels)
     utility, profile = utility_and_profile(labels, clusters)
     profile = np.vstack([profile, np.zeros_like(profile[:1])])
-    rows = labelled_rows(ensemble, np.ones(3))
+    rows = rows_of(ensemble)
     table = utility.distances(utility.centroids(profile))
     state = State(utility.base(rows.codes[:]), clusters, np.zeros(8), profile)
     assert _fill_empty(rows, state, table, 1).tolist() == [7]
@@ -50,7 +50,7 @@ def test_an_empty_cluster_takes_the_row_that_is_farthest_from_its_own():
 
 def test_the_farthest_row_is_so_by_all_partitions():
     labels = np.random.default_rng(0).integers(0, 4, size=(30, 5))
-    rows = labelled_rows(Ensemble(labels), np.ones(5))
+    rows = rows_of(labels)
     clusters = np.arange(len(rows)) % 3
     utility, profile = utility_and_profile(rows.codes[:], clusters)
     table = utility.distances(utility.centroids(profile))

@@ -19,7 +19,6 @@ from strategies import planted_labels, random_labels
 from test_progress import Calls
 
 from ensemblage import ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
-from ensemblage.ensemble._weighted import WeightedEnsemble
 from ensemblage.stability import cluster_stability, member_stability
 from ensemblage.stability._data import checked_data
 from ensemblage.stability._jaccard import best_jaccard, cells_of, coded
@@ -517,15 +516,6 @@ def test_weights_of_members():
     assert found.jaccard.shape == (3, 3)
     equal = member_stability(truth, labels, weights=[3, 3, 3, 3])
     assert_allclose([row.standard_error for row in equal.table], plain.jaccard.std(axis=1, ddof=1) / 2)
-
-
-def test_objects_that_count_repeatedly():
-    labels, truth = planted_labels(n=30, p=4, k=3, seed=0)
-    weight = np.random.default_rng(0).integers(1, 4, size=30)
-    weighted = member_stability(truth, WeightedEnsemble.of(Ensemble(labels), weight))
-    repeated = member_stability(np.repeat(truth, weight), np.repeat(labels, weight, axis=0))
-    assert_array_equal(weighted.jaccard, repeated.jaccard)
-    assert [r.size for r in weighted.table] == [r.size for r in repeated.table]
 
 
 def test_members_one_by_one_where_there_are_many_clusters():

@@ -5,15 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import block_diag, csr_array, diags_array, eye_array
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, twins
 from worked import POINTS, E, partition
 
-from ensemblage import Ensemble
 from ensemblage.consensus import _ncut, _points, _transfer_cut
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._points import best_kmeans, kmeans_of_points
 from ensemblage.consensus._transfer_cut import cut_by_labels, cut_by_matrix
 from ensemblage.counting._points import lloyd
@@ -22,11 +21,6 @@ ECI = [0.322372, 0.126243, 1, 0.563305, 0.172553, 0.317312, 1, 0.317312, 1, 0.31
 """Of the clusters of E, from the authors' code."""
 ONES = [1, 0.835305, 0.605195, 0.306045, 0.165506, 0.056580, 0.031369, 0, 0, 0, 0, 0]
 LOCAL = [1, 0.940661, 0.831315, 0.486659, 0.211669, 0.107082, 0.050156, 0, 0, 0, 0, 0]
-
-
-def rows_of(labels):
-    ensemble = Ensemble(labels)
-    return labelled_rows(ensemble, np.ones(ensemble.shape[1]))
 
 
 def labels_of(rows, parts):

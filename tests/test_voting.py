@@ -5,6 +5,7 @@ import tracemalloc
 from dataclasses import replace
 from itertools import combinations
 
+import inside
 import naive
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from strategies import label_matrices, planted_labels, random_labels, twins
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
 from ensemblage.consensus._ada_cvote import ada_cvote, least_squares_losses
 from ensemblage.consensus._aggregation import AggregatedPartition, order_by_entropy, relabelling_losses, sum_labels
-from ensemblage.consensus._base import labelled_rows
 from ensemblage.consensus._bvote import bvote, matching_losses
 from ensemblage.consensus._content import refined_colours
 from ensemblage.consensus._js_alink import average_linkage, cut_by_merges, js_divergences
@@ -42,7 +42,7 @@ def method(request):
 
 def rows_of(labels, weights=None):
     ensemble = Ensemble(labels)
-    rows = labelled_rows(ensemble, np.ones(labels.shape[1]) if weights is None else np.asarray(weights, float))
+    rows = inside.rows_of(ensemble, weights)
     return rows, order_by_entropy(rows, ensemble)
 
 

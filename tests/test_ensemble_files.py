@@ -18,12 +18,12 @@ from click.testing import CliRunner
 from strategies import random_labels
 
 from ensemblage import Ensemble, KMeansConsensus, load
+from ensemblage.answer._to_anndata import write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import write_text
 from ensemblage.cli import main
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.io import features_of, members_of, read_table
-from ensemblage.io._anndata_write import write_copy
 
 FILES = Path(__file__).parent / "files"
 

@@ -110,7 +110,7 @@ def test_lazy_names_and_stub_agree():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings(module):
-    if module == "ensemblage.io._anndata_write":
+    if module == "ensemblage.answer._to_anndata":
         pytest.importorskip("anndata", reason="its example is of AnnData")
     failed, _ = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert not failed

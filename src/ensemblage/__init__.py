@@ -63,7 +63,7 @@ _HOME = {
     "profile": "ensemblage.profiles",
     "Preprocessor": "ensemblage.io",
     "read_table": "ensemblage.io",
-    "to_anndata": "ensemblage.io._anndata_write",
+    "to_anndata": "ensemblage.answer",
 }
 _PACKAGES = (
     "answer",

@@ -12,6 +12,7 @@ from ensemblage._version import __version__ as __version__
 from ensemblage.answer import ConsensusClustering as ConsensusClustering
 from ensemblage.answer import choose_k as choose_k
 from ensemblage.answer import choose_resolution as choose_resolution
+from ensemblage.answer import to_anndata as to_anndata
 from ensemblage.consensus import CSPA as CSPA
 from ensemblage.consensus import HBGF as HBGF
 from ensemblage.consensus import HGPA as HGPA
@@ -53,7 +54,6 @@ from ensemblage.generation import USpec as USpec
 from ensemblage.generation import USpecPartitions as USpecPartitions
 from ensemblage.io import Preprocessor as Preprocessor
 from ensemblage.io import read_table as read_table
-from ensemblage.io._anndata_write import to_anndata as to_anndata
 from ensemblage.metrics import align_labels as align_labels
 from ensemblage.profiles import profile as profile
 from ensemblage.ranking import AverageAgreement as AverageAgreement

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ensemblage import load
+from ensemblage.answer._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED
 from ensemblage.cli._labels import LABEL_COLUMNS
@@ -18,7 +19,6 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
 from ensemblage.io._anndata_read import SUFFIX as H5AD
-from ensemblage.io._anndata_write import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.io._formats import WORKBOOKS
 from ensemblage.io._typed import TYPED
 

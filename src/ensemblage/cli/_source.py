@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.once import once
 from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import tell_notes
@@ -32,7 +33,6 @@ from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
 from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
 from ensemblage.io._anndata_read import SUFFIX as H5AD
 from ensemblage.io._anndata_read import open_file, some
-from ensemblage.io._anndata_write import KEY
 from ensemblage.report._layout import counted
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")

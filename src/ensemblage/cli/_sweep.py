@@ -14,6 +14,7 @@ import numpy as np
 from ensemblage import choose_resolution, make_consensus
 from ensemblage._version import __version__
 from ensemblage.answer import ResolutionChoice, ResolutionRow
+from ensemblage.answer._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.base.text import write_csv
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
@@ -26,7 +27,6 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.generation._graphs import as_graph
 from ensemblage.io import as_labels, read_bytes
 from ensemblage.io._anndata_features import classes_of
-from ensemblage.io._anndata_write import columns_of, notes_of, write_copy
 from ensemblage.report._sweep import sweep_page, sweep_summary
 
 

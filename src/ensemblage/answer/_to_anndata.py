@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
-from ensemblage.base.docs import fill_docstrings
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_flag, shown
 from ensemblage.io._anndata_read import File, library, opened
@@ -231,6 +230,3 @@ def _add(path: Path, columns: Mapping[str, Any], key: str, noted: Mapping[str, A
         if "uns" not in file:
             write_elem(file, "uns", {})
         write_elem(file["uns"], key, dict(noted))
-
-
-fill_docstrings([to_anndata])

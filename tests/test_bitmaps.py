@@ -19,8 +19,8 @@ from ensemblage.counting._bitmaps import Bitmaps, maps_of
 from ensemblage.counting._pairs import pair_histogram
 from ensemblage.kernels import _bitmaps as kernels
 from ensemblage.kernels._bitmaps import BLOCK_BITS, EIGHT, WORDS, plane_count
-from ensemblage.kernels._counts import fill_planes
 from ensemblage.kernels._jit import jit
+from ensemblage.kernels._spanning_trees import fill_planes
 from ensemblage.metrics import association_counts
 
 pytestmark = pytest.mark.usefixtures("only_kernels")

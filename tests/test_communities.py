@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ensemblage import LeidenPartitions, read_table
 from ensemblage.generation._communities import communities, numbered, quality
 from ensemblage.generation._graphs import as_graph
-from ensemblage.kernels._moves import move_nodes
+from ensemblage.kernels._graphs import move_nodes
 from ensemblage.rows import slices
 
 KARATE = nx.karate_club_graph()

@@ -104,7 +104,7 @@ def test_a_kernel_is_called_until_nothing_is_left(monkeypatch):
         budgets.append(budget)
         return len(budgets) < 4
 
-    from ensemblage.kernels._nearest import Compared
+    from ensemblage.kernels._average_linkage import Compared
 
     run_in_slices(kernel, Compared(*np.zeros((5, 1)), True))
     assert budgets == [7] * 4

@@ -10,7 +10,7 @@ from sklearn.mixture import GaussianMixture
 from strategies import planted_labels, random_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
-from ensemblage.kernels._weighted_pairs import add_weighted_pairs
+from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.metrics import _wat, weak_association_threshold
 from ensemblage.metrics._wat import (
     Histogram,

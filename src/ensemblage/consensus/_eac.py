@@ -35,7 +35,7 @@ from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairC
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import ImpossiblePairs, named
 from ensemblage.ensemble._weighted import sample_weight_of
-from ensemblage.kernels._condensed import Condensed
+from ensemblage.kernels._linkage import Condensed
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from ensemblage.base.memory import check_fits
 from ensemblage.consensus._base import Rows
 from ensemblage.generation._communities import Objective, communities, quality
-from ensemblage.kernels._edges import count_joined, peel
+from ensemblage.kernels._graphs import count_joined_ends, peel
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.threads import parallel_map
 
@@ -53,7 +53,7 @@ class Labelled(NamedTuple):
 
         def count(rows: slice) -> None:
             indptr = pattern.indptr[rows.start : rows.stop + 1]
-            count_joined(indptr, pattern.indices, rows.start, self.codes, missing, self.weights, joined, both)
+            count_joined_ends(indptr, pattern.indices, rows.start, self.codes, missing, self.weights, joined, both)
 
         parallel_map(count, row_blocks(pattern.shape[0]), n_jobs)
         with np.errstate(invalid="ignore"):

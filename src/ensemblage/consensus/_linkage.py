@@ -23,22 +23,31 @@ from ensemblage.consensus._base import Rows
 from ensemblage.consensus._rounds import merges_in_rounds
 from ensemblage.consensus._row_similarity import ROUNDING, Levels, RowSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
-from ensemblage.kernels._average import Nearest, average_chain
+from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
-from ensemblage.kernels._chain import Chain
-from ensemblage.kernels._complete import MOST_LEVELS, TILE, LevelRows, complete_chain
-from ensemblage.kernels._condensed import AVERAGE, COMPLETE, SINGLE, Condensed, condensed_chain
-from ensemblage.kernels._counts import (
-    BLOCK,
-    JOINED,
+from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
+from ensemblage.kernels._linkage import (
+    AVERAGE,
+    COMPLETE,
+    MOST_LEVELS,
+    SINGLE,
+    TILE,
+    Chain,
+    Condensed,
+    LevelRows,
+    complete_chain,
+    condensed_chain,
     fill_levels,
+    fill_similarities,
+)
+from ensemblage.kernels._pairs import ROWS_AT_ONCE
+from ensemblage.kernels._spanning_trees import (
+    JOINED,
     fill_planes,
     grow_tree_of_bitmaps,
     spanning_tree_of_counts,
+    spanning_tree_of_similarities,
 )
-from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights
-from ensemblage.kernels._nearest import Clusters
-from ensemblage.kernels._similarities import fill_similarities, spanning_tree_of_similarities
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice, run_in_slices
 from ensemblage.rows.threads import parallel_map, thread_count
@@ -90,7 +99,7 @@ def _tree_of_counts(similarity: RowSimilarity) -> tuple[NDArray[np.int64], NDArr
     # The largest key stands for "no edge yet".
     key = np.uint32 if (most + 1) << bits < 2**32 else np.uint64
     keys = np.full(m, np.iinfo(key).max, dtype=key)
-    counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(p))
+    counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(p))
     pairs, ranks = _merge_arrays(m, np.int64)
     columns, rank = similarity.rows.codes[:].T.copy(order="C"), most - levels.of_counts
     state = (np.arange(m), keys, counters, np.zeros(2, dtype=np.int64))
@@ -237,7 +246,7 @@ def _fill_levels(
     columns, missing = similarity.rows.codes[:].T.copy(order="C"), similarity.missing()
 
     def fill(rows: slice) -> None:
-        counters = np.empty((2, BLOCK), dtype=np.min_scalar_type(len(columns)))
+        counters = np.empty((2, ROWS_AT_ONCE), dtype=np.min_scalar_type(len(columns)))
         matrices = condensed.matrix, condensed.known
         fill_levels(columns, missing, level, members, rows.start, rows.stop, counters, *matrices)
 

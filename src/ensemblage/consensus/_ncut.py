@@ -16,7 +16,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ensemblage.base.random import seeded_start
-from ensemblage.kernels._walk import mark_diagonal, walk_in_place
+from ensemblage.kernels._graphs import mark_diagonal, walk_in_place
 from ensemblage.metrics._coassociation import Associations
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import check_stopped

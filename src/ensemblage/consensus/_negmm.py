@@ -18,7 +18,7 @@ from ensemblage.consensus._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._walk import count_strong, fill_strong
+from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
 from ensemblage.metrics._wat import association_threshold, threshold_constraints

@@ -29,7 +29,7 @@ from ensemblage.consensus._trajectories import (
 from ensemblage.consensus._transfer_cut import cut_by_matrix
 from ensemblage.consensus.evidence import Cut, Dendrogram, Evidence, Lifetimes
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._condensed import Condensed
+from ensemblage.kernels._linkage import Condensed
 from ensemblage.rows.threads import thread_count
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.kernels._lanes import LINE
-from ensemblage.kernels._rounds import Profiles, find_nearest, merge_reciprocal, move_together
+from ensemblage.kernels._reciprocal_linkage import Profiles, compact_profiles, find_nearest, merge_reciprocal
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import check_stopped
 from ensemblage.rows.threads import parallel_map
@@ -129,4 +129,4 @@ def _put_in_order(profiles: Profiles) -> None:
     left = left[bound[left] >= 0]
     left = left[np.argsort(-bound[left], kind="stable")]
     order[: len(left)], ceiling[: len(left)], used[0] = left, bound[left], len(left)
-    move_together(tuple(profiles))
+    compact_profiles(tuple(profiles))

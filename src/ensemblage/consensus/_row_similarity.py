@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
-from ensemblage.kernels._nearest import Compared
+from ensemblage.kernels._average_linkage import Compared
 
 ROUNDING = 1e-12
 """A similarity this little above a threshold counts as equal to it."""

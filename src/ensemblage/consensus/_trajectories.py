@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
-from ensemblage.kernels._trajectories import find_elite, find_thresholds, walk
+from ensemblage.kernels._graphs import walk
+from ensemblage.kernels._neighbours import find_elite, find_thresholds
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import check_stopped, rows_of_slice
 from ensemblage.rows.threads import parallel_map

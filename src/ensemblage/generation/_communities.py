@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from ensemblage.kernels._moves import move_nodes
+from ensemblage.kernels._graphs import move_nodes
 from ensemblage.rows.slices import run_in_slices
 
 Algorithm = Literal["leiden", "louvain", "label-propagation"]

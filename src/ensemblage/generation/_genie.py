@@ -17,8 +17,8 @@ from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.generation._base import LabelTransformer, label_matrix
 from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._random_k import k_range
-from ensemblage.kernels._dendrogram import cut_merges, number_merges
-from ensemblage.kernels._genie import genie_merges, spanning_tree_of_points
+from ensemblage.kernels._dendrogram import cut_merges, genie_merges, number_merges
+from ensemblage.kernels._spanning_trees import spanning_tree_of_points
 from ensemblage.rows.slices import run_in_slices
 
 logger = get_logger(__name__)

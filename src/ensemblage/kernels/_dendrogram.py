@@ -1,4 +1,8 @@
-"""Hierarchies from merges, each given by one row of either cluster."""
+"""Hierarchies from merges or edges of a tree, each given by one row of either cluster.
+
+Numbered as in SciPy and cut; in the order of Genie (Gagolewski, Bartoszuk & Cena 2016), which keeps cluster sizes
+alike; and how long components live.
+"""
 
 from typing import Any
 
@@ -95,3 +99,140 @@ def children_first(pairs: Any, order: Any) -> bool:
             return False
         latest[a] = place[s]
     return True
+
+
+ROUNDING = 1e-12
+"""A Gini index this little above the threshold counts as equal to it."""
+
+
+@jit
+def genie_merges(pairs: Any, threshold: float, parent: Any, sizes: Any, order: Any, gini: Any) -> None:
+    """The edges of a spanning tree in the order in which Genie merges, down to one cluster.
+
+    The next edge is the lightest one; where the Gini index of the sizes is above the threshold, the lightest one of a
+    cluster of the smallest size. Of a size, the edges that do not touch it stay so: each is looked at once as long as
+    that size is the smallest, which it is for n / size clusters at most. O(n √n) time: distinct sizes at each merge.
+
+    pairs : IN (n - 1, 2) edges, the lightest first
+    threshold : IN of the Gini index
+    parent : WORK (n,) int64 0 … n - 1
+    sizes : WORK (n,) int64 ones, points of the cluster of each root
+    order : OUT (n - 1,) int64 which edge each merge takes
+    gini : OUT (n - 1,) Gini index of the sizes before it
+    """
+    n_edges = pairs.shape[0]
+    n = n_edges + 1
+    # The sizes that occur, the smallest first, and how many clusters have each; n clusters have √(2 n) sizes at most.
+    distinct, number = np.empty(n, np.int64), np.empty(n, np.int64)
+    distinct[0], number[0], n_distinct = 1, n, 1
+    used = np.zeros(n_edges, np.bool_)
+    lightest = 0  # edges before it are used
+    unused, n_unused = np.arange(n_edges), n_edges
+    smallest, looked_at = 1, 0  # of the smallest size: unused edges before it do not touch it
+    for s in range(n_edges):
+        gini[s] = gini_index(distinct[:n_distinct], number, n_edges + 1 - s, n)
+        if gini[s] <= threshold + ROUNDING:
+            while used[lightest]:
+                lightest += 1
+            edge = lightest
+        else:
+            if distinct[0] != smallest:
+                smallest, looked_at = distinct[0], 0
+                n_unused = keep_unused(unused, n_unused, used)
+            while used[unused[looked_at]] or not touches(pairs, unused[looked_at], parent, sizes, smallest):
+                looked_at += 1
+            edge = unused[looked_at]
+        order[s], used[edge] = edge, True
+        a, b = root_of(parent, pairs[edge, 0]), root_of(parent, pairs[edge, 1])
+        if sizes[a] < sizes[b]:
+            a, b = b, a
+        n_distinct = without_size(distinct, number, n_distinct, sizes[a])
+        n_distinct = without_size(distinct, number, n_distinct, sizes[b])
+        parent[b] = a
+        sizes[a] += sizes[b]
+        n_distinct = with_size(distinct, number, n_distinct, sizes[a])
+
+
+@inner_jit
+def gini_index(distinct: Any, number: Any, q: int, n: int) -> float:
+    """Σ (2 i - q - 1) c_i / ((q - 1) n) of q cluster sizes c_1 ≤ … ≤ c_q with sum n; whole numbers until the division.
+
+    distinct : IN the sizes that occur, the smallest first
+    number : IN how many clusters have each
+    """
+    total, before = 0, 0
+    for t in range(distinct.shape[0]):
+        total += distinct[t] * number[t] * (2 * before + number[t] - q)
+        before += number[t]
+    index: float = total / ((q - 1) * n)
+    return index
+
+
+@inner_jit
+def touches(pairs: Any, edge: int, parent: Any, sizes: Any, size: int) -> bool:
+    """Whether an end of the edge lies in a cluster of that size."""
+    of_first = sizes[root_of(parent, pairs[edge, 0])] == size
+    return bool(of_first or sizes[root_of(parent, pairs[edge, 1])] == size)
+
+
+@inner_jit
+def keep_unused(unused: Any, n_unused: int, used: Any) -> int:
+    """Bring the edges that are not used to the front; returns their number."""
+    kept = 0
+    for t in range(n_unused):
+        if not used[unused[t]]:
+            unused[kept] = unused[t]
+            kept += 1
+    return kept
+
+
+@inner_jit
+def without_size(distinct: Any, number: Any, n_distinct: int, size: int) -> int:
+    """Take a cluster out; returns the number of distinct sizes."""
+    t = np.searchsorted(distinct[:n_distinct], size)
+    number[t] -= 1
+    if number[t] > 0:
+        return n_distinct
+    for u in range(t, n_distinct - 1):
+        distinct[u], number[u] = distinct[u + 1], number[u + 1]
+    return n_distinct - 1
+
+
+@inner_jit
+def with_size(distinct: Any, number: Any, n_distinct: int, size: int) -> int:
+    """Put a cluster in; returns the number of distinct sizes."""
+    t = np.searchsorted(distinct[:n_distinct], size)
+    if t < n_distinct and distinct[t] == size:
+        number[t] += 1
+        return n_distinct
+    for u in range(n_distinct, t, -1):
+        distinct[u], number[u] = distinct[u - 1], number[u - 1]
+    distinct[t], number[t] = size, 1
+    return n_distinct + 1
+
+
+@jit
+def component_deaths(pairs: Any, heights: Any, least: int, parent: Any, sizes: Any, births: Any, lives: Any) -> int:
+    """Births and deaths of the components of single linkage that have some objects; returns the number of deaths.
+
+    pairs : IN (n - 1, 2) edges, heights ascending
+    heights : IN (n - 1,)
+    least : IN objects with which a component is born
+    parent : WORK (n,) int64
+    sizes : WORK (n,) int64
+    births : WORK (n,) of the component of each root, ∞ before it is born
+    lives : OUT (n - 1, 2) birth and death of each component that another took in; the one that was born later dies
+    """
+    for i in range(parent.shape[0]):
+        parent[i], sizes[i], births[i] = i, 1, np.inf
+    n_deaths = 0
+    for edge in range(pairs.shape[0]):
+        a, b, height = root_of(parent, pairs[edge, 0]), root_of(parent, pairs[edge, 1]), heights[edge]
+        older, later = min(births[a], births[b]), max(births[a], births[b])
+        if later < np.inf:
+            lives[n_deaths, 0], lives[n_deaths, 1] = later, height
+            n_deaths += 1
+        parent[b] = a
+        sizes[a] += sizes[b]
+        births[a] = older if older < np.inf or sizes[a] < least else height
+    return n_deaths

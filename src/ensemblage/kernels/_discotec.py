@@ -19,7 +19,7 @@ from ensemblage.kernels._bitmaps import (
     plane_count,
 )
 from ensemblage.kernels._jit import inner_jit, jit
-from ensemblage.kernels._joined import count_joined
+from ensemblage.kernels._pairs import count_joined
 
 CHUNK = 192
 """Rows that one row is compared with at a time: as many ones add up in a byte, and all their codes fit the L1 cache."""

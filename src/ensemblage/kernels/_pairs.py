@@ -1,4 +1,4 @@
-"""Pairs of objects that partitions join, counted without listing the pairs."""
+"""Pairs of objects: how many partitions join them and how many label both, or what these weigh; counted, not listed."""
 
 from typing import Any
 
@@ -16,7 +16,66 @@ from ensemblage.kernels._bitmaps import (
     plane_count,
 )
 from ensemblage.kernels._jit import inner_jit, jit
-from ensemblage.kernels._joined import count_joined, count_labelled
+
+
+@inner_jit
+def count_joined(columns: Any, row: Any, absent: Any, start: int, joined: Any, weights: Any = None) -> None:
+    """columns : IN (p, m) codes
+    row : IN (p,) codes of one row
+    absent : IN (p,) code for missing; empty: nothing is missing
+    start : IN first of the rows it is compared with
+    joined : OUT (n,) partitions that join the row with rows start … start + n - 1, or the sum of their weights
+    weights : IN (p,) float64; None: 1 each
+    """
+    p, n = columns.shape[0], joined.shape[0]
+    joined[:] = 0
+    # Four partitions at once: the counters are read and written a quarter as often.
+    n_at_once = p - p % 4 if weights is None and absent.shape[0] == 0 else 0
+    for t in range(0, n_at_once, 4):
+        a, b = columns[t, start : start + n], columns[t + 1, start : start + n]
+        c, d = columns[t + 2, start : start + n], columns[t + 3, start : start + n]
+        of_a, of_b, of_c, of_d = row[t], row[t + 1], row[t + 2], row[t + 3]
+        for j in range(n):
+            joined[j] += (a[j] == of_a) + (b[j] == of_b) + (c[j] == of_c) + (d[j] == of_d)
+    for t in range(n_at_once, p):
+        column, code = columns[t, start : start + n], row[t]
+        if absent.shape[0] > 0 and code == absent[t]:
+            continue
+        if weights is None:
+            for j in range(n):
+                joined[j] += np.uint8(column[j] == code)
+        else:
+            weight = weights[t]
+            for j in range(n):
+                joined[j] += weight * (column[j] == code)
+
+
+@inner_jit
+def count_labelled(columns: Any, row: Any, absent: Any, start: int, labelled: Any, weights: Any = None) -> None:
+    """columns : IN (p, m) codes
+    row : IN (p,) codes of one row
+    absent : IN (p,) code for missing
+    start : IN first of the rows it is compared with
+    labelled : OUT (n,) partitions that label the row and rows start … start + n - 1, or the sum of their weights
+    weights : IN (p,) float64; None: 1 each
+    """
+    n = labelled.shape[0]
+    labelled[:] = 0
+    for t in range(columns.shape[0]):
+        column, none = columns[t, start : start + n], absent[t]
+        if row[t] == none:
+            continue
+        if weights is None:
+            for j in range(n):
+                labelled[j] += np.uint8(column[j] != none)
+        else:
+            weight = weights[t]
+            for j in range(n):
+                labelled[j] += weight * (column[j] != none)
+
+
+ROWS_AT_ONCE = 2048
+"""Rows whose counters stay in the first-level cache."""
 
 
 @jit
@@ -203,3 +262,37 @@ def associate_levels(rows: Any, columns: Any, absent: Any, level_of: Any, counte
             count_labelled(columns, rows[i], absent, 0, labelled)
             for j in range(joined.shape[0]):
                 levels[i, j] = level_of[joined[j], labelled[j]]
+
+
+@jit
+def add_weighted_pairs(
+    columns: Any,
+    absent: Any,
+    weights: Any,
+    counts: Any,
+    first: int,
+    last: int,
+    sums: Any,
+    tally: Any,
+    largest: Any,
+) -> None:
+    """columns : IN (p, m) codes of distinct rows
+    absent : IN (p,) code for missing
+    weights : IN (p,) float64
+    counts : IN (m,) objects with each row
+    first, last : IN pairs i < j with first ≤ i < last
+    sums : WORK (2, m) float64
+    tally : IN/OUT (b + 1,) int64, pairs whose positive co-association times b rounds to the bin
+    largest : IN/OUT (b + 1,) float64, the largest of these co-associations
+    """
+    m, b = columns.shape[1], tally.shape[0] - 1
+    for i in range(first, last):
+        row, joined, labelled = columns[:, i].copy(), sums[0, : m - i - 1], sums[1, : m - i - 1]
+        count_joined(columns, row, absent, i + 1, joined, weights)
+        count_labelled(columns, row, absent, i + 1, labelled, weights)
+        for j in range(m - i - 1):
+            if joined[j] > 0:
+                value = joined[j] / labelled[j]
+                at = int(value * b + 0.5)
+                tally[at] += counts[i] * counts[i + 1 + j]
+                largest[at] = max(largest[at], value)

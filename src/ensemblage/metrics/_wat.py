@@ -13,7 +13,7 @@ from ensemblage.base.random import random_source
 from ensemblage.base.validation import check_choice, check_flag, check_weights, check_whole
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.ensemble._weighted import counted_objects, n_counted
-from ensemblage.kernels._weighted_pairs import add_weighted_pairs
+from ensemblage.kernels._pairs import add_weighted_pairs
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice

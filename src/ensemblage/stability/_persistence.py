@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from ensemblage.kernels._reachability import component_deaths, reachability_tree
+from ensemblage.kernels._dendrogram import component_deaths
+from ensemblage.kernels._spanning_trees import reachability_tree
 
 LEAST_NEIGHBOURS = 4
 LEAST_MEMBERS = 5

@@ -1,7 +1,8 @@
-"""Linkage of rows whose similarity is a number of partitions: the partitions that join them, of those that label both.
+"""Spanning trees by Prim's algorithm: single linkage of label rows and of points.
 
-Rows are distinct and in order. Ties are the rule, so edges of the spanning tree are totally ordered: by similarity,
-then by (i, j) with i < j. Under a total order there is one minimum spanning tree.
+Similarities of label rows are numbers of partitions, those that join a pair of those that label both, or sums over
+tables of the labels. Rows are distinct and in order. Ties are the rule, so edges are totally ordered: by similarity,
+then by (i, j) with i < j. Under a total order there is one tree.
 """
 
 from typing import Any
@@ -19,10 +20,9 @@ from ensemblage.kernels._bitmaps import (
     number_maps,
 )
 from ensemblage.kernels._jit import inner_jit, jit
-from ensemblage.kernels._joined import count_joined, count_labelled
-
-BLOCK = 2048
-"""Rows whose counters stay in the first-level cache."""
+from ensemblage.kernels._linkage import fill_row_tables, sums_of_pair
+from ensemblage.kernels._pairs import ROWS_AT_ONCE, count_joined, count_labelled
+from ensemblage.kernels._small_means import squared_distances
 
 
 @inner_jit
@@ -57,7 +57,7 @@ def lower_keys(
 
 
 @inner_jit
-def first_edge(rank: Any, shift: int, rows: Any, keys: Any, least: Any) -> tuple[Any, Any, int]:
+def first_edge_of_rank(rank: Any, shift: int, rows: Any, keys: Any, least: Any) -> tuple[Any, Any, int]:
     """The edge of that rank with the smallest (i, j), i < j: i, j, and the place of its row that is left.
 
     rank : IN lowest of all ranks
@@ -68,10 +68,10 @@ def first_edge(rank: Any, shift: int, rows: Any, keys: Any, least: Any) -> tuple
     key_of, n = keys.dtype.type, rows.shape[0]
     mask = (key_of(1) << key_of(shift)) - key_of(1)
     first, second, place = np.int64(mask) + 1, np.int64(mask) + 1, 0
-    for start in range(0, n, BLOCK):
-        if least[start // BLOCK] >> key_of(shift) > rank:
+    for start in range(0, n, ROWS_AT_ONCE):
+        if least[start // ROWS_AT_ONCE] >> key_of(shift) > rank:
             continue
-        for j in range(start, min(start + BLOCK, n)):
+        for j in range(start, min(start + ROWS_AT_ONCE, n)):
             if keys[j] >> key_of(shift) == rank:
                 row = np.int64(keys[j] & mask)
                 a, b = min(row, rows[j]), max(row, rows[j])
@@ -102,26 +102,26 @@ def spanning_tree_of_counts(
     shift : IN bits of a key that hold a row
     rows : WORK (m,) 0 … m - 1; the rows that are left come first
     keys : WORK (m,) unsigned, filled with its largest value; rank and tree row of the best edge of each row left
-    counters : WORK (2, BLOCK) unsigned, counts to p
+    counters : WORK (2, ROWS_AT_ONCE) unsigned, counts to p
     progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
     edges : OUT (m - 1, 2) rows of each edge, the smaller first
     ranks : OUT (m - 1,) rank of each edge
     budget : IN operations of this slice
     """
     p, m = columns.shape
-    least = np.empty(m // BLOCK + 1, keys.dtype)
+    least = np.empty(m // ROWS_AT_ONCE + 1, keys.dtype)
     e, place = progress[0], progress[1]
     while e < m - 1 and budget > 0:
         left = m - 1 - e
         budget -= left * (2 + p // 8 if missing.shape[0] == 0 else 2 + p // 4)
         row, codes = rows[place], columns[:, place].copy()
         rows[place], keys[place], columns[:, place] = rows[left], keys[left], columns[:, left]
-        for start in range(0, left, BLOCK):
-            stop = min(start + BLOCK, left)
+        for start in range(0, left, ROWS_AT_ONCE):
+            stop = min(start + ROWS_AT_ONCE, left)
             part = keys[start:stop]
-            least[start // BLOCK] = lower_keys(columns, missing, rank, shift, row, codes, start, counters, part)
-        lowest = least[: (left + BLOCK - 1) // BLOCK].min() >> keys.dtype.type(shift)
-        edges[e, 0], edges[e, 1], place = first_edge(lowest, shift, rows[:left], keys[:left], least)
+            least[start // ROWS_AT_ONCE] = lower_keys(columns, missing, rank, shift, row, codes, start, counters, part)
+        lowest = least[: (left + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE].min() >> keys.dtype.type(shift)
+        edges[e, 0], edges[e, 1], place = first_edge_of_rank(lowest, shift, rows[:left], keys[:left], least)
         ranks[e] = lowest
         e += 1
     progress[0], progress[1] = e, place
@@ -130,6 +130,7 @@ def spanning_tree_of_counts(
 
 PART = 256
 """Rows whose lowest key is kept."""
+
 JOINED = np.uint64(2**64 - 1)
 """Key of a row that is in the tree."""
 
@@ -250,33 +251,160 @@ def fill_planes(numbers: Any, planes: Any) -> None:
 
 
 @jit
-def fill_levels(
-    columns: Any, missing: Any, level: Any, members: Any, first: int, last: int, counters: Any, matrix: Any, known: Any
-) -> None:
-    """columns : IN (p, m) codes
-    missing : IN (p,) code of the missing entry, or empty: nothing is missing
-    level : IN (p + 1, p + 1) level of a similarity from its counts; (p + 1, 1) if nothing is missing
-    members : IN (m,) each entry is multiplied by those of both rows
-    first : IN rows first ≤ i < last
-    counters : WORK (2, BLOCK) unsigned, counts to p
-    matrix : OUT condensed, as in SciPy
-    known : OUT condensed, partitions that label both rows; empty if not asked for or nothing is missing
+def spanning_tree_of_similarities(
+    codes: Any,
+    compared: Any,
+    rows: Any,
+    tree_row: Any,
+    best: Any,
+    progress: Any,
+    edges: Any,
+    similarities: Any,
+    budget: int,
+) -> bool:
+    """Prim's algorithm; ties as in `spanning_tree_of_counts`. Returns whether edges are left to find.
+
+    codes : IN (m, p) codes of the distinct rows
+    compared : IN Compared, as a plain tuple
+    rows : WORK (m,) 0 … m - 1; the rows that are left come first
+    tree_row : WORK (m,) of each row left, the row of the tree that is most similar to it
+    best : WORK (m,) filled with -1; how similar
+    progress : WORK (2,) zeros; edges found, place of the row that comes into the tree next
+    edges : OUT (m - 1, 2) rows of each edge, the smaller first
+    similarities : OUT (m - 1,)
+    budget : IN operations of this slice
     """
-    m = columns.shape[1]
-    for i in range(first, last):
-        codes = columns[:, i].copy()
-        base = i * (2 * m - i - 1) // 2 - i - 1
-        for start in range(i + 1, m, BLOCK):
-            stop = min(start + BLOCK, m)
-            joined, labelled = counters[0, : stop - start], counters[1, : stop - start]
-            count_joined(columns, codes, missing, start, joined)
-            if missing.shape[0] == 0:
-                for j in range(start, stop):
-                    matrix[base + j] = level[joined[j - start], 0] * members[i] * members[j]
+    (m, p), offsets = codes.shape, compared[0]
+    tables = np.zeros((offsets[p], 2))
+    e, place = progress[0], progress[1]
+    while e < m - 1 and budget > 0:
+        left = m - 1 - e
+        budget -= offsets[p] + left * (2 + p)
+        u = rows[place]
+        rows[place], tree_row[place], best[place] = rows[left], tree_row[left], best[left]
+        fill_row_tables(codes[u], compared, tables)
+        top, first, second = -1.0, m, m
+        for s in range(left):
+            v = rows[s]
+            _, _, value = sums_of_pair(codes[v], offsets, tables)
+            if value > best[s] or (value == best[s] and u < tree_row[s]):
+                best[s], tree_row[s] = value, u
+            if best[s] >= top:
+                a, b = min(v, tree_row[s]), max(v, tree_row[s])
+                if best[s] > top or a < first or (a == first and b < second):
+                    top, first, second, place = best[s], a, b, s
+        edges[e, 0], edges[e, 1], similarities[e] = first, second, top
+        e += 1
+    progress[0], progress[1] = e, place
+    return bool(e < m - 1)
+
+
+POINTS_OF_BLOCK = 1024
+"""Points whose distances are computed at a time."""
+
+
+@jit
+def spanning_tree_of_points(
+    columns: Any,
+    left: Any,
+    keys: Any,
+    bits: Any,
+    nearest: Any,
+    at: Any,
+    progress: Any,
+    pairs: Any,
+    squares: Any,
+    budget: int,
+) -> bool:
+    """Minimum spanning tree by Prim, O(n² m) time; returns whether edges are left to find.
+
+    Edges are ordered by length, then by their points, so that there is one tree.
+
+    columns : WORK (m, n - 1) features of the points but the first; those that are left stay in front
+    left : WORK (n - 1,) int64 1 … n - 1; which points they are
+    keys : WORK (n - 1,) infinite; squared distance to the tree
+    bits : the memory of ``keys`` as int64: numbers ≥ 0 in the same order, whose least vectors find
+    nearest : WORK (n - 1,) int64 zeros; point of the tree at that distance
+    at : WORK (m,) the first point; that which came into the tree last
+    progress : WORK (2,) zeros; edges found, point that came last
+    pairs : OUT (n - 1, 2) int64 points of each edge, the smaller first, in the order in which they are found
+    squares : OUT (n - 1,) their squared lengths
+    budget : IN operations of this slice
+    """
+    m, n_edges = columns.shape
+    e, current = progress[0], progress[1]
+    distances = np.empty(POINTS_OF_BLOCK)
+    while e < n_edges and budget > 0:
+        q = n_edges - e
+        budget -= q * (m + 1)
+        least = np.int64(np.iinfo(np.int64).max)
+        for start in range(0, q, POINTS_OF_BLOCK):
+            size = min(POINTS_OF_BLOCK, q - start)
+            block = slice(start, start + size)
+            distances[:] = 0.0
+            for f in range(m):
+                values, own = columns[f, block], at[f]
+                for i in range(size):
+                    distances[i] += (values[i] - own) ** 2
+            key, near, key_bits = keys[block], nearest[block], bits[block]
+            for i in range(size):
+                # Of equally long edges of a point, the one to the smaller point comes first.
+                closer = (distances[i] < key[i]) | ((distances[i] == key[i]) & (current < near[i]))
+                key[i] = distances[i] if closer else key[i]
+                near[i] = current if closer else near[i]
+            for i in range(size):
+                least = min(least, key_bits[i])
+        best = first_edge_of_length(bits[:q], least, left, nearest)
+        current = left[best]
+        pairs[e, 0], pairs[e, 1] = min(current, nearest[best]), max(current, nearest[best])
+        squares[e] = keys[best]
+        for f in range(m):
+            at[f], columns[f, best] = columns[f, best], columns[f, q - 1]
+        left[best], keys[best], nearest[best] = left[q - 1], keys[q - 1], nearest[q - 1]
+        e += 1
+    progress[0], progress[1] = e, current
+    return bool(e < n_edges)
+
+
+@inner_jit
+def first_edge_of_length(bits: Any, least: Any, left: Any, nearest: Any) -> int:
+    """Place of the first edge, by its smaller point and then its larger one, among those of the least length."""
+    best, smaller, larger = -1, 0, 0
+    for i in range(bits.shape[0]):
+        if bits[i] == least:
+            a, b = min(left[i], nearest[i]), max(left[i], nearest[i])
+            if best < 0 or a < smaller or (a == smaller and b < larger):
+                best, smaller, larger = i, a, b
+    return best
+
+
+@jit
+def reachability_tree(X: Any, core: Any, nearest: Any, keys: Any, pairs: Any, heights: Any) -> None:
+    """Minimum spanning tree by Prim: O(n² d) time.
+
+    X : IN (n, d)
+    core : IN (n,) core distance
+    nearest : WORK (n,) int64
+    keys : WORK (n,)
+    pairs : OUT (n - 1, 2) int64 objects of each edge, in the order in which they were joined
+    heights : OUT (n - 1,) max(core of both, distance)
+    """
+    n = X.shape[0]
+    columns, squares = np.ascontiguousarray(X.T), np.empty((1, n))
+    keys[:] = np.inf
+    current = 0
+    keys[0] = -1.0  # in the tree
+    for edge in range(n - 1):
+        squared_distances(columns, 0, X[current : current + 1], squares)
+        best, next_one = np.inf, -1
+        for i in range(n):
+            if keys[i] < 0:
                 continue
-            count_labelled(columns, codes, missing, start, labelled)
-            for j in range(start, stop):
-                matrix[base + j] = level[joined[j - start], labelled[j - start]] * members[i] * members[j]
-            if known.shape[0] > 0:
-                for j in range(start, stop):
-                    known[base + j] = labelled[j - start] * members[i] * members[j]
+            reach = max(max(core[i], core[current]), np.sqrt(squares[0, i]))
+            if reach < keys[i]:
+                keys[i], nearest[i] = reach, current
+            if keys[i] < best:
+                best, next_one = keys[i], i
+        pairs[edge, 0], pairs[edge, 1], heights[edge] = nearest[next_one], next_one, best
+        keys[next_one] = -1.0
+        current = next_one

@@ -1,4 +1,4 @@
-"""Average linkage of label rows in rounds: many clusters search their nearest one at once, all reciprocal pairs merge.
+"""Average linkage of label rows by reciprocal nearest neighbours: many searches at once, then all such pairs merge.
 
 For rows of which nothing is missing. Where the partitions are of equal weight all sums are whole numbers; where labels
 have weights a rounded sum shows who may be the nearest, and only these are compared exactly. A cluster's nearest one is
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.kernels._average_linkage import add_union
 from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._lanes import LINE, add_lines
-from ensemblage.kernels._nearest import add_union
 
 
 class Profiles(NamedTuple):
@@ -147,7 +147,7 @@ def shared_weight(a: int, b: int, joins: Any, labels: Any, counts: Any, begin: A
 
 
 @jit
-def move_together(profiles: Any) -> None:
+def compact_profiles(profiles: Any) -> None:
     """Take the merged clusters out of the order and write the labels of the others to the other half, in that order."""
     order, ceiling, used, labels, counts, begin, length, _, bound, _ = profiles
     old, new, kept, end = used[2], 1 - used[2], 0, 0
@@ -169,7 +169,7 @@ def merge_profiles(first: int, second: int, profiles: Any) -> None:
     """The second cluster becomes part of the first; its label counts are written behind all others."""
     _, _, used, all_labels, all_counts, begin, length, sizes, _, _ = profiles
     if used[1] + length[first] + length[second] > all_labels.shape[1]:
-        move_together(profiles)
+        compact_profiles(profiles)
     labels, counts = all_labels[used[2]], all_counts[used[2]]
     end = add_union(labels, counts, begin[first], length[first], begin[second], length[second], used[1])
     begin[first], length[first], used[1] = used[1], end - used[1], end

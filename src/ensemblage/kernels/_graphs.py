@@ -1,0 +1,379 @@
+"""Graphs of rows: strong edges and best paths of a co-association matrix, walks, cores, and moves between communities.
+
+Robust minimax similarity (Chang & Yeung 2008; Zhong et al. 2019) is of best paths whose weakest edge is strongest. An
+edge counts as similarity times the weights of its ends. Rows stand for objects with equal labels: they carry counts.
+Similarities are the entries of a matrix, or numbers of ``values`` where these are not empty.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ensemblage.kernels._jit import inner_jit, jit
+from ensemblage.kernels._slices import next_rows
+
+
+@jit
+def association(matrix: Any, values: Any, i: int, j: int) -> float:
+    """Similarity of rows i and j."""
+    if values.shape[0] == 0:
+        own: float = np.float64(matrix[i, j])
+        return own
+    of_level: float = values[np.int64(matrix[i, j])]
+    return of_level
+
+
+FEW = 64
+"""Neighbours that are kept in a list; more of them are found by sorting."""
+
+
+@inner_jit
+def sum_of_few(similarities: Any, counts: Any, largest: Any) -> float:
+    """Sum of the largest similarities of objects.
+
+    similarities : IN (q,) of each row
+    counts : IN (q,) objects of each row
+    largest : WORK (l,)
+    """
+    n = largest.shape[0]
+    largest[:] = 0
+    for b in range(similarities.shape[0]):
+        value, n_others = similarities[b], counts[b]
+        while n_others > 0 and value > largest[0]:
+            # Insert into the ascending list, drop its least.
+            s = 0
+            while s + 1 < n and largest[s + 1] < value:
+                largest[s] = largest[s + 1]
+                s += 1
+            largest[s] = value
+            n_others -= 1
+    total: float = largest.sum()
+    return total
+
+
+@inner_jit
+def sum_of_many(similarities: Any, counts: Any, n_neighbors: int) -> float:
+    """As `sum_of_few`, in a time that does not grow with the number of objects."""
+    order = np.argsort(similarities)
+    total, n_left = 0.0, n_neighbors
+    for s in range(order.shape[0] - 1, -1, -1):
+        n = min(n_left, counts[order[s]])
+        total += n * similarities[order[s]]
+        n_left -= n
+    return total
+
+
+@jit
+def point_weights(
+    matrix: Any, values: Any, counts: Any, members: Any, n_neighbors: int, progress: Any, weights: Any, budget: int
+) -> bool:
+    """Returns whether members are left to look at.
+
+    matrix : IN (m, m)
+    values : IN
+    counts : IN (m,) objects of each row
+    members : IN (q,) rows to look at, no others are neighbours
+    n_neighbors : IN
+    progress : WORK (1,) zero; members looked at
+    weights : OUT (q,) sum of an object's largest similarities to other objects
+    budget : IN operations of this slice
+    """
+    q = members.shape[0]
+    few = n_neighbors <= FEW
+    largest = np.empty(n_neighbors if few else 0)
+    similarities, others = np.empty(q), counts[members]
+    first, last = next_rows(q, 2 * q + 8 * n_neighbors * n_neighbors if few else 64 * q, budget, progress)
+    for a in range(first, last):
+        for b in range(q):
+            similarities[b] = association(matrix, values, members[a], members[b])
+        others[a] -= 1  # not of itself
+        weights[a] = (
+            sum_of_few(similarities, others, largest) if few else sum_of_many(similarities, others, n_neighbors)
+        )
+        others[a] += 1
+    return bool(last < q)
+
+
+@jit
+def weakest_link(
+    matrix: Any, values: Any, members: Any, weights: Any, best: Any, left: Any, progress: Any, weakest: Any, budget: int
+) -> bool:
+    """Maximum spanning tree of two rows or more (Prim); returns whether edges are left to find.
+
+    matrix : IN (m, m)
+    values : IN
+    members : IN (q,) rows of a cluster
+    weights : IN (q,) their weights within it
+    best : WORK (q,) -1; strongest edge of each to the tree
+    left : WORK (q,) True; whether it is not in the tree
+    progress : WORK (2,) zeros; edges found, member that comes into the tree next
+    weakest : IN/OUT (1,) weakest edge of the tree, infinite before
+    budget : IN operations of this slice
+    """
+    q = members.shape[0]
+    e, a = progress[0], progress[1]
+    while e < q - 1 and budget > 0:
+        budget -= 2 * q
+        left[a] = False
+        nearest = -1
+        for b in range(q):
+            if left[b]:
+                value = association(matrix, values, members[a], members[b])
+                best[b] = max(best[b], value * weights[a] * weights[b])
+                if nearest < 0 or best[b] > best[nearest]:
+                    nearest = b
+        weakest[0] = min(weakest[0], best[nearest])
+        a = nearest
+        e += 1
+    progress[0], progress[1] = e, a
+    return bool(e < q - 1)
+
+
+@jit
+def strongest_bridges(
+    matrix: Any, values: Any, clusters: Any, weights: Any, progress: Any, bridges: Any, budget: int
+) -> bool:
+    """Returns whether rows are left to look at.
+
+    matrix : IN (m, m)
+    values : IN
+    clusters : IN (m,) 0 … k - 1, negative = left out
+    weights : IN (m,)
+    progress : WORK (1,) zero; rows looked at
+    bridges : IN/OUT (k,) strongest edge that leaves each cluster, 0 before
+    budget : IN operations of this slice
+    """
+    m = clusters.shape[0]
+    first, last = next_rows(m, 2 * m, budget, progress)
+    for i in range(first, last):
+        c = clusters[i]
+        if c < 0:
+            continue
+        strongest = 0.0
+        for j in range(clusters.shape[0]):
+            if clusters[j] != c and clusters[j] >= 0:
+                strongest = max(strongest, association(matrix, values, i, j) * weights[i] * weights[j])
+        bridges[c] = max(bridges[c], strongest)
+    return bool(last < m)
+
+
+@jit
+def walk_in_place(indptr: Any, indices: Any, data: Any, scale: Any, offset: Any, number: Any) -> int:
+    """Scale rows and columns and add to the diagonal, whose entries must all be there. Returns the entries kept.
+
+    indptr : IN/OUT (m + 1,) where each row begins; afterwards the first r + 1 for the r rows kept
+    indices : IN/OUT columns; afterwards those of the rows kept
+    data : IN/OUT similarities; afterwards scaled, with the offset on the diagonal
+    scale : IN (m,) float64
+    offset : IN (m,) float64, added to the diagonal
+    number : IN (m,) new number of each row, ascending; -1 = left out (nothing but its diagonal entry)
+    """
+    kept, row, start = 0, 0, indptr[0]
+    for i in range(number.shape[0]):
+        stop = indptr[i + 1]
+        if number[i] >= 0:
+            for s in range(start, stop):
+                j = indices[s]
+                value = scale[i] * data[s] * scale[j]
+                if j == i:
+                    value += offset[i]
+                data[kept], indices[kept] = value, number[j]
+                kept += 1
+            row += 1
+            indptr[row] = kept
+        start = stop
+    return kept
+
+
+@jit
+def mark_diagonal(indptr: Any, indices: Any, present: Any) -> None:
+    """indptr : IN (m + 1,)
+    indices : IN
+    present : OUT (m,) bool, rows that have an entry on the diagonal
+    """
+    for i in range(present.shape[0]):
+        present[i] = False
+        for s in range(indptr[i], indptr[i + 1]):
+            present[i] |= indices[s] == i
+
+
+@jit
+def count_strong(matrix: Any, values: Any, least: float, progress: Any, degrees: Any, budget: int) -> bool:
+    """Returns whether rows are left to count.
+
+    matrix : IN (m, m) levels, or associations if values is empty
+    values : IN association of each level
+    least : IN associations up to it are no edges; the diagonal always is one
+    progress : WORK (1,) zero; rows counted
+    degrees : OUT (m,) entries of each row
+    budget : IN operations of this slice
+    """
+    m = matrix.shape[0]
+    first, last = next_rows(m, 2 * m, budget, progress)
+    for i in range(first, last):
+        degrees[i] = 0
+        for j in range(m):
+            degrees[i] += i == j or association(matrix, values, i, j) > least
+    return bool(last < m)
+
+
+@jit
+def fill_strong(matrix: Any, values: Any, least: float, progress: Any, indices: Any, data: Any, budget: int) -> bool:
+    """Returns whether rows are left.
+
+    matrix : IN as in count_strong
+    values : IN
+    least : IN
+    progress : WORK (2,) zeros; rows done, entries found
+    indices : OUT columns, ascending in each row
+    data : OUT float64 associations
+    budget : IN operations of this slice
+    """
+    m, n_found = matrix.shape[0], progress[1]
+    first, last = next_rows(m, 2 * m, budget, progress)
+    for i in range(first, last):
+        for j in range(m):
+            value = association(matrix, values, i, j)
+            if i == j or value > least:
+                indices[n_found], data[n_found] = j, value
+                n_found += 1
+    progress[1] = n_found
+    return bool(last < m)
+
+
+@jit
+def walk(indptr: Any, neighbours: Any, links: Any, before: Any, after: Any, points: Any, walked: Any) -> None:
+    """diag(after) W diag(before) times a matrix.
+
+    indptr, neighbours, links : IN W, (m, m) in CSR
+    before, after : IN (m,)
+    points : IN (m, b)
+    walked : OUT (m, b)
+    """
+    b = points.shape[1]
+    for i in range(walked.shape[0]):
+        walked[i] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = neighbours[e]
+            share = links[e] * before[j]
+            for c in range(b):
+                walked[i, c] += share * points[j, c]
+        for c in range(b):
+            walked[i, c] *= after[i]
+
+
+@jit
+def count_joined_ends(
+    indptr: Any, indices: Any, start: int, codes: Any, missing: Any, weights: Any, joined: Any, both: Any
+) -> None:
+    """Weight of the partitions that join the two nodes of each entry of a matrix, and of those that label both.
+
+    indptr : IN (r + 1,) where each of r rows begins, of which the first is row ``start``
+    indices : IN (nnz,) columns of all rows
+    codes : IN (n, p) whole numbers
+    missing : IN (p,) of the same type, what stands for no label
+    weights : IN (p,) float64; sums of ones are whole, and those of others go in the order of the partitions
+    joined, both : OUT (nnz,) float64; entries of these rows alone are written
+    """
+    p = codes.shape[1]
+    for i in range(indptr.shape[0] - 1):
+        row = codes[start + i]
+        for s in range(indptr[i], indptr[i + 1]):
+            other = codes[indices[s]]
+            n_joined, n_both = 0.0, 0.0
+            for j in range(p):
+                labelled = (row[j] != missing[j]) & (other[j] != missing[j])
+                n_joined += weights[j] * (labelled & (row[j] == other[j]))
+                n_both += weights[j] * labelled
+            joined[s], both[s] = n_joined, n_both
+
+
+@jit
+def peel(indptr: Any, indices: Any, least: int, degrees: Any, stack: Any) -> None:
+    """Take out nodes with fewer than ``least`` neighbours until none is left: the others are the core.
+
+    indptr, indices : IN a symmetric matrix without diagonal
+    degrees : IN/OUT (n,) int64 neighbours of each node; afterwards those in the core, -1 of a node outside it
+    stack : WORK (n,) int64
+    """
+    n_stacked = 0
+    for i in range(degrees.shape[0]):
+        if degrees[i] < least:
+            degrees[i] = -1
+            stack[n_stacked] = i
+            n_stacked += 1
+    while n_stacked > 0:
+        n_stacked -= 1
+        i = stack[n_stacked]
+        for s in range(indptr[i], indptr[i + 1]):
+            j = indices[s]
+            if degrees[j] >= 0:
+                degrees[j] -= 1
+                if degrees[j] < least:
+                    degrees[j] = -1
+                    stack[n_stacked] = j
+                    n_stacked += 1
+
+
+@jit
+def move_nodes(
+    graph: Any, sizes: Any, gamma: float, order: Any, labels: Any, totals: Any, work: Any, progress: Any, budget: int
+) -> bool:
+    """Move nodes between communities until no move gains anything. Returns whether moves are left.
+
+    A node i gains w(i, c) - gamma * size(i) * size(c) in community c: w(i, c) is the weight of its edges into c, and
+    neither counts i itself. It stays where that is as good as anywhere else, up to rounding; ties among others go to
+    the first in an order of its own, by ``order[i]``. A node is looked at again when one of its neighbours has moved.
+
+    graph : IN (indptr, indices, data) of a symmetric matrix; entries on the diagonal are passed over
+    sizes : IN (n,) float64
+    order : IN (n,) int64, a permutation: the nodes as they are visited
+    labels : IN/OUT (n,) int64, community of each node, from 0 to n - 1
+    totals : IN/OUT (n,) float64, sum of the sizes of each community
+    work : WORK (float64 (n,) zero, int64 (n,), bool (n,) all True: nodes to look at)
+    progress : WORK (2,) int64 zero, the place in ``order`` and the moves since it began
+    budget : IN operations of this slice
+    """
+    indptr, indices, data = graph
+    weight_to, near, active = work
+    n, (place, moves), operations = order.shape[0], progress, 0
+    while operations < budget:
+        if place == n:
+            if moves == 0:
+                return False
+            place, moves = 0, 0
+        i = order[place]
+        place += 1
+        operations += 1
+        if not active[i]:
+            continue
+        active[i] = False
+        operations += 2 * (indptr[i + 1] - indptr[i])
+        own, n_near, degree = labels[i], 0, 0.0
+        for s in range(indptr[i], indptr[i + 1]):
+            j = indices[s]
+            if j != i and data[s] > 0:
+                c = labels[j]
+                if weight_to[c] == 0:
+                    near[n_near] = c
+                    n_near += 1
+                weight_to[c] += data[s]
+                degree += data[s]
+        totals[own] -= sizes[i]
+        stay = weight_to[own] - gamma * sizes[i] * totals[own]
+        best, gain, best_rank = own, stay + 1e-12 * degree, n
+        for t in range(n_near):
+            c = near[t]
+            here, rank = weight_to[c] - gamma * sizes[i] * totals[c], (c + order[i]) % n
+            weight_to[c] = 0.0
+            if here > gain or (here == gain and best != own and rank < best_rank):
+                best, gain, best_rank = c, here, rank
+        totals[best] += sizes[i]
+        if best != own:
+            labels[i] = best
+            moves += 1
+            for s in range(indptr[i], indptr[i + 1]):
+                if labels[indices[s]] != best:
+                    active[indices[s]] = True
+    progress[0], progress[1] = place, moves
+    return True

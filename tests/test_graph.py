@@ -351,7 +351,7 @@ def test_meta_graph_is_the_naive_one(labels, k):
 
 def test_association_is_a_mean_not_a_sum():
     """One label in a part of one cluster beats two in a part of five."""
-    from ensemblage.kernels._groups import assign_to_groups
+    from ensemblage.kernels._votes import assign_to_groups
 
     groups = np.empty(1, dtype=np.int64)
     group_of = np.array([0, -1, 1, -1, 1, -1])

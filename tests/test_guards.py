@@ -51,7 +51,7 @@ from ensemblage.ensemble._parts import _union, categories_of_part, union_of_part
 from ensemblage.generation import make_pool
 from ensemblage.io._features import features_of
 from ensemblage.io._labels import label_values
-from ensemblage.kernels import _distances
+from ensemblage.kernels import _pair_sums
 from ensemblage.kernels._jit import jit
 from ensemblage.metrics import INTERNAL_INDICES, membership_entropy
 from ensemblage.metrics._coassociation import Associations
@@ -86,7 +86,7 @@ def test_a_kernel_has_its_name_before_two_threads_send_it():
     def kernel(x):
         return x + 1
 
-    for made in (kernel, *(f for f in vars(_distances).values() if hasattr(f, "py_func"))):
+    for made in (kernel, *(f for f in vars(_pair_sums).values() if hasattr(f, "py_func"))):
         assert made._MemoMixin__uuid is not None
 
 

@@ -7,8 +7,8 @@ from naive import short_sums as naive_short_sums
 from naive import two_least as naive_two_least
 
 from ensemblage.consensus._lanes import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
-from ensemblage.kernels._assign import assign_many_rows, assign_rows, limit_distances
 from ensemblage.kernels._jit import jit
+from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
 from ensemblage.kernels._lanes import LANES, LINE, add_lines, add_table_rows, add_weighted_rows, two_least
 from ensemblage.kernels._short_lanes import SHORT_LANES, add_short_rows, prefetch_row, two_least_shorts
 

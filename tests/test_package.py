@@ -131,7 +131,7 @@ def test_processes_that_compile_at_once_name_their_files_apart(tmp_path):
     """numba numbers the files of its cache by an index that another process may be writing."""
     code = (
         "import numpy as np\n"
-        "from ensemblage.kernels._coding import mark_values as kernel\n"
+        "from ensemblage.kernels._codes import mark_values as kernel\n"
         "first, second = (kernel._cache._cache_file._data_name(1) for _ in range(2))\n"
         "assert first != second, first\n"
         "kernel(np.zeros((1, 1), np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))\n"

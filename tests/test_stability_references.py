@@ -9,7 +9,7 @@ from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 from ensemblage.base.random import task_seeds
-from ensemblage.kernels._small_means import best_of_starts, iterate, spread_seeds
+from ensemblage.kernels._points import best_of_starts, iterate, spread_seeds
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
 from ensemblage.stability._persistence import count_components, padded, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal

@@ -63,7 +63,7 @@ BUGS = [
     Bug("confidence_ without weights", "consensus/_base.py",
         "rows.counts, clusters, n_clusters, rows.offsets, rows.weights, self.n_jobs",
         "rows.counts, clusters, n_clusters, rows.offsets, np.ones_like(rows.weights), self.n_jobs"),
-    Bug("MCLA's sum for its mean", "kernels/_groups.py", "share[g] /= capacity[g]", "share[g] /= 1.0", "graph golden"),
+    Bug("MCLA's sum for its mean", "kernels/_votes.py", "share[g] /= capacity[g]", "share[g] /= 1.0", "graph golden"),
     Bug("MCLA without weights", "consensus/_mcla.py", "np.repeat(rows.weights, np.diff(offsets))",
         "np.ones(offsets[-1])"),
     Bug("CSPA counts twins once in edges", "consensus/_cspa.py",

@@ -26,7 +26,7 @@ from ensemblage.ensemble._links import Links
 from ensemblage.ensemble._matrices import code_labels, in_order
 from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble
 from ensemblage.ensemble._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
-from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
 from ensemblage.rows.blocks import row_blocks

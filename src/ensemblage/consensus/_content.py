@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
-from ensemblage.kernels._refinement import add_row_colours, mix
+from ensemblage.kernels._codes import add_row_colours, mix
 
 
 class Content(NamedTuple):

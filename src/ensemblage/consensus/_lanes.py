@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.kernels._label_kmeans import fill_shorts, ranges_of_partitions
 from ensemblage.kernels._lanes import LANES, LINE
 from ensemblage.kernels._short_lanes import SHORT_LANES
-from ensemblage.kernels._short_tables import fill_shorts, ranges_of_partitions
 
 Floats = TypeVar("Floats", np.float32, np.float64)
 

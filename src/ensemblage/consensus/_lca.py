@@ -28,7 +28,7 @@ from ensemblage.consensus._lloyd import seed_at_random, seed_far_apart
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._classes import expect_rows
+from ensemblage.kernels._votes import expect_rows
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.protocol import LabelRows
 

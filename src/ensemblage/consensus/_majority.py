@@ -13,8 +13,8 @@ from ensemblage.consensus._aggregation import PartitionOrder, agreements, contin
 from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._groups import assign_to_groups
-from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.kernels._contingency import tally_clusters
+from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.rows.memberships import MembershipRows, is_soft, product
 
 

@@ -19,7 +19,7 @@ from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._groups import assign_to_groups
+from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.rows.threads import one_native_thread
 
 ADVICE = "Raise max_bytes, or use HBGF or KMeansConsensus, which need no table of pairs of clusters."

@@ -23,7 +23,7 @@ from ensemblage.base.validation import check_parameters, takes_labels
 from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.kernels._modes import add_logs_of_counts, plurality, tally_places
+from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
 
 LEAST_GAIN = 1e-9

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lloyd import Start, Utility
-from ensemblage.kernels._climb import Climb, climb
+from ensemblage.kernels._label_kmeans import Climb, climb
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
 from ensemblage.rows.slices import run_in_slices
 

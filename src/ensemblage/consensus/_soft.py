@@ -13,7 +13,7 @@ from ensemblage.consensus._aggregation import AggregatedPartition
 from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._profiles import tally_clusters
+from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.rows.protocol import LabelRows, map_rows
 
 

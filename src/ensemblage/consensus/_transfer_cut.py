@@ -20,7 +20,7 @@ from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.consensus._points import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.counting._profiles import label_profile
-from ensemblage.kernels._embed import embed_rows
+from ensemblage.kernels._points import embed_rows
 from ensemblage.rows.memberships import MembershipRows, is_soft, product
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._distances import sum_distances_of_rows
+from ensemblage.kernels._pair_sums import sum_distances_of_rows
 from ensemblage.rows.blocks import parts_of
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import check_stopped, rows_of_slice

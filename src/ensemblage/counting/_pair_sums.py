@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ensemblage.base.log import get_logger
 from ensemblage.counting._bitmaps import Bitmaps, add_over_pairs, bitmaps_pay
-from ensemblage.kernels._discotec import CHUNK, sum_marked_pairs, sum_pairs
 from ensemblage.kernels._jit import are_few
+from ensemblage.kernels._pair_sums import CHUNK, sum_marked_pairs, sum_pairs
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.slices import rows_of_slice
 

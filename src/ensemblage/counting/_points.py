@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._embed import move_points
+from ensemblage.kernels._points import move_points
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.threads import parallel_map
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.kernels._contingency import add_labels
 from ensemblage.kernels._jit import read_only
-from ensemblage.kernels._profiles import add_labels
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import LabelRows
 

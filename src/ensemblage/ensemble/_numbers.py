@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemblage.ensemble._checks import check_size
 from ensemblage.ensemble._coding import CodedColumn, CodedColumns, code_dtype, stack_columns
-from ensemblage.kernels._coding import look_up_values, mark_values
+from ensemblage.kernels._codes import look_up_values, mark_values
 from ensemblage.kernels._jit import are_few
 from ensemblage.rows.memory import MemoryRows
 from ensemblage.rows.protocol import map_rows

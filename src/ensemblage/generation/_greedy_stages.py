@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.kernels._mixed import (
+from ensemblage.kernels._joint_kmeans import (
     Lloyd,
     add_centre,
     count_members,

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.cluster import KMeans
 from sklearn.utils import check_array, check_random_state
 
-from ensemblage.kernels._means import add_members
+from ensemblage.kernels._points import add_members
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 
 N_STEPS = 3

@@ -22,7 +22,7 @@ from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.counting._points import lloyd
 from ensemblage.generation._random_k import RandomKPartitions
-from ensemblage.kernels._representatives import add_walk, embed, nearest_representatives
+from ensemblage.kernels._points import add_walk, embed_by_neighbours, nearest_representatives
 from ensemblage.rows.blocks import SUM_ROWS, row_blocks
 from ensemblage.rows.slices import check_stopped
 from ensemblage.rows.threads import one_native_thread, parallel_map
@@ -289,7 +289,7 @@ class USpec(ClusterMixin, BaseEstimator):
         def points_of(rows: Any) -> NDArray[np.float32]:
             some = neighbours[rows]
             points = np.empty((len(some), self._table.shape[1]), dtype=np.float32)
-            embed(some, affinities[rows], self._table, points)
+            embed_by_neighbours(some, affinities[rows], self._table, points)
             return points
 
         return points_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ensemblage.io._column import Column
 from ensemblage.io._encoding import Encoded, Options, planned_columns
-from ensemblage.kernels._gower import gower
+from ensemblage.kernels._points import gower
 from ensemblage.rows.blocks import row_blocks
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemblage.kernels._jit import inner_jit, jit
-from ensemblage.kernels._slices import next_rows
+from ensemblage.kernels._jit import inner_jit, jit, next_rows
 
 
 @inner_jit

@@ -39,8 +39,8 @@ def limit_four_rows(
     distances: Any,
     totals: Any,
 ) -> Any:
-    """`ensemblage.kernels._assign.limit_distances` for the objects ``first`` … ``first + OBJECTS - 1``, as far as there
-    are such; it adds to ``totals``.
+    """`ensemblage.kernels._label_kmeans.limit_distances` for the objects ``first`` … ``first + OBJECTS - 1``, as far as
+    there are such; it adds to ``totals``.
 
     ``starts`` are the places in the flat ``table``, uint64, where the rows of each partition's labels begin. All but
     ``codes`` are C-contiguous. Nothing else is checked.

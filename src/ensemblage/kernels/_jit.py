@@ -97,6 +97,20 @@ def _name_files_apart(compiled: Any) -> None:
         file._data_name = lambda number: pattern.format(number=randbits(63))
 
 
+@inner_jit
+def next_rows(n: int, operations: int, budget: int, progress: Any) -> tuple[int, int]:
+    """The first row of this slice and the one after its last: one row or more.
+
+    n : IN number of rows
+    operations : IN of each row
+    budget : IN operations of this slice
+    progress : IN/OUT (1 or more,) rows done; afterwards those of this slice too
+    """
+    first = progress[0]
+    progress[0] = min(n, first + max(1, budget // operations))
+    return first, progress[0]
+
+
 if hasattr(os, "register_at_fork"):
     # Forked while another thread compiles, a child would wait for the compiler's lock for ever: the fork waits instead.
     os.register_at_fork(

@@ -22,7 +22,7 @@ from ensemblage.kernels._bitmaps import (
 from ensemblage.kernels._jit import inner_jit, jit
 from ensemblage.kernels._linkage import fill_row_tables, sums_of_pair
 from ensemblage.kernels._pairs import ROWS_AT_ONCE, count_joined, count_labelled
-from ensemblage.kernels._small_means import squared_distances
+from ensemblage.kernels._points import squared_distances
 
 
 @inner_jit

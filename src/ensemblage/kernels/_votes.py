@@ -1,7 +1,8 @@
-"""Votes: tables over labels whose rows say which reference clusters a label votes for.
+"""Votes of the partitions on rows: aggregated partitions, groups of labels, modes and latent classes.
 
-An object's row of the aggregated partition is the weighted mean of p rows of such a table: it is never stored for
-all objects. Sums over objects are whole numbers (a float times ``scale``, rounded), so that their order is free.
+A table over labels says in its rows which reference clusters a label votes for. An object's row of the aggregated
+partition is the weighted mean of p rows of such a table: it is never stored for all objects. Sums over objects are
+whole numbers (a float times ``scale``, rounded), so that their order is free.
 """
 
 from typing import Any
@@ -18,10 +19,14 @@ TILE = 64
 """Rows whose logarithms are taken together."""
 
 SQRT_HALF, BIAS = np.float64(2**-0.5).view(np.uint64), np.uint64(1024 << 52)
+
 EXPONENT_OF_2_52 = np.float64(2.0**52).view(np.uint64)
+
 LN2 = np.log(2.0)
+
 ROUNDING = 1.5 * 2.0**52
 """A number plus this has no digits after the point."""
+
 ROUNDING_BITS = np.float64(ROUNDING).view(np.int64)
 
 
@@ -158,3 +163,157 @@ def sum_entropies(means: Any, counts: Any, scale: float, sums: Any) -> None:
                     u = columns[a, r] + columns[b, r] if b < a else columns[a, r]
                     total += whole(u * log_of(u) * scale) * weights[r]
                 sums[a, b] += total
+
+
+@jit
+def assign_to_groups(
+    codes: Any, offsets: Any, group_of: Any, votes: Any, capacity: Any, draws: Any, groups: Any
+) -> None:
+    """codes : IN (n, p)
+    offsets : IN (p + 1,)
+    group_of : IN (offsets[p],) group of each label, negative = none
+    votes : IN (offsets[p],) float64, weight of each label
+    capacity : IN (k,) float64, what a row's votes for a group are divided by; 0 = no group
+    draws : IN (n,) in [0, 1), which of the groups that tie; 0 = the first
+    groups : OUT (n,)
+    """
+    k = capacity.shape[0]
+    share = np.empty(k)
+    for i in range(codes.shape[0]):
+        share[:] = 0
+        for j in range(codes.shape[1]):
+            f = offsets[j] + codes[i, j]
+            if group_of[f] >= 0:
+                share[group_of[f]] += votes[f]
+        best, n_best = -1.0, 0
+        for g in range(k):
+            if capacity[g] > 0:
+                share[g] /= capacity[g]
+                if share[g] > best:
+                    best, n_best = share[g], 1
+                elif share[g] == best:
+                    n_best += 1
+        pick = np.int64(draws[i] * n_best)
+        for g in range(k):
+            if capacity[g] > 0 and share[g] == best:
+                if pick == 0:
+                    groups[i] = g
+                    break
+                pick -= 1
+
+
+@jit
+def add_logs_of_counts(
+    codes: Any, counts: Any, members: Any, label_of: Any, partition: int, logs: Any, found: Any, weights: Any
+) -> None:
+    """Add Σ ln(n_i(r) + 1) over the objects of each cluster of a partition and each label of a mode.
+
+    codes : IN (m, p) clusters of the rows; counts : IN (m,) int64, objects with that row
+    members : IN (w,) partitions of the mode
+    label_of : IN (p, K + 1) label of each cluster, -1 where it has none and for a missing entry
+    partition : its column; one that is missing there has no cluster in ``weights``
+    logs : IN (p + 1,) ln(v + 1)
+    found : IN/OUT (B,) int64, 0
+    weights : IN/OUT (k, B)
+    """
+    for i in range(codes.shape[0]):
+        a = codes[i, partition]
+        if a < weights.shape[0]:
+            for j in members:
+                r = label_of[j, codes[i, j]]
+                if r >= 0:
+                    found[r] += 1
+            for j in members:
+                r = label_of[j, codes[i, j]]
+                if r >= 0:
+                    weights[a, r] += counts[i] * logs[found[r]]
+                    found[r] = 0
+
+
+@jit
+def tally_places(
+    codes: Any, counts: Any, members: Any, label_of: Any, partition: int, own: Any, of_labels: Any, of_totals: Any
+) -> None:
+    """What a partition finds in a mode where it would be counted: objects by n_i(r), and by Σ_r n_i(r).
+
+    codes, counts, members, label_of, partition : IN as above
+    own : IN (K + 1,) label of each cluster of the partition, -1 as above
+    of_labels, of_totals : IN/OUT (p + 1,) int64
+    """
+    for i in range(codes.shape[0]):
+        place = own[codes[i, partition]]
+        if place >= 0:
+            same = total = 0
+            for j in members:
+                r = label_of[j, codes[i, j]]
+                total += r >= 0
+                same += r == place
+            of_labels[same] += counts[i]
+            of_totals[total] += counts[i]
+
+
+@jit
+def plurality(codes: Any, members: Any, label_of: Any, rank: Any, found: Any, labels: Any, shares: Any) -> None:
+    """The label that most partitions of a mode give a row, that of least rank on ties.
+
+    codes, members, label_of, found : as above
+    rank : IN (B,)
+    labels : OUT (m,); -1 where none gives one
+    shares : OUT (m,) of the partitions that label it
+    """
+    for i in range(codes.shape[0]):
+        total = 0
+        for j in members:
+            r = label_of[j, codes[i, j]]
+            if r >= 0:
+                found[r] += 1
+                total += 1
+        labels[i], most = -1, 0
+        for j in members:
+            r = label_of[j, codes[i, j]]
+            if r >= 0 and (found[r] > most or (found[r] == most and rank[r] < rank[labels[i]])):
+                labels[i], most = r, found[r]
+        for j in members:
+            r = label_of[j, codes[i, j]]
+            if r >= 0:
+                found[r] = 0
+        shares[i] = most / total if total else 0.0
+
+
+@jit
+def expect_rows(codes: Any, counts: Any, offsets: Any, log_prior: Any, table: Any, sums: Any, shares: Any) -> float:
+    """Add what is expected of every class; returns the log-likelihood of the objects.
+
+    codes : IN (n, p)
+    counts : IN (n,) objects with that row
+    offsets : IN (p + 1,)
+    log_prior : IN (k,)
+    table : IN (d, k) log-probability of each label in each class; 0 for a missing entry
+    sums : IN/OUT (d, k) expected objects of each class with each label
+    shares : IN/OUT (k,) expected objects of each class
+    """
+    n, p = codes.shape
+    k = log_prior.shape[0]
+    z, total_log = np.empty(k), 0.0
+    for i in range(n):
+        for g in range(k):
+            z[g] = log_prior[g]
+        for j in range(p):
+            f = offsets[j] + codes[i, j]
+            for g in range(k):
+                z[g] += table[f, g]
+        most, total = z[0], 0.0
+        for g in range(1, k):
+            most = max(most, z[g])
+        for g in range(k):
+            z[g] = np.exp(z[g] - most)
+            total += z[g]
+        total_log += counts[i] * (most + np.log(total))
+        for g in range(k):
+            z[g] *= counts[i] / total
+            shares[g] += z[g]
+        for j in range(p):
+            f = offsets[j] + codes[i, j]
+            for g in range(k):
+                sums[f, g] += z[g]
+    return total_log

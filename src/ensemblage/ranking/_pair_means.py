@@ -14,7 +14,7 @@ from ensemblage.counting._contingency import sums_of_pairs
 from ensemblage.counting._pair_sums import Codes, wide_sums_over_pairs
 from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.kernels._sampled_pairs import sum_distances, sum_squares
+from ensemblage.kernels._pair_sums import sum_distances, sum_squares
 from ensemblage.metrics._agreement import sums_of_clustering
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.kernels._codes import group_rows, pack_rows, sort_ties
 from ensemblage.kernels._jit import are_few
-from ensemblage.kernels._rows import group_rows, pack_rows, sort_ties
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.threads import parallel_map
 

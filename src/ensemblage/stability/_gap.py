@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from ensemblage.base.random import task_seeds
 from ensemblage.generation._sampled import member_sums
-from ensemblage.kernels._small_means import best_of_starts
+from ensemblage.kernels._points import best_of_starts
 
 MAX_ITER = 300
 """Of a start of k-means."""

@@ -1,10 +1,40 @@
-"""Distinct rows of a code matrix: a hash table that compares whole rows, then a sort of the distinct ones."""
+"""Codes of labels: made from values, grouped into distinct rows, and ordered by what the rows hold.
+
+Values become codes by their range instead of by sorting. Distinct rows come from a hash table that compares whole rows,
+then a sort of the distinct ones. Colour refinement gives labels colours through the rows that have them: a colour is a
+hash of 64 bits; sums of them may wrap.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from ensemblage.kernels._jit import inner_jit, jit
+
+
+@jit
+def mark_values(values: Any, lowest: Any, starts: Any, present: Any) -> None:
+    """values : IN (n, p) integers
+    lowest : IN (p,) int64, smallest value per column
+    starts : IN (p,) int64, start of each column's range in `present`
+    present : OUT flat uint8, 1 where a value occurs
+    """
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            present[starts[j] + values[i, j] - lowest[j]] = 1
+
+
+@jit
+def look_up_values(values: Any, codes: Any, lowest: Any, starts: Any, code_of: Any) -> None:
+    """values : IN (n, p) integers
+    codes : OUT (n, p) unsigned integers
+    lowest : IN (p,) int64
+    starts : IN (p,) int64
+    code_of : IN flat, code of every value of every column's range
+    """
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            codes[i, j] = code_of[starts[j] + values[i, j] - lowest[j]]
 
 
 @jit
@@ -92,3 +122,29 @@ def sort_ties(words: Any, order: Any, longest: int) -> bool:
             gap //= 3
         start = stop
     return True
+
+
+@jit
+def mix(x: Any) -> Any:
+    """A permutation of the unsigned 64-bit integers that spreads every bit (SplitMix64), of one number or an array."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@jit
+def add_row_colours(codes: Any, counts: Any, marks: Any, offsets: Any, colours: Any, sums: Any) -> None:
+    """codes : IN (n, p)
+    counts : IN (n,) objects with that row
+    marks : IN (n,) uint64, what the row's colour begins with
+    offsets : IN (p + 1,)
+    colours : IN (offsets[p],) uint64, colour of each label; 0 for missing
+    sums : IN/OUT (offsets[p],) int64, colours of the label's objects
+    """
+    for i in range(codes.shape[0]):
+        colour = marks[i]
+        for j in range(codes.shape[1]):
+            colour += colours[offsets[j] + codes[i, j]]
+        share = np.int64(mix(colour)) * counts[i]
+        for j in range(codes.shape[1]):
+            sums[offsets[j] + codes[i, j]] += share

@@ -1,4 +1,9 @@
-"""All pairs of objects: how many partitions join them, summed over the pairs that each of some clusterings joins."""
+"""Sums over pairs of objects, for several clusterings at once.
+
+Of all pairs how many partitions join them, over the pairs that each clustering joins; of random pairs the distances
+between clusterings and consensus, and how sure their means are; and distances between features, within and between the
+clusters.
+"""
 
 from __future__ import annotations
 
@@ -185,3 +190,102 @@ def sum_marked_pairs(
         own = np.int64(0 <= block < members.shape[0] and p >= threshold)
         finish_row(every, sums[i - first], own, counts[i], joined)
         finish_row(every, totals[i - first], own, counts[i], marked)
+
+
+@inner_jit
+def distances_of_pair(i: int, j: int, rows: Any, tables: Any, distances: Any) -> None:
+    """i : IN a row
+    j : IN another
+    rows : IN (m, p) codes, (p,) those that mean missing, the same of the s clusterings that are judged
+    tables : IN (2, p + 1, p + 1) distance by partitions that label and that join the pair: joined, separated
+    distances : OUT (s,) distance of each clustering, -1 where it does not label the pair
+    """
+    codes, absent, judged, judged_absent = rows
+    labelled, joined = 0, 0
+    for t in range(absent.shape[0]):
+        if codes[i, t] != absent[t] and codes[j, t] != absent[t]:
+            labelled += 1
+            joined += codes[i, t] == codes[j, t]
+    for t in range(judged_absent.shape[0]):
+        if judged[i, t] == judged_absent[t] or judged[j, t] == judged_absent[t]:
+            distances[t] = -1.0
+        else:
+            distances[t] = tables[0 if judged[i, t] == judged[j, t] else 1, labelled, joined]
+
+
+@jit
+def sum_distances(pairs: Any, rows: Any, tables: Any, sums: Any) -> None:
+    """pairs : IN (2, k) rows
+    rows : IN as in `distances_of_pair`
+    tables : IN (2, p + 1, p + 1)
+    sums : OUT (2, s) sum of the distances, pairs that the clustering labels
+    """
+    distances = np.empty(sums.shape[1])
+    for k in range(pairs.shape[1]):
+        distances_of_pair(pairs[0, k], pairs[1, k], rows, tables, distances)
+        for t in range(distances.shape[0]):
+            if distances[t] >= 0:
+                sums[0, t] += distances[t]
+                sums[1, t] += 1
+
+
+@jit
+def sum_squares(pairs: Any, rows: Any, tables: Any, means: Any, shares: Any, order: Any, squares: Any) -> None:
+    """pairs : IN (2, k) rows
+    rows : IN as in `distances_of_pair`
+    tables : IN (2, p + 1, p + 1)
+    means : IN (s,) mean distance
+    shares : IN (s,) share of the pairs that the clustering labels
+    order : IN (s,) the clusterings, best first
+    squares : OUT (2, s) of the residuals; of the differences between neighbours in the order
+    """
+    distances, residuals = np.empty(order.shape[0]), np.empty(order.shape[0])
+    for k in range(pairs.shape[1]):
+        distances_of_pair(pairs[0, k], pairs[1, k], rows, tables, distances)
+        for r in range(order.shape[0]):
+            t = order[r]
+            residuals[r] = (distances[t] - means[t]) / shares[t] if distances[t] >= 0 else 0.0
+            squares[0, t] += residuals[r] * residuals[r]
+            if r > 0:
+                difference = residuals[r] - residuals[r - 1]
+                squares[1, r - 1] += difference * difference
+
+
+@jit
+def sum_distances_of_rows(
+    X: Any,
+    codes: Any,
+    n_clusters: Any,
+    first: int,
+    last: int,
+    within: Any,
+    between: Any,
+    diameter: Any,
+    separation: Any,
+) -> None:
+    """X : IN (n, d)
+    codes : IN (n, p)
+    n_clusters : IN (p,) the code that means missing
+    first : IN rows of this call: first, ...
+    last : IN ... to last - 1; pairs with all later rows
+    within : IN/OUT (p,) sum of the distances within clusters
+    between : IN/OUT (p,) and between them
+    diameter : IN/OUT (p,) largest distance within a cluster
+    separation : IN/OUT (p,) smallest distance between clusters
+    """
+    n, d = X.shape
+    for i in range(first, last):
+        for j in range(i + 1, n):
+            square = 0.0
+            for f in range(d):
+                square += (X[i, f] - X[j, f]) ** 2
+            distance = np.sqrt(square)
+            for t in range(codes.shape[1]):
+                a, b = codes[i, t], codes[j, t]
+                if a == b:
+                    if a != n_clusters[t]:
+                        within[t] += distance
+                        diameter[t] = max(diameter[t], distance)
+                elif a != n_clusters[t] and b != n_clusters[t]:
+                    between[t] += distance
+                    separation[t] = min(separation[t], distance)

@@ -62,7 +62,7 @@ class Protocols:
 
 def _digest(*parts: Any) -> str:
     shared = [_code_of(name) for name in SHARED]
-    return hashlib.sha256(repr([shared, parts]).encode()).hexdigest()[:16]
+    return _sha256(repr([shared, parts]))[:16]
 
 
 def _of_case(case: Case) -> tuple[Any, ...]:
@@ -78,23 +78,27 @@ def _of_function(function: Callable[..., Any], consensus: Mapping[str, PaperMeth
     code = _code_of(function.__module__)
     if consensus:
         used = [(name, method.name, sorted(method.settings().items())) for name, method in sorted(consensus.items())]
-        code = _as_before(hashlib.sha256(repr([code, used]).encode()).hexdigest())
+        code = _sha256(repr([code, used]))
+        code = _as_before(code, code)
     return function.__qualname__, code, given
 
 
-def _as_before(code: str) -> str:
-    """The fingerprint of the code that this does the same as; that of itself if it is in no row of equal_code.csv.
+def _as_before(code: str, otherwise: str) -> str:
+    """The fingerprint of the code that this does the same as; ``otherwise`` if it is in no row of equal_code.csv.
 
     The rows are of code that was rewritten: results that the former code made are those of the new. A row of code that
     has changed since finds nothing, and may go.
     """
     equal = {row["code"]: row["same_as"] for row in read_rows("ensemblage.lab.reproduce", "equal_code.csv")}
-    return equal.get(code, code)
+    return equal.get(code, otherwise)
 
 
 @cache
 def _code_of(module: str) -> str:
-    """Fingerprint of a module's code; empty where there is no source to read."""
+    """Fingerprint of a module's code; empty where there is no source to read.
+
+    The rows of equal_code.csv are of code that does not say from where it imports what is ensemblage's: that may move.
+    """
     try:
         loaded = sys.modules.get(module) or importlib.import_module(module)
         tree = ast.parse(inspect.getsource(loaded))
@@ -103,7 +107,14 @@ def _code_of(module: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [statement for statement in node.body if not _is_text(statement)]
-    return _as_before(hashlib.sha256(ast.dump(tree).encode()).hexdigest())
+    ours = [node for node in tree.body if isinstance(node, ast.ImportFrom) and "ensemblage" in (node.module or "")]
+    names = sorted(ast.dump(name) for node in ours for name in node.names)
+    rest = ast.Module([node for node in tree.body if node not in ours], [])
+    return _as_before(_sha256(f"{names} {ast.dump(rest)}"), _sha256(ast.dump(tree)))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _is_text(statement: ast.stmt) -> bool:

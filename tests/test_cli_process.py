@@ -155,7 +155,7 @@ def test_a_folder_that_another_command_takes_away(tmp_path, ensemble, monkeypatc
     assert names(tmp_path / "out") == WRITTEN
 
 
-HOLDS = "import sys, time; from pathlib import Path; from ensemblage import _lock\n"
+HOLDS = "import sys, time; from pathlib import Path; from ensemblage.base import lock as _lock\n"
 HOLDS += "with _lock.only_user(Path(sys.argv[1])): print('held', flush=True); time.sleep(600)\n"
 
 

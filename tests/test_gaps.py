@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ensemblage import ConsensusClustering, Preprocessor, read_table
 from ensemblage.cli import main
-from ensemblage.io._gaps import likely_codes
+from ensemblage.io._missing import likely_codes
 
 nan = np.nan
 

@@ -19,8 +19,8 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
 from ensemblage.io._anndata_read import SUFFIX as H5AD
-from ensemblage.io._formats import WORKBOOKS
-from ensemblage.io._typed import TYPED
+from ensemblage.io._arrow import TYPED
+from ensemblage.io._text import WORKBOOKS
 
 NUMBERS: dict[str, Callable[[str], int | float]] = {
     "cluster": int,

@@ -24,10 +24,10 @@ from ensemblage.io import Table, base_name, code_columns, read_table
 from ensemblage.io._anndata_features import table_of
 from ensemblage.io._anndata_read import SUFFIX as H5AD
 from ensemblage.io._anndata_read import open_file
+from ensemblage.io._arrow import TYPED
 from ensemblage.io._encoding import listed
-from ensemblage.io._formats import WORKBOOKS
 from ensemblage.io._roles import assign_roles
-from ensemblage.io._typed import TYPED
+from ensemblage.io._text import WORKBOOKS
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import counted
 

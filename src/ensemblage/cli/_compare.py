@@ -17,7 +17,8 @@ from ensemblage.cli._members import check_free, check_suffix
 from ensemblage.cli._show import show_lines, show_table
 from ensemblage.cli._tell import tell
 from ensemblage.io import Column, as_labels, base_name, read_bytes, read_table
-from ensemblage.io._roles import assign_roles, check_column
+from ensemblage.io._roles import assign_roles
+from ensemblage.io._table import check_column
 from ensemblage.metrics import LabelComparison, compare_labels
 from ensemblage.metrics._align import shared_objects
 from ensemblage.report._layout import percent

@@ -20,8 +20,8 @@ from ensemblage.base.parameters import Edges
 from ensemblage.base.validation import check_path, check_value, shown
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io import Column, Table, base_name, read_bytes, read_table
+from ensemblage.io._arrow import TYPED
 from ensemblage.io._numbers import is_number
-from ensemblage.io._typed import TYPED
 
 logger = get_logger(__name__)
 

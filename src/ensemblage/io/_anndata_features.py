@@ -13,7 +13,7 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import shown
 from ensemblage.io._anndata_read import name_of, some
 from ensemblage.io._column import Column
-from ensemblage.io._roles import Role
+from ensemblage.io._column_role import Role
 from ensemblage.io._table import Table
 
 PCA, X = "X_pca", "X"

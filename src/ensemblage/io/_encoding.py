@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,21 @@ from ensemblage.base.parameters import Words
 from ensemblage.base.sklearn import BaseEstimator, TransformerMixin
 from ensemblage.io._categories import CategoryEncoder, level_codes, levels_of, n_indicators
 from ensemblage.io._column import Column
-from ensemblage.io._dates import date_parts
-from ensemblage.io._gaps import notes_of_codes
-from ensemblage.io._roles import (
+from ensemblage.io._column_role import (
     AS_SAID,
     CLASSES_NAME,
     FEATURE,
     MOST_CATEGORIES,
     OPEN_ENDS,
     Role,
-    Roles,
     ordered_levels,
     role_of,
 )
+from ensemblage.io._dates import date_parts
+from ensemblage.io._missing import notes_of_codes
+from ensemblage.io._roles import Roles
 from ensemblage.io._scaling import scaler_of, scaling_note
-
-if TYPE_CHECKING:
-    from ensemblage.io._table import Table
+from ensemblage.io._table import Table
 
 SHOWN = 20
 """How many names of columns a note lists."""
@@ -250,7 +248,9 @@ def _encoded(column: Column, role: Role, table: Table, options: Options, with_ho
     if role.name == "code" and len(levels) > min(MOST_CATEGORIES, max(column.n_filled // 2, 2)):
         return f"{role.name}, {len(levels):,} different"
     if options.categories == "encode" and role.name == "ordered":
-        return Encoded(column.name, "ordered", tuple(ordered_levels(column, table)))
+        return Encoded(
+            column.name, "ordered", tuple(ordered_levels(column, table.given_roles.get(column.name, ""), table.source))
+        )
     return Encoded(column.name, "member" if options.categories == "member" else "category", tuple(levels))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,7 @@ from ensemblage.io._column import Column
 from ensemblage.io._encoding import ColumnUse, Encoded, Encoding, Options, column_uses, fit_encoding, planned_columns
 from ensemblage.io._gower import check_comparable, gower_distances
 from ensemblage.io._roles import assign_roles
-
-if TYPE_CHECKING:
-    from ensemblage.io._table import Table
+from ensemblage.io._table import Table
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.io._column import Column
 from ensemblage.io._encoding import Encoded, Options, planned_columns
+from ensemblage.io._table import Table
 from ensemblage.kernels._points import gower
 from ensemblage.rows.blocks import row_blocks
-
-if TYPE_CHECKING:
-    from ensemblage.io._table import Table
 
 MOST_BYTES = 2 * 10**9
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    pass
 
 GAPS = ("", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none", "?")
 """Cells that mean "no value", in lower case."""

@@ -34,8 +34,8 @@ from ensemblage.io._encoding import (
     transformer_of,
 )
 from ensemblage.io._features import Features
-from ensemblage.io._gaps import Gaps, notes_of_codes, with_gaps
 from ensemblage.io._gower import gower_distances
+from ensemblage.io._missing import Gaps, notes_of_codes, with_gaps
 from ensemblage.io._read import read_table
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._scaling import AUTO, scaling_note

@@ -15,14 +15,14 @@ from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
 from ensemblage.base.validation import check_path, check_value, shown
 from ensemblage.ensemble._arrays import as_frame
+from ensemblage.io._arrow import ROW_NAMES, TYPED, arrow_table, read_typed
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
 from ensemblage.io._column import Column
-from ensemblage.io._formats import WORKBOOKS, read_text, read_workbook, row_places
-from ensemblage.io._gaps import with_gaps
+from ensemblage.io._decimal_mark import with_decimal_mark
 from ensemblage.io._layout import Layout
-from ensemblage.io._marks import with_decimal_mark
+from ensemblage.io._missing import with_gaps
 from ensemblage.io._table import Table
-from ensemblage.io._typed import ROW_NAMES, TYPED, arrow_table, read_typed
+from ensemblage.io._text import WORKBOOKS, read_text, read_workbook, row_places
 
 
 def read_table(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.once import once
+from ensemblage.base.options import Message, Option
+from ensemblage.base.registered import Registered
 from ensemblage.io._column import Column
+from ensemblage.io._column_role import GIVEN, Role, given_role, is_given_role, role_of
 from ensemblage.io._dates import Dates, parse_dates
-from ensemblage.io._features import Features, features_of
-from ensemblage.io._roles import Role, find_roles
+
+if TYPE_CHECKING:
+    from ensemblage.io._features import Features
+
+features_of: Registered[..., Features] = Registered("features_of")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,3 +139,47 @@ class Table:
     def where(self, row: int) -> str:
         """The place of a row in the file, for messages."""
         return f"{self.unit} {self.places()[row]}"
+
+
+def find_roles(table: Table) -> dict[str, Role]:
+    """The role of each column; the id of the rows is the layout's, or the first that is one."""
+    given = {name: role.partition(":")[0] for name, role in check_given(table).items()}
+    roles = {c.name: given_role(c, given[c.name]) if c.name in given else role_of(c) for c in table.columns}
+    if table.index is not None and table.index not in given:
+        roles[table.index] = Role("id", "row names")
+    elif "id" not in given.values() and not any(role.name == "id" for role in roles.values()):
+        first = table.columns[0]
+        found = next((c for c in table.columns if roles[c.name].name == "text" and c.differs_everywhere()), None)
+        if found is not None:
+            roles[found.name] = Role("id", "text that differs in every row")
+        elif first.name not in given and _counts_rows(first):
+            roles[first.name] = Role("id", "which counts the rows")
+    return roles
+
+
+def _counts_rows(column: Column) -> bool:
+    values = column.numbers
+    return values is not None and len(values) > 2 and values[0] in (0, 1) and bool(np.all(np.diff(values) == 1))
+
+
+def check_given(table: Table) -> Mapping[str, str]:
+    """The roles that the user gave."""
+    for name, role in table.given_roles.items():
+        check_column(table, "roles", name)
+        if not is_given_role(role):
+            got = f" must be one of {', '.join(GIVEN)}. Got {role!r} for {name!r}. Choose of these."
+            raise ValueError(Message(Option("roles"), got))
+    ids = [name for name, role in table.given_roles.items() if role == "id"]
+    if len(ids) > 1:
+        raise ValueError(f"One column must be the id. Got the role id for {ids[0]!r} and {ids[1]!r}. Drop one.")
+    return table.given_roles
+
+
+def check_column(table: Table, option: str, name: str | None) -> None:
+    """A name that the user gave for this option is one of a column."""
+    if name is None or name in table.names:
+        return
+    near = difflib.get_close_matches(name, table.names, n=1)
+    known = ", ".join(table.names[:8]) + (", ..." if len(table.names) > 8 else "")
+    advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {known}."
+    raise ValueError(Message(Option(option), f" must name a column of {table.source}. Got {name!r}. {advice}"))

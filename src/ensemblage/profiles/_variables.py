@@ -14,8 +14,8 @@ from ensemblage.base.validation import shown
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io import Column, Preprocessor, Table, read_table
 from ensemblage.io._categories import level_codes, levels_of
-from ensemblage.io._gaps import Gaps, with_gaps
-from ensemblage.io._roles import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of
+from ensemblage.io._column_role import AS_SAID, CLASSES_NAME, MOST_CODES, ordered_levels, role_of
+from ensemblage.io._missing import Gaps, with_gaps
 
 NUMBERS = ("number", "date", "ordered")
 """Kinds whose values have an order."""
@@ -116,7 +116,7 @@ def _variable(column: Column, role: str, table: Table, clustered: bool) -> Varia
     if len(levels) > (MOST_CODES if role == "code" else MOST_LEVELS) or 2 * len(levels) > max(column.n_filled, 4):
         return f"{role}, {len(levels):,} different"
     if role == "ordered":
-        levels = ordered_levels(column, table)
+        levels = ordered_levels(column, table.given_roles.get(column.name, ""), table.source)
     is_yes_no = role == "yes/no" or (
         len(levels) == 2 and {v.casefold() for v in levels} in ({"0", "1"}, {"0.0", "1.0"})
     )

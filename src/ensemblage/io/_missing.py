@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from ensemblage.base.options import Message, Option
 from ensemblage.io._column import Column
 from ensemblage.io._numbers import POINT_NUMBER
-
-if TYPE_CHECKING:
-    from ensemblage.io._table import Table
+from ensemblage.io._table import Table
 
 AT_ONCE = 3
 """So many values may lie beyond one gap: 97, 98 and 99."""

@@ -1,0 +1,209 @@
+"""What a column is for, by its values and its name."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from ensemblage.base.options import Message, Option
+from ensemblage.io._categories import levels_of
+from ensemblage.io._column import Column
+from ensemblage.io._dates import DATE
+from ensemblage.io._numbers import is_gap, is_missing
+
+FEATURE = "feature"
+GIVEN = ("id", "number", "category", "ordered", FEATURE, "drop")
+"""The roles that a user may give; "ordered:low<high" says the order too, "feature" that a column is used as found."""
+
+ID_NAME = re.compile(
+    r"(?i:(^|.*[\W_])(id|ids|uuid|guid|key|nr|no|rowid)|index|row|unnamed: ?0|row[ _]?(names?|numbers?|id))"
+    r"|.*[a-z](ID|Id)"
+)
+POSTAL_NAME = re.compile(r"(?i)(^|.*[\W_])(zip|zip_?code|plz|postleitzahl|post_?code|postal_?code|phone|telefon|iban)")
+CODE_NAME = re.compile(
+    r"(?i)(^|.*[\W_])(code|cluster|class|klasse|group|gruppe|label|category|kategorie|type|typ|region|status)([\W_]?id)?"
+)
+MOST_CODES = 50
+"""A column whose name says code is one up to this many different whole numbers."""
+MOST_CATEGORIES = 1_000
+MOSTLY_EMPTY, FEW_ROWS = 0.9, 10
+YES_NO = [{"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"ja", "nein"}, {"wahr", "falsch"}, {"oui", "non"}]
+YES_NO += [{"si", "no"}, {"sí", "no"}, {"on", "off"}]
+SCALES = [
+    ["very low", "low", "medium", "high", "very high"],
+    ["low", "middle", "high"],
+    ["low", "moderate", "high"],
+    ["xxs", "xs", "s", "m", "l", "xl", "xxl", "xxxl"],
+    ["small", "medium", "large", "extra large"],
+    ["very poor", "poor", "fair", "good", "very good", "excellent"],
+    ["never", "rarely", "sometimes", "often", "always"],
+    ["strongly disagree", "disagree", "neutral", "agree", "strongly agree"],
+    ["niedrig", "mittel", "hoch"],
+    ["klein", "mittel", "groß"],
+    ["nie", "selten", "manchmal", "oft", "immer"],
+]
+CLASSES_NAME = re.compile(
+    r"(?i)((true|known|ground)[\W_]?)?(labels?|class(es)?|klassen?|clusters?|truth|target|outcomes?|diagnos[ie]s|diagnose|groups?|gruppen?|species|cultivar)([\W_]?id)?"
+)
+"""A category of such a name is what a clustering is compared with: it is not used unless somebody says so."""
+
+
+AS_SAID = "as you said"
+OPEN_ENDS = "numbers with open ends"
+MOST_OPEN = 20
+"""Different values of a column of numbers with open ends."""
+_WORD_FOR_LESS = r"(?:<=?|≤|less than|under|below|up to|bis|unter|weniger als)"
+_WORD_FOR_MORE = r"(?:>=?|≥|more than|over|above|from|ab|über|mehr als)"
+_MORE = r"(?:\+|(?:(?:or|and|oder|und) )?(?:more|over|above|older|up|mehr|älter|darüber)|\.\.\.|…)"
+NUMERAL = r"\d+(?:[.,]\d+)?"
+OPEN_END = re.compile(
+    rf"(?i)(?P<below>{_WORD_FOR_LESS})\s*(?P<top>{NUMERAL})|(?P<above>{_WORD_FOR_MORE})\s*(?P<bottom>{NUMERAL})"
+    rf"|(?P<low>{NUMERAL})\s*(?:-|–|to|bis)\s*(?P<high>{NUMERAL})|(?P<least>{NUMERAL})\s*{_MORE}|(?P<most>more|many|mehr|viele)"
+)
+"""What stands for several numbers at once: <5, 5more, 5+, over 60, 6-10, more."""
+
+
+class Role(NamedTuple):
+    name: str
+    reason: str = ""
+    """What is worth telling of why."""
+
+
+def given_role(column: Column, given: str) -> Role:
+    """The role that the user gave; of a feature what was found, but ids and text, which are numbers or categories."""
+    if given != FEATURE:
+        return Role(given, AS_SAID)
+    found = role_of(column).name
+    is_label = found in ("id", "text")
+    return Role(("category" if column.numbers is None else "number") if is_label else found, AS_SAID)
+
+
+def is_given_role(role: str) -> bool:
+    """Whether a user may give it: one of `GIVEN`, or "ordered:" and at least two categories with < between them."""
+    word, colon, order = role.partition(":")
+    return role in GIVEN or (word == "ordered" and bool(colon) and "<" in order)
+
+
+def ordered_levels(column: Column, given: str, source: str) -> list[str]:
+    """The categories of an ordered column, lowest first: as the user said, as the file says, by size, by a known scale.
+
+    ``given`` is the user's role, "" where there is none; ``source`` is for messages.
+
+    Raises
+    ------
+    ValueError
+        If none of them says it.
+    """
+    levels = levels_of(column)
+    said = [level.strip() for level in given.partition(":")[2].split("<")]
+    scales = [said, *([column.categories] if column.categories else []), *SCALES]
+    for scale in scales:
+        places = {level.casefold(): place for place, level in enumerate(scale)}
+        if all(level.casefold() in places for level in levels):
+            return sorted(levels, key=lambda level: places[level.casefold()])
+    if column.numbers is not None:
+        return sorted(levels, key=lambda level: float(column.numeral(level).replace(column.decimal, ".")))
+    if in_order := _open_levels(column):
+        return in_order
+    got = f"Got {', '.join(map(repr, levels[:4]))} in column {column.name!r} of {source}"
+    order = Option("roles", {column.name: f"ordered:{'<'.join(levels[:4])}"})
+    raise ValueError(Message(f"Ordered categories must have a known order. {got}. Say it: ", order, "."))
+
+
+def role_of(column: Column) -> Role:
+    """The role of a column by its values and its name."""
+    n, n_filled = len(column.values), column.n_filled
+    if n >= FEW_ROWS and n_filled < (1 - MOSTLY_EMPTY) * n:
+        return Role("mostly empty", f"{n_filled} of {n} cells hold something")
+    if column.numbers is None and _open_levels(column):
+        return Role("ordered", OPEN_ENDS)
+    are_classes = column.numbers is None and CLASSES_NAME.fullmatch(column.name.strip())
+    if column.is_numeric and not are_classes and not _is_truth_value(column):
+        return _role_of_numbers(column)
+    texts = [text for text in column.distinct[1] if not is_missing(text)]
+    if len(texts) == 1 and n_filled == n > 1:
+        return Role("constant")
+    if column.categories is not None and len(texts) > 1:
+        return Role("ordered", "the order of its categories in the data")
+    words = {text.casefold() for text in texts}
+    if len(words) == 2 and any(words == pair for pair in YES_NO):
+        return Role("yes/no")
+    if all(DATE.fullmatch(text) for text in texts):
+        return Role("date")
+    if len(words) > 1 and any(words <= set(scale) for scale in SCALES):
+        return Role("ordered")
+    if len(texts) <= min(MOST_CATEGORIES, max(n_filled // 2, 2)) and len(texts) < n_filled:
+        return Role("category")
+    return Role("text")
+
+
+def _open_levels(column: Column) -> list[str]:
+    """The values of a column of few numbers and of what stands for several, by size; none of any other column."""
+    if not column.is_text or len(column.distinct[1]) > MOST_OPEN:
+        return []
+    places = {text: _place_of(text) for text in column.distinct[1] if not is_gap(text)}
+    are_numbers = [OPEN_END.fullmatch(text) is None for text in places]
+    if None in places.values() or all(are_numbers) or not any(are_numbers) or len(places) == column.n_filled:
+        return []
+    return sorted(places, key=lambda text: places[text] or (0.0, 0))
+
+
+def _place_of(text: str) -> tuple[float, int] | None:
+    """The number, and whether less (−1) or more (1) than it is meant; None of what is neither number nor open end."""
+    if re.fullmatch(NUMERAL, text):
+        return _float(text), 0
+    found = OPEN_END.fullmatch(text)
+    if found is None:
+        return None
+    if found["most"]:
+        return np.inf, 0
+    if found["low"]:
+        return (_float(found["low"]) + _float(found["high"])) / 2, 0
+    return _float(found["top"] or found["bottom"] or found["least"]), -1 if found["below"] else 1
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+def _is_truth_value(column: Column) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_boolean(column.values.type))
+
+
+def _role_of_numbers(column: Column) -> Role:
+    """Number, or an id or a code that is written as one."""
+    values = column.numbers
+    if values is None:
+        return Role("number")
+    first = values[:FEW_ROWS]
+    if (first != first[0]).any() and (first != np.floor(first)).any() and not np.isnan(first).any():
+        return Role("number")  # a fraction, and it varies
+    missing = np.isnan(values)
+    filled = values[~missing] if missing.any() else values
+    if len(filled) == len(values) > 1 and filled.min() == filled.max():
+        return Role("constant")
+    if not (np.isfinite(filled).all() and (filled == np.floor(filled)).all()):
+        return Role("number")
+    name = column.name.strip()
+    named = [bool(pattern.fullmatch(name)) for pattern in (ID_NAME, POSTAL_NAME, CODE_NAME)]
+    named[2] = named[2] or bool(CLASSES_NAME.fullmatch(name))
+    if not any(named) and not column.is_text:
+        return Role("number")
+    if not any(named):
+        return Role("code", "leading zeros") if _has_leading_zeros(column) else Role("number")
+    n_distinct = len(np.unique(filled))
+    if named[0] and n_distinct == len(values):
+        return Role("id", "numbers that differ in every row, and its name")
+    if named[0] or named[1] or (n_distinct <= MOST_CODES and n_distinct < len(filled)):
+        return Role("code", "whole numbers, and its name")
+    return Role("number")
+
+
+def _has_leading_zeros(column: Column) -> bool:
+    import pyarrow.compute as pc
+
+    return column.read_again is None and bool(pc.any(pc.match_substring_regex(column.text, r"^0\d+$")).as_py())

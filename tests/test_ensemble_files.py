@@ -24,6 +24,7 @@ from ensemblage.base.text import write_text
 from ensemblage.cli import main
 from ensemblage.generation import RandomKPartitions, write_partitions
 from ensemblage.io import features_of, members_of, read_table
+from ensemblage.io._formats import FORMATS
 
 FILES = Path(__file__).parent / "files"
 
@@ -344,7 +345,7 @@ def damaged_inside(draw, content):
 
 def used(path):
     """Everything that reads a file of this suffix, and looks at what it read."""
-    if path.suffix in (".npz", ".csv"):
+    if path.suffix in (".npz", ".csv", ".parquet"):
         yield lambda: Ensemble.load(path)
     if path.suffix in (".npy", ".parquet"):
         yield lambda: Ensemble.open(path)[:]
@@ -373,6 +374,45 @@ def test_damaged_files(seed, tmp_path):
     for name, kind, message in said:
         assert kind in (ValueError, TypeError), name
         assert re.search(r"(must|needs).*\. .*[.?]$", message), f"{name}: {message}"
+
+
+@pytest.mark.parametrize("missing", [-1, None])
+@pytest.mark.parametrize("suffix", ["parquet", "pq", "PARQUET"])
+def test_a_parquet_file_is_loaded_as_it_is_opened(suffix, missing, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "whole": [3, -1, 3, 7],
+            "gaps": [1.0, None, 2.0, -1.0],
+            "digits": ["01", "1", "1", None],
+            "category": pd.Categorical(["b", "a", None, "b"]),
+            "truth": [True, False, True, True],
+        }
+    )
+    path = tmp_path / f"labels.{suffix}"
+    frame.to_parquet(path, row_group_size=3)
+    loaded, opened = Ensemble.load(path, missing=missing), Ensemble.open(path, missing=missing)
+    assert (loaded.names, loaded.missing) == (opened.names, opened.missing) == (list(frame.columns), missing)
+    np.testing.assert_array_equal(loaded.codes, opened.codes[:])
+    for one, other in zip(loaded.categories, opened.categories, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+def test_a_parquet_file_is_not_written(tmp_path):
+    """What load takes and save does not, it says."""
+    with pytest.raises(ValueError, match=r"must end in \.npz or \.csv \(\.parquet to load one\)\. Got .*a\.parquet"):
+        Ensemble([[0], [1]]).save(tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_bytes(b"a\n1\n")
+    with pytest.raises(ValueError, match=r"must be a \.npy file, a \.parquet file or .*load for \.npz and \.csv files"):
+        Ensemble.open(tmp_path / "a.csv")
+
+
+def test_what_the_formats_say_of_suffixes_exists():
+    suffixes = [suffix for form in FORMATS for suffix in form.suffixes]
+    assert len(suffixes) == len(set(suffixes))
+    for form in FORMATS:
+        assert all(callable(form.function(use)) for use in ("table", "load", "open", "save") if getattr(form, use))
+        assert bool(form.table) == bool(form.cells)
 
 
 def full(*_, **__):

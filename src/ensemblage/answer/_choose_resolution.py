@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -34,7 +33,8 @@ from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, ne
 from ensemblage.generation._run import run_all
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import matrix_of
-from ensemblage.io._anndata_read import SUFFIX, opened, some
+from ensemblage.io._anndata_read import opened, some
+from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.stability import member_stability
 
@@ -239,7 +239,7 @@ def graphs_of(
 ) -> tuple[Graphs, list[str]]:
     """The graph of what is given, and what it is, for people."""
     subject = "The graph of choose_resolution"
-    is_file = isinstance(X, str | PathLike) and Path(X).suffix.lower() == SUFFIX
+    is_file = isinstance(X, str | PathLike) and format_of(X) is CELLS
     if is_file or hasattr(X, "obsm"):
         adata = opened(X)
         keys = list(getattr(adata, "obsp", {}))

@@ -18,9 +18,7 @@ from ensemblage.cli._labels import LABEL_COLUMNS
 from ensemblage.cli._members import check_free
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
-from ensemblage.io._anndata_read import SUFFIX as H5AD
-from ensemblage.io._arrow import TYPED
-from ensemblage.io._text import WORKBOOKS
+from ensemblage.io._formats import CELLS, EXCEL, TEXT, first_suffixes, format_of, table_format
 
 NUMBERS: dict[str, Callable[[str], int | float]] = {
     "cluster": int,
@@ -33,7 +31,7 @@ Found = Mapping[str, Sequence[Any]]
 
 def is_annotated_copy(output: Path) -> bool:
     """Whether the name of an output asks for the objects of the input with what was found beside, and nothing else."""
-    return output.suffix.lower() == H5AD
+    return format_of(output) is CELLS
 
 
 def check_copy(source: Source, output: Path, overwrite: bool) -> None:
@@ -56,28 +54,29 @@ def check_annotated(source: Source, output: Path) -> None:
         adata = source.opened
         check_key(source.key, adata.obs.columns, adata.uns, False)
         return
-    suffix, transposed = source.path.suffix.lower(), source.reading.get("transpose")
-    if (suffix in WORKBOOKS and suffix != ".xlsx") or suffix == ".json" or transposed:
+    form, transposed = table_format(source.path), source.reading.get("transpose")
+    if not form.annotates or transposed:
+        *others, last = (suffix for suffix in first_suffixes("annotates") if suffix not in TEXT.suffixes)
         got = "--transpose" if transposed else source.path.name
         raise ValueError(
-            "--annotate must have a text table, .xlsx, .parquet, .arrow or .jsonl, with the objects in rows. "
+            f"--annotate must have a text table, {', '.join(others)} or {last}, with the objects in rows. "
             f"Got {got}. Save the table so, or join labels.csv to it by the id."
         )
-    if suffix == ".xlsx":
+    if form is EXCEL:
         _openpyxl()
 
 
 def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
     """The table of the source and the columns of labels.csv but the id, as annotated.<its format> in the folder."""
     if isinstance(source, CellSource):
-        return write_cells(source, folder, folder / f"annotated{H5AD}", overwrite)
+        return write_cells(source, folder, folder / f"annotated{CELLS.suffixes[0]}", overwrite)
     content = source.read()
     table, rows = source.table(content), source.features(content).rows
     found = _found(folder / LABELS, len(table), rows, set(table.names))
-    suffix = source.path.suffix.lower()
+    form = table_format(source.path)
     text = ".tsv" if table.delimiter == TAB else ".csv"
-    path = folder / f"annotated{suffix if suffix in (*TYPED, '.xlsx') else text}"
-    write = _workbook if suffix == ".xlsx" else _typed if suffix in TYPED else _text
+    path = folder / f"annotated{text if form is TEXT else source.path.suffix.lower()}"
+    write = {"workbook": _workbook, "typed": _typed}.get(form.cells, _text)
     made = write(table, found, content, source)
     if path.exists() and not overwrite and path.read_bytes() != made:
         raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
@@ -142,7 +141,7 @@ def _typed(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     columns = {column.name: column.values for column in table.columns}
     columns |= {name: pa.array(v, types.get(name.removesuffix("_found"), pa.string())) for name, v in found.items()}
     frame, file = pa.table(columns), io.BytesIO()
-    kind = TYPED[source.path.suffix.lower()]
+    kind = table_format(source.path).name
     if kind == "Parquet":
         import pyarrow.parquet as pq
 

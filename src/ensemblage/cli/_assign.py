@@ -22,12 +22,10 @@ from ensemblage.consensus import Assignment
 from ensemblage.consensus._assignment import BY_RULE
 from ensemblage.io import Table, base_name, code_columns, read_table
 from ensemblage.io._anndata_features import table_of
-from ensemblage.io._anndata_read import SUFFIX as H5AD
 from ensemblage.io._anndata_read import open_file
-from ensemblage.io._arrow import TYPED
 from ensemblage.io._encoding import listed
+from ensemblage.io._formats import CELLS, format_of, is_label_file, table_format
 from ensemblage.io._roles import assign_roles
-from ensemblage.io._text import WORKBOOKS
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import counted
 
@@ -57,7 +55,7 @@ def assign_objects(
     is_run = isinstance(model, ConsensusClustering)
     if not is_run:
         model._names = Ensemble.load(folder / ENSEMBLE).names  # which a model of an earlier version does not know
-    if new.suffix.lower() == ".npz" and not is_run:
+    if is_label_file(new) and not is_run:
         _refuse({"id_column": id_column, **reading}, new)
         labels = Ensemble.load(new)
         ids, found = list(map(str, range(1, len(labels) + 1))), model.assign(labels)
@@ -84,7 +82,7 @@ def _refuse(options: Mapping[str, Any], new: Path) -> None:
 
 def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_run: bool) -> Table:
     """The columns of the new objects: what the run clustered, or labels in the partitions that were combined."""
-    if new.suffix.lower() == H5AD:
+    if format_of(new) is CELLS:
         _refuse(reading, new)
         adata = open_file(new)
         return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
@@ -96,11 +94,11 @@ def _reading(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> 
     """How the file is read: as it is said; else as the file of the run was, where it is a text file too."""
     names = {"has_header": "header"}
     as_before = {name: record.get(names.get(name, name)) for name in READING}
-    suffix = base_name(new).rpartition(".")[2].lower()
+    cells = table_format(base_name(new)).cells
     of_text = ("encoding", "delimiter", "decimal")
-    if f".{suffix}" in (*WORKBOOKS, *TYPED):
+    if cells != "text":
         as_before |= dict.fromkeys(of_text)
-    if f".{suffix}" not in WORKBOOKS:
+    if cells != "workbook":
         as_before["sheet"] = None
     said = {name: value for name, value in given.items() if value is not None}
     return {**{name: value for name, value in as_before.items() if value is not None}, **said}

@@ -14,6 +14,7 @@ from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._generation_disk import generate_on_disk
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
+from ensemblage.io._formats import first_suffixes
 
 
 def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any) -> None:
@@ -23,7 +24,7 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     if ".npy" in (data.suffix.lower(), output.suffix.lower()):
         generate_on_disk(data, output, overwrite, generation, settings)
         return
-    check_suffix(output, ".npz", ".csv")
+    check_suffix(output, *first_suffixes("save"))
     check_free(output, overwrite)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)

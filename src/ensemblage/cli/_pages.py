@@ -15,6 +15,7 @@ from ensemblage import report
 from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._folder import REPORT
 from ensemblage.cli._tell import tell
+from ensemblage.io._formats import CELLS, format_of
 
 FIGURES = "figures"
 NOT_REPEATED = frozenset({"output", "overwrite", "open_page", "figures", "n_jobs", "annotate", "scratch", "key"})
@@ -37,7 +38,7 @@ class PageWishes:
 
     def of_output(self, output: Path, no_objects: bool) -> PageWishes:
         """The same, refused where the output is a file of cells."""
-        if output.suffix.lower() == ".h5ad":
+        if format_of(output) is CELLS:
             self.refuse(no_objects, f"-o {output.name} writes none", "name a folder with -o")
         return self
 

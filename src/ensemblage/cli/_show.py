@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ensemblage.cli._folder import FILES, unchanged_summary
+from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import counted, percent
 
@@ -21,7 +22,7 @@ def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
     with unchanged_summary(output):
         lines = list(_lines(summary))
-    written = [output] if output.suffix.lower() == ".h5ad" else [output / name for name in FILES]
+    written = [output] if format_of(output) is CELLS else [output / name for name in FILES]
     show_lines([*lines, ("written", ", ".join(map(str, written)))])
 
 

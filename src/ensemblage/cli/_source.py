@@ -31,8 +31,8 @@ from ensemblage.io import (
 )
 from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
 from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
-from ensemblage.io._anndata_read import SUFFIX as H5AD
 from ensemblage.io._anndata_read import open_file, some
+from ensemblage.io._formats import CELLS, format_of, is_label_file
 from ensemblage.report._layout import counted
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")
@@ -100,7 +100,7 @@ class Source:
     def of(cls, path: Path, settings: dict[str, Any], *own: str) -> Source:
         """Take what concerns the reading out of the settings of a command."""
         of_cells = {name: settings.pop(name, None) or None for name in OF_CELLS}
-        if path.suffix.lower() == H5AD:
+        if format_of(path) is CELLS:
             return CellSource._of(path, settings, own, of_cells)
         if asked := [name for name, value in of_cells.items() if value]:
             raise ValueError(
@@ -156,7 +156,7 @@ class Source:
         return features
 
     def members(self, content: bytes) -> Members:
-        if self.path.suffix.lower() == ".npz":
+        if is_label_file(self.path):
             named = [name for name, value in self._roles().items() if value]
             if named:
                 raise ValueError(f"{named[0]} must name a column of a table. Got a .npz file. Use a .csv file.")

@@ -23,6 +23,7 @@ from ensemblage.cli._members import check_free
 from ensemblage.cli._show import certainty_text, clusters_text, show_lines
 from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import tell
+from ensemblage.io._formats import format_of
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.rows.blocks import row_blocks
@@ -34,8 +35,8 @@ DEFAULT_MEMORY = "1GB"
 
 def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
     """Whether a command leaves its input on the disk: .npy files and folders always, Parquet files with --memory."""
-    suffix = path.suffix.lower()
-    on_disk = suffix == ".npy" or path.is_dir() or (suffix == ".parquet" and memory is not None)
+    found = format_of(path)
+    on_disk = path.is_dir() or (found is not None and bool(found.open) and (not found.load or memory is not None))
     if scratch is not None and not on_disk:
         tell(f"--scratch: {path.name} is read into memory and takes no room there")
     return on_disk

@@ -325,17 +325,18 @@ class Ensemble:
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, missing: int | None = -1) -> Ensemble:
-        """Read an ensemble from a file that `save` wrote, or any CSV file with a header and one partition per column.
+        """Read an ensemble from a file that `save` wrote, or a table: a header, and one partition per column.
 
         A column of a CSV file holds whole numbers if all its fields are, else numbers if they are ("nan" is missing),
         else text; text too where different fields would be the same number, as "1" and "01". Blank fields are missing.
+        Columns of a Parquet file have their types, as in `open`.
 
         Parameters
         ----------
-        path : path of a .npz or .csv file
+        path : path of a .npz, .csv or .parquet file
             What to read.
         missing : int or None, default -1
-            As in `Ensemble`; for CSV only, a .npz file has its own.
+            As in `Ensemble`; a .npz file has its own.
 
         Raises
         ------

@@ -20,7 +20,7 @@ from ensemblage.base.parameters import Edges
 from ensemblage.base.validation import check_path, check_value, shown
 from ensemblage.ensemble._arrays import as_frame
 from ensemblage.io import Column, Table, base_name, read_bytes, read_table
-from ensemblage.io._arrow import TYPED
+from ensemblage.io._formats import GRAPH, format_of, table_format
 from ensemblage.io._numbers import is_number
 
 logger = get_logger(__name__)
@@ -157,7 +157,7 @@ def _edge_list(edges: Any, subject: str, has_header: bool | None) -> EdgeList:
 
 
 def _of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
-    if path.suffix.lower() == ".graphml":
+    if format_of(path) is GRAPH:
         networkx = needed_for_graphml(subject)
         try:
             return _of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
@@ -165,7 +165,7 @@ def _of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
             raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
     content, name = read_bytes(path), base_name(path)
     table = read_table(content, name=name, has_header=has_header)
-    if has_header is not None or table.index is not None or Path(name).suffix.lower() in TYPED:
+    if has_header is not None or table.index is not None or table_format(name).cells == "typed":
         return _of_table(table)
     if _is_above_numbers(table):
         return _of_table(table)

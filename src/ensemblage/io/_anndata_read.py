@@ -14,7 +14,6 @@ from typing import Any
 from ensemblage.base.once import once
 from ensemblage.base.validation import check_path, shown
 
-SUFFIX = ".h5ad"
 DATA_FRAMES = ("obs", "var")
 
 

@@ -5,46 +5,52 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ensemblage.io._formats import Format
 from ensemblage.io._npy import is_damage
 
-TYPED = {".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
-TYPED |= {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".json": "JSON"}
 PANDAS_INDEX = "__index_level_0__"
 ROW_NAMES = "row names"
 """What the unnamed first column is called."""
 
 
-def read_typed(content: bytes, name: str, suffix: str) -> tuple[Any, str | None]:
+def read_typed(content: bytes, name: str, form: Format) -> tuple[Any, str | None]:
     """The Arrow table of a file, and the name of its column of row names."""
     try:
-        table = _parsed(content, TYPED[suffix])
+        table = form.function("table")(content)
         table.validate(full=True)
     except Exception as error:  # pyarrow has no one error for a damaged file
         if not is_damage(error):
             raise
         raise ValueError(
-            f"{name} must be what its name says. It is not a (whole) {TYPED[suffix]} file. Save the table again."
+            f"{name} must be what its name says. It is not a (whole) {form.name} file. Save the table again."
         ) from None
     return table, PANDAS_INDEX if PANDAS_INDEX in table.column_names else None
 
 
-def _parsed(content: bytes, kind: str) -> Any:
+def parquet_columns(content: bytes) -> Any:
+    """The Arrow table of a Parquet file."""
     import pyarrow as pa
+    import pyarrow.parquet
 
-    buffer = pa.BufferReader(content)
-    if kind == "Parquet":
-        import pyarrow.parquet
+    return pyarrow.parquet.read_table(pa.BufferReader(content))
 
-        return pyarrow.parquet.read_table(buffer)
-    if kind == "Arrow":
-        import pyarrow.feather
 
-        return pyarrow.feather.read_table(buffer)
+def arrow_columns(content: bytes) -> Any:
+    """The Arrow table of an Arrow file, or of the first version of Feather."""
+    import pyarrow as pa
+    import pyarrow.feather
+
+    return pyarrow.feather.read_table(pa.BufferReader(content))
+
+
+def json_columns(content: bytes) -> Any:
+    """The Arrow table of JSON lines, or of a list of records."""
+    import pyarrow as pa
     import pyarrow.json
 
     if content.lstrip().startswith(b"["):
         return pa.Table.from_pylist(json.loads(content))
-    return pyarrow.json.read_json(buffer)
+    return pyarrow.json.read_json(pa.BufferReader(content))
 
 
 def arrow_table(frame: Any) -> tuple[Any, str | None]:

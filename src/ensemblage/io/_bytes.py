@@ -6,6 +6,7 @@ import zlib
 from pathlib import Path
 
 from ensemblage.base.options import Message, Option
+from ensemblage.io._formats import PACKINGS
 
 SIGNATURES = {
     b"\x1f\x8b": "a gzip file",
@@ -26,7 +27,6 @@ SIGNATURES = {
     b"ARROW1": "an Arrow file",
     b"\x80\x04": "a Python pickle",
 }
-PACKINGS = {".gz": "gzip", ".zst": "Zstandard"}
 BYTE_ORDER_MARKS = {  # UTF-32's marks begin with UTF-16's
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",

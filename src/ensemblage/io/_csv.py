@@ -19,7 +19,7 @@ SAMPLE_BYTES = 1 << 16
 QUOTED = re.compile(rb'"[^"]*(?:"|$)')
 
 
-def save_csv(coded: CodedColumns, path: Path) -> None:
+def save_csv(coded: CodedColumns, _: int | None, path: Path) -> None:
     """Write the names as header, then one line per object; missing entries are empty."""
     names = coded.names or []
     texts = [np.array([*map(_label_text, c.tolist()), ""], dtype=object) for c in coded.categories]
@@ -84,8 +84,11 @@ def _is_writable(text: str) -> bool:
     return True
 
 
-def load_csv(path: Path, missing: int | None) -> CodedColumns:
-    """The columns of a CSV file with a header, every partition with labels; an unnamed first column holds ids."""
+def load_csv(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:
+    """The columns of a CSV file with a header, every partition with labels, and ``missing``.
+
+    An unnamed first column holds ids.
+    """
     content = path.read_bytes()
     first_line = content[:SAMPLE_BYTES].lstrip(b"\xef\xbb\xbf\r\n").partition(b"\n")[0]
     unquoted = QUOTED.sub(b"", first_line)
@@ -101,4 +104,4 @@ def load_csv(path: Path, missing: int | None) -> CodedColumns:
     coded = code_columns([column for column in table.columns if column.name != table.index], missing)
     check_labelled(coded.categories, check_names(coded.names, len(coded.categories)))
     check_each_labelled(coded.categories, coded.names or [])
-    return coded
+    return coded, missing

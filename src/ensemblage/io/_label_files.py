@@ -1,35 +1,36 @@
-"""The format of an ensemble's file, by the suffix of its name."""
+"""Labels in files: written and read by the suffix of the file's name."""
 
 from os import PathLike
 from pathlib import Path
+from typing import Literal
 
 from ensemblage.base.validation import check_path
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._coding import CodedColumns
-from ensemblage.io._csv import load_csv, save_csv
-from ensemblage.io._npz import load_npz, save_npz
+from ensemblage.io._formats import Format, first_suffixes, format_of
 
 
 def save_labels(coded: CodedColumns, missing: int | None, path: str | PathLike[str]) -> None:
-    """Write columns with names to a .npz file, or to a .csv file, which does not say what ``missing`` was."""
+    """Write columns with names to a file that keeps everything (.npz), or to one that does not say ``missing``."""
     file = check_path(path, "path")
-    if _suffix(file) == ".npz":
-        save_npz(coded, missing, file)
-    else:
-        save_csv(coded, file)
+    _checked(file, "save").function("save")(coded, missing, file)
 
 
 def load_labels(path: str | PathLike[str], missing: int | None) -> tuple[CodedColumns, int | None]:
-    """The columns of a file and the number that means missing: its own in .npz, the one given in .csv."""
+    """The columns of a file and the number that means missing: its own in .npz, the one given in all others."""
     file, missing = check_path(path, "path"), check_missing(missing)
-    return load_npz(file) if _suffix(file) == ".npz" else (load_csv(file, missing), missing)
+    coded: tuple[CodedColumns, int | None] = _checked(file, "load").function("load")(file, missing)
+    return coded
 
 
-def _suffix(file: Path) -> str:
-    suffix = file.suffix.lower()
-    if suffix not in (".npz", ".csv"):
+def _checked(file: Path, use: Literal["load", "save"]) -> Format:
+    """The format of the file, if its labels can be loaded or saved."""
+    found = format_of(file)
+    if found is None or not getattr(found, use):
+        both = [suffix for suffix in first_suffixes("save") if suffix in first_suffixes("load")]
+        read = [suffix for suffix in first_suffixes("load") if suffix not in both]
         raise ValueError(
-            f"The name of an ensemble's file must end in .npz or .csv. Got {str(file)!r}. "
-            "Use .npz to keep everything exactly, .csv to read it elsewhere."
+            f"The name of an ensemble's file must end in {' or '.join(both)} ({' or '.join(read)} to load one). "
+            f"Got {str(file)!r}. Use .npz to keep everything exactly, .csv to read it elsewhere."
         )
-    return suffix
+    return found

@@ -43,8 +43,8 @@ def _write_rows(file: IO[bytes], codes: LabelRows) -> None:
         file.write(np.ascontiguousarray(codes[rows]).data)
 
 
-def load_npz(path: Path) -> tuple[CodedColumns, int | None]:
-    """The columns, checked, and the number that means missing; ValueError if the file is damaged or too new."""
+def load_npz(path: Path, _: int | None) -> tuple[CodedColumns, int | None]:
+    """The columns, checked, and the number that means missing there; ValueError if the file is damaged or too new."""
     with open(path, "rb") as file:  # what the system says of the file is its own error
         try:
             with zipfile.ZipFile(file) as archive:

@@ -8,21 +8,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal
 
 from ensemblage.base.options import Message, Option
 from ensemblage.base.parameters import Codes
 from ensemblage.base.validation import check_path, check_value, shown
 from ensemblage.ensemble._arrays import as_frame
-from ensemblage.io._arrow import ROW_NAMES, TYPED, arrow_table, read_typed
+from ensemblage.io._arrow import ROW_NAMES, arrow_table, read_typed
 from ensemblage.io._bytes import base_name, read_bytes, text_bytes
 from ensemblage.io._column import Column
 from ensemblage.io._decimal_mark import with_decimal_mark
+from ensemblage.io._formats import table_format
 from ensemblage.io._layout import Layout
 from ensemblage.io._missing import with_gaps
 from ensemblage.io._table import Table
-from ensemblage.io._text import WORKBOOKS, read_text, read_workbook, row_places
+from ensemblage.io._text import row_places
 
 
 def read_table(
@@ -99,20 +99,20 @@ def read_table(
     elif content is None:
         frame, name = _frame(source), name or type(source).__name__
     name = name or "table.csv"
-    suffix, delimiter_of, may_have_commas = Path(name).suffix.lower(), ",", True
-    if content is None or suffix in TYPED:
+    form, delimiter_of, may_have_commas = table_format(name), ",", True
+    if content is None or form.cells == "typed":
         if transpose:
             got = f" must be used with text tables. Got {name}. Save the table as CSV."
             raise ValueError(Message(Option("transpose"), got))
-        table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, suffix)), name)
-    elif suffix in WORKBOOKS:
-        cells, layout = read_workbook(content, name, sheet, has_header)
+        table = _typed_table(*(arrow_table(frame) if content is None else read_typed(content, name, form)), name)
+    elif form.cells == "workbook":
+        cells, layout = form.function("table")(content, name, sheet, has_header)
         first = layout.has_header + 1
         rows = range(first, first + len(cells))
         table = _text_table(lambda typed: cells, layout, name, transpose, lambda: rows, "row")
     else:
         text = text_bytes(content, name, encoding)
-        split, layout = read_text(text, name, delimiter, has_header)
+        split, layout = form.function("table")(text, name, delimiter, has_header)
         delimiter_of = layout.delimiter
         may_have_commas = delimiter_of != "," or b'"' in text or transpose
         has_spaces = b" " in text or b"\t" in text or not text.isascii()

@@ -1,4 +1,4 @@
-"""What `Ensemble.open` reads: a .npy matrix of whole numbers, or a folder of Parquet parts."""
+"""Label matrices with types: .npy files of whole numbers, Parquet files and folders of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ensemblage.ensemble._coding import CodedColumns
+from ensemblage.ensemble._matrices import code_labels
+from ensemblage.io._formats import first_suffixes, format_of
 from ensemblage.io._npy import is_damage, read_header
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.disk import StoredRows
@@ -36,17 +39,21 @@ def source_of(path: str | PathLike[str]) -> Source:
             raise ValueError(
                 f"A folder of labels must hold .parquet files. Got none in {str(path)!r}. Write one per part."
             )
-        return _parquet(where, parts)
-    suffix = where.suffix.lower()
-    if suffix not in (".npy", ".parquet"):
+        return _source_of_parts(where, parts)
+    found = format_of(where)
+    if found is None or not found.open:
+        files = ", ".join(f"a {suffix} file" for suffix in first_suffixes("open"))
+        others = [suffix for suffix in first_suffixes("load") if suffix not in first_suffixes("open")]
         raise ValueError(
-            f"Labels on disk must be a .npy file, a .parquet file or a folder of them. Got {str(path)!r}. "
-            "Use Ensemble.load for .npz and .csv files."
+            f"Labels on disk must be {files} or a folder of them. Got {str(path)!r}. "
+            f"Use Ensemble.load for {' and '.join(others)} files."
         )
-    return _npy(where) if suffix == ".npy" else _parquet(where, [where])
+    source: Source = found.function("open")(where)
+    return source
 
 
-def _npy(path: Path) -> Source:
+def npy_source(path: Path) -> Source:
+    """The rows of a .npy file."""
     rows = npy_rows(path)
     check_shape(rows.shape, path)
     return Source(path, rows.shape, None, lambda most: (rows[block] for block in row_blocks(len(rows), most)))
@@ -84,7 +91,19 @@ def npy_rows(path: Path) -> StoredRows:
     return StoredRows(path, shape, dtype, offset=offset, fortran=fortran)
 
 
-def _parquet(path: Path, parts: list[Path]) -> Source:
+def parquet_source(path: Path) -> Source:
+    """The rows of a Parquet file."""
+    return _source_of_parts(path, [path])
+
+
+def load_parquet(path: Path, missing: int | None) -> tuple[CodedColumns, int | None]:
+    """The columns of a Parquet file in memory, with the labels that `Ensemble.open` finds in it, and ``missing``."""
+    source, (pa, _) = parquet_source(path), _pyarrow()
+    table = pa.concat_tables(source.read(source.shape[0])).unify_dictionaries()
+    return code_labels(table, missing), missing
+
+
+def _source_of_parts(path: Path, parts: list[Path]) -> Source:
     headers = [_parquet_header(part) for part in parts]
     names = headers[0][0]
     for part, (got, _) in zip(parts, headers, strict=True):

@@ -1,103 +1,22 @@
-"""From the bytes of a file to Arrow columns: the splitting is pyarrow's, workbooks are fastexcel's."""
+"""From the bytes of a text file to Arrow columns: pyarrow splits them."""
 
 from __future__ import annotations
 
 import itertools
 import re
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from io import BytesIO
 from typing import Any
-from xml.etree.ElementTree import fromstring
 
 import numpy as np
 
-from ensemblage.base.options import Message, Option
-from ensemblage.io._column import short_times
-from ensemblage.io._layout import SAMPLE_ROWS, Layout, Row, find_layout, layout_of_rows, split_rows
-from ensemblage.io._npy import is_damage
+from ensemblage.io._layout import Layout, Row, find_layout, split_rows
 from ensemblage.io._numbers import SPELLINGS
 
-WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 SAMPLE_BYTES, SAMPLE_LINES = 1 << 18, 4
 """The layout is found from so much of the file, and from so many lines at least."""
 LINE_END = re.compile(rb"\r\n|\r|\n")
 BLOCK_SIZES = (1 << 20, 1 << 26)
 """Bytes that pyarrow splits at once: the second try is for long lines."""
-
-
-def read_workbook(content: bytes, name: str, sheet: str | None, has_header: bool | None) -> tuple[Any, Layout]:
-    """The rows below the header of a sheet of Excel or OpenDocument as Arrow text, and its layout."""
-    import pyarrow as pa
-
-    cells = _sheet(content, name, sheet)
-    rows = [row for row in zip(*(column.to_pylist() for column in cells.columns), strict=True) if any(row)]
-    sample = [[(cell or "").strip() for cell in row] for row in rows[:SAMPLE_ROWS]]
-    layout = layout_of_rows(list(enumerate(sample, start=1)), name, ",", has_header)
-    columns = list(zip(*rows[layout.has_header :], strict=True)) or [()] * layout.width
-    names = [str(j) for j in range(layout.width)]
-    return pa.table([short_times(pa.array(column, pa.string())) for column in columns], names), layout
-
-
-def _sheet(content: bytes, name: str, sheet: str | None) -> Any:
-    import fastexcel
-
-    if _is_encrypted(content):
-        raise ValueError(f"{name} must open without a password. It is protected by one. Save it without.")
-    try:
-        book = fastexcel.read_excel(content)
-        sheets = {
-            s: book.load_sheet(s, header_row=None, dtypes="string") for s in book.sheet_names if sheet in (None, s)
-        }
-    except Exception as error:
-        if not is_damage(error):
-            raise
-        raise ValueError(
-            f"{name} must be a workbook of Excel or OpenDocument. It is none, or is damaged. Save the table again."
-        ) from None
-    filled = [s for s, cells in sheets.items() if cells.total_height] if sheet is None else [sheet]
-    if len(filled) != 1 or filled[0] not in sheets:
-        got = f"{sheet!r}" if sheet is not None else f"{len(filled)} with cells" if filled else "no cells at all"
-        known = f"Its sheets are {', '.join(book.sheet_names[:8])}."
-        rule = "A workbook must have one sheet with cells, or ", Option("sheet"), " must name one."
-        raise ValueError(Message(*rule, f" Got {got} for {name}. {known}"))
-    _check_formulas(content, name, filled[0])
-    return sheets[filled[0]].to_arrow()
-
-
-def _is_encrypted(content: bytes) -> bool:
-    """Whether a workbook needs a password: of Excel since 2007, of OpenDocument, of Excel before (FilePass)."""
-    return (
-        "EncryptedPackage".encode("utf-16-le") in content
-        or b"encryption-data" in _part(content, "META-INF/manifest.xml")
-        or re.search(rb"\x09\x08\x10\0.{16}(?:\x86\0\0\0)?\x2f\0", content, re.DOTALL) is not None
-    )
-
-
-def _part(content: bytes, part: str) -> bytes:
-    """A file in a ZIP archive, nothing if there is none."""
-    try:
-        with zipfile.ZipFile(BytesIO(content)) as archive:
-            return archive.read(part)
-    except (zipfile.BadZipFile, OSError, KeyError, RuntimeError):
-        return b""
-
-
-def _check_formulas(content: bytes, name: str, sheet: str) -> None:
-    """Formulas of Excel whose results a program did not store are no cells."""
-    book, relations = (_part(content, f"xl/{part}") for part in ("workbook.xml", "_rels/workbook.xml.rels"))
-    if not (book and relations):
-        return
-    found = next(s for s in fromstring(book).iterfind(".//{*}sheet") if s.get("name") == sheet)
-    key = next(value for name, value in found.items() if name.endswith("}id"))
-    target = next(r.get("Target", "") for r in fromstring(relations) if r.get("Id") == key)
-    cells = _part(content, f"xl/{target.removeprefix('/xl/')}")
-    empty = re.search(rb'<c r="(\w+)"[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>|</c>)', cells)
-    if empty:
-        raise ValueError(
-            f"The formulas of {name} must have results. Got none in cell {empty[1].decode()}. "
-            "Open the workbook in a spreadsheet, and save it there."
-        )
 
 
 def read_text(

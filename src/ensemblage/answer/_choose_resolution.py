@@ -16,6 +16,7 @@ from ensemblage.answer._resolution_choice import DOUBTFUL, LEAST_JACCARD, Platea
 from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import FRACTION, Number, Several
 from ensemblage.base.random import task_seeds
+from ensemblage.base.text import some
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
 from ensemblage.consensus._modes import ConsensusModes
 from ensemblage.consensus._registry import make_consensus
@@ -33,7 +34,7 @@ from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, ne
 from ensemblage.generation._run import run_all
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import matrix_of
-from ensemblage.io._anndata_read import opened, some
+from ensemblage.io._anndata_read import opened
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.stability import member_stability

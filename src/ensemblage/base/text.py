@@ -63,3 +63,9 @@ def listed(words: Iterable[Any]) -> str:
     """The words in a sentence: a, b and c."""
     texts = [str(word) for word in words]
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))
+
+
+def some(names: Iterable[Any], most: int = 8) -> str:
+    """The first of some names, for messages."""
+    known = [str(name) for name in names]
+    return ", ".join(known[:most]) + (", ..." if len(known) > most else "") if known else "none"

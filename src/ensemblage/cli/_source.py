@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.once import once
+from ensemblage.base.text import some
 from ensemblage.cli._spelled import in_shell, option_of
 from ensemblage.cli._tell import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
@@ -31,7 +32,7 @@ from ensemblage.io import (
 )
 from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
 from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
-from ensemblage.io._anndata_read import open_file, some
+from ensemblage.io._anndata_read import open_file
 from ensemblage.io._formats import CELLS, format_of, is_label_file
 from ensemblage.report._layout import counted
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ensemblage.base.options import Message, Option
+from ensemblage.base.text import some
 from ensemblage.base.validation import shown
-from ensemblage.io._anndata_read import name_of, some
+from ensemblage.io._anndata_read import name_of
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import Role
 from ensemblage.io._table import Table

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemblage.base.text import some
 from ensemblage.base.validation import shown
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.io._anndata_read import name_of, opened, some
+from ensemblage.io._anndata_read import name_of, opened
 from ensemblage.io._labels import code_texts
 
 LEIDEN = "leiden_*"

@@ -167,9 +167,3 @@ class Part(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._file.keys(self._name))
-
-
-def some(names: Any, most: int = 8) -> str:
-    """The first of some names, for messages."""
-    known = [str(name) for name in names]
-    return ", ".join(known[:most]) + (", ..." if len(known) > most else "") if known else "none"

@@ -264,6 +264,15 @@ def _cells(columns: Sequence[Encoded], table: Table) -> Cells:
     return Cells(np.column_stack(arrays) if arrays else np.empty((len(table), 0)), names, of)
 
 
+def complete_rows(table: Table, columns: Iterable[Encoded]) -> NDArray[np.intp]:
+    """The rows in which no number of these columns is missing."""
+    missing = np.zeros(len(table), dtype=bool)
+    for column in columns:
+        if column.kind not in ("category", "member"):
+            missing |= np.any([np.isnan(values) for values in column.values(table).values()], axis=0)
+    return np.flatnonzero(~missing)
+
+
 def _varying(columns: Sequence[Encoded], table: Table) -> tuple[Cells, list[Encoded]]:
     """The cells of the columns that do not hold one value only; those columns."""
     cells = _cells(columns, table)

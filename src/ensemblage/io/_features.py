@@ -11,8 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.options import Message, Option
-from ensemblage.io._column import Column
-from ensemblage.io._encoding import ColumnUse, Encoded, Encoding, Options, column_uses, fit_encoding, planned_columns
+from ensemblage.io._encoding import (
+    ColumnUse,
+    Encoded,
+    Encoding,
+    Options,
+    column_uses,
+    complete_rows,
+    fit_encoding,
+    planned_columns,
+)
 from ensemblage.io._gower import check_comparable, gower_distances
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import Table
@@ -75,7 +83,8 @@ def features_of(
     chosen = Options(**options, impute=None if impute == "drop" else impute)
     rows, notes = np.arange(len(table)), [*table.notes, *roles.notes]
     if impute == "drop":
-        rows = _complete_rows(table, roles.rest, chosen)
+        planned = planned_columns(table, roles.rest, chosen).values()
+        rows = complete_rows(table, [plan for plan in planned if isinstance(plan, Encoded)])
         if len(rows) < len(table):
             notes.append(f"left out, missing values: {len(table) - len(rows)} of {len(table)} rows")
             table = table.take(rows)
@@ -114,12 +123,3 @@ def features_of(
         table,
         encoding,
     )
-
-
-def _complete_rows(table: Table, columns: Sequence[Column], options: Options) -> NDArray[np.intp]:
-    """The rows in which no number is missing."""
-    missing = np.zeros(len(table), dtype=bool)
-    for plan in planned_columns(table, columns, options).values():
-        if isinstance(plan, Encoded) and plan.kind not in ("category", "member"):
-            missing |= np.any([np.isnan(values) for values in plan.values(table).values()], axis=0)
-    return np.flatnonzero(~missing)

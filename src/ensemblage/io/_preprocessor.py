@@ -28,6 +28,7 @@ from ensemblage.io._encoding import (
     Encoding,
     Options,
     check_sizes,
+    complete_rows,
     fit_encoding,
     imputer,
     listed,
@@ -344,9 +345,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         given = self._encoding
         if given is None or given.options.impute is not None:
             return np.arange(len(table))
-        numbers = [c.values(table) for c in given.columns if c.kind not in ("category", "member")]
-        missing = [np.isnan(values) for of_column in numbers for values in of_column.values()]
-        return np.flatnonzero(~np.any(missing, axis=0)) if missing else np.arange(len(table))
+        return complete_rows(table, given.columns)
 
     def _fit_array(self, X: Any) -> Any:
         X = self._validated(X, reset=True)

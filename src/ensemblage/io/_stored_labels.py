@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ensemblage.base.text import some
 from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.ensemble._matrices import code_labels
 from ensemblage.io._formats import first_suffixes, format_of
@@ -111,7 +112,7 @@ def _source_of_parts(path: Path, parts: list[Path]) -> Source:
             what = f"{len(got)} columns instead of {len(names)}" if len(got) != len(names) else "other column names"
             raise ValueError(
                 f"Parts of a label matrix must have the same columns. Got {what} in {part.name!r}. "
-                f"The columns of {parts[0].name!r} are {', '.join(names[:5])}{', ...' * (len(names) > 5)}."
+                f"The columns of {parts[0].name!r} are {some(names, 5)}."
             )
     shape = sum(n for _, n in headers), len(names)
     check_shape(shape, path)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ensemblage.base.once import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.registered import Registered
+from ensemblage.base.text import some
 from ensemblage.io._column import Column
 from ensemblage.io._column_role import GIVEN, Role, given_role, is_given_role, role_of
 from ensemblage.io._dates import Dates, parse_dates
@@ -180,6 +181,5 @@ def check_column(table: Table, option: str, name: str | None) -> None:
     if name is None or name in table.names:
         return
     near = difflib.get_close_matches(name, table.names, n=1)
-    known = ", ".join(table.names[:8]) + (", ..." if len(table.names) > 8 else "")
-    advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {known}."
+    advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {some(table.names)}."
     raise ValueError(Message(Option(option), f" must name a column of {table.source}. Got {name!r}. {advice}"))

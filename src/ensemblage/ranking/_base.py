@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from ensemblage.base.parameters import Constraints, Jobs
 from ensemblage.base.sklearn import BaseEstimator
+from ensemblage.base.text import some
 from ensemblage.base.validation import check_parameters, takes_labels
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.ranking._constraints import Constraints as PairConstraints
@@ -96,7 +97,7 @@ class BaseRanker(BaseEstimator):
     def _warn_of_unscored(self) -> None:
         unscored = self.names_in_[np.isnan(self.scores_)]
         if len(unscored):
-            named = ", ".join(unscored[:5]) + (", ..." if len(unscored) > 5 else "")
+            named = some(unscored, 5)
             warnings.warn(
                 f"{type(self).__name__} cannot score {len(unscored)} partition{'s' * (len(unscored) > 1)}: {named}. "
                 "Ranked last.",

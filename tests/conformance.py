@@ -31,11 +31,10 @@ import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from strategies import planted_labels, twins
+from strategies import few_starts, planted_labels, twins
 
 from ensemblage import METHODS, Ensemble, SoftEnsemble, generation, make_consensus, report
 from ensemblage.cli import main as ensemblage
-from ensemblage.cli._methods import ONLY_IN_PYTHON
 from ensemblage.consensus.evidence import Evidence
 from ensemblage.metrics import INTERNAL_INDICES, certainty, density
 from ensemblage.ranking import RANKERS, make_ranker
@@ -60,9 +59,7 @@ LEARNED = (
 
 def method_of(name: str, n_clusters: int | None = 3, **parameters: Any) -> Any:
     """The method with a seed if it takes one, and ten starts instead of hundreds, which take long on a cluster."""
-    method = make_consensus(name, n_clusters, **parameters)
-    if method.get_params().get("n_init") == "auto":
-        method.set_params(n_init=10)
+    method = few_starts(make_consensus(name, n_clusters, **parameters))
     return method.set_params(random_state=0) if "random_state" in method.get_params() else method
 
 
@@ -494,7 +491,7 @@ def command_methods(name: str, setting: Setting) -> str | None:
     """The command line names it, and every parameter of it that can be set."""
     assert name in succeed("methods").stdout.split()
     told = succeed("methods", name).stdout
-    parameters = set(make_consensus(name, 3).get_params()) - set(ONLY_IN_PYTHON)
+    parameters = set(make_consensus(name, 3).get_params()) - {"progress"}
     assert parameters == set(re.findall(r"^  (\w+)=", told, flags=re.MULTILINE))
     return None
 
@@ -695,6 +692,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "MixedPartitions": {"n_clusters": 3},
     "ResampledPartitions": {"n_partitions": 5, "n_clusters": 3},
     "LeidenPartitions": {"n_partitions": 5, "n_neighbors": 4, "resolutions": [5.0], "algorithm": "louvain"},
+    "DiversePartitions": {"n_clusters": [3, 5]},
     "USpecPartitions": {"n_partitions": 5, "k_min": 3, "k_max": 9, "n_representatives": 40},
 }
 """What a generator must be given, or is small with."""

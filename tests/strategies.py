@@ -2,6 +2,8 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.neighbors import kneighbors_graph
 
 # To an estimator with the tag `categorical` scikit-learn gives coordinates that are rounded, but not in this check.
 ON_FRACTIONS = {"check_positive_only_tag_during_fit": "it gives numbers with fractions, which are refused as labels"}
@@ -29,6 +31,18 @@ def planted_labels(n=200, p=10, k=4, noise=0.2, missing=0.0, seed=0):
     labels[rng.random((n, p)) < missing] = -1
     labels[0, (labels < 0).all(axis=0)] = 0
     return labels, truth
+
+
+def neighbour_graph(X, n_neighbors):
+    """A symmetric sparse matrix of weights from 0 to 1, of each point with its nearest ones."""
+    graph = kneighbors_graph(X, n_neighbors, mode="distance")
+    graph.data = np.exp(-((graph.data / graph.data.mean()) ** 2))
+    return csr_array(graph.maximum(graph.T))
+
+
+def few_starts(model):
+    """The model, with ten starts where "auto" would take hundreds: that takes long, and shows nothing more."""
+    return model.set_params(n_init=10) if model.get_params().get("n_init") == "auto" else model
 
 
 def twins(labels, n, seed=0):

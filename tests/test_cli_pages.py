@@ -10,8 +10,6 @@ import pytest
 from strategies import planted_labels
 from test_cli import call, contents, fail, run, succeed
 
-from ensemblage.cli import _pages
-
 ID = "person-"
 
 
@@ -87,7 +85,7 @@ def test_figures_beside_the_page(table, finished, tmp_path):
 
 def test_the_page_is_opened(finished, tmp_path, monkeypatch):
     opened = []
-    monkeypatch.setattr(_pages.webbrowser, "open", lambda url: opened.append(url) or len(opened) == 1)
+    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or len(opened) == 1)
     succeed("report", finished, "-o", tmp_path / "a page.html", "--open")
     assert opened == [(tmp_path / "a page.html").resolve().as_uri()]
     result = succeed("report", finished, "-o", tmp_path / "b.html", "--open")

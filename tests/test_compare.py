@@ -54,11 +54,23 @@ def test_correlations_and_regrets(partitions):
 
 def test_kendall_is_tau_b():
     """x = 12234, y = 13225: .6667, where tau-a would be .6 and tau-c .64."""
-    from ensemblage.ranking._compare import _against_truth
 
-    ranker = Discotec()
-    ranker.scores_, ranker.order_ = -np.array([1.0, 2, 2, 3, 4]), np.array([4, 3, 1, 2, 0])
-    assert _against_truth([ranker], np.array([1.0, 3, 2, 2, 5]))["kendall"] == [pytest.approx(2 / 3)]
+    class Given(Discotec):
+        def fit(self, *labels, **others):
+            super().fit(*labels, **others)
+            self.scores_ = -np.array([1.0, 2, 2, 3, 4])
+            return self
+
+    truth = np.repeat([0, 1, 2], 8)
+    labels = np.column_stack([truth] * 5)
+    labels[[0, 1, 8, 9, 16, 17], 0] = [1, 2, 0, 2, 0, 1]
+    labels[0, 1] = 1
+    labels[[0, 8], 2] = [1, 0]
+    labels[:, 3] = (labels[:, 2] + 1) % 3
+    compared = ranking.compare(labels, truth=truth, rankers={"given": Given()})
+    ari = np.array(compared.members["ari"])
+    assert scipy.stats.rankdata(ari).tolist() == [1, 4, 2.5, 2.5, 5]
+    assert compared.summary.kendall[0] == pytest.approx(2 / 3)
 
 
 def test_without_truth_or_features(partitions):

@@ -7,8 +7,27 @@ import pytest
 from sklearn import datasets as sklearn_datasets
 
 from ensemblage import datasets
-from ensemblage.datasets._load import BUNDLED, GENERATED, OPENML
-from ensemblage.datasets._printed import names_of, printed_table
+
+BUNDLED = ["iris", "wine", "digits", "wdbc"]
+GENERATED = ["2d2k", "8d5k", "two_gauss", "blobs"]
+OPENML = {
+    "advertisement": "Internet-Advertisements",
+    "balance": "balance-scale",
+    "breast_tissue": "breast-tissue",
+    "breastcancer": "breast-w",
+    "contraceptive": "cmc",
+    "dermatology": "dermatology",
+    "ecoli": "ecoli",
+    "gisette": "gisette",
+    "glass": "glass",
+    "ionosphere": "ionosphere",
+    "letter_recognition": "letter",
+    "pendigits": "pendigits",
+    "seeds": "seeds",
+    "segmentation": "segment",
+    "usps": "USPS",
+    "yeast": "yeast",
+}
 
 
 def write(path, text):
@@ -41,11 +60,23 @@ def test_every_source_is_a_printed_name():
     assert {*BUNDLED, *GENERATED, *OPENML} <= set(datasets.dataset_names())
 
 
-def test_printed_names_lead_to_the_files():
+@pytest.mark.usefixtures("no_folder")
+@pytest.mark.parametrize("name", OPENML)
+def test_sets_of_openml_are_asked_for_by_its_names(name, monkeypatch):
+    asked = []
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda name, **_: asked.append(name) or 1 / 0)
+    with pytest.raises(datasets.UnavailableError, match="It cannot: division by zero"):
+        datasets.load(name)
+    assert asked == [OPENML[name]]
+
+
+def test_printed_names_lead_to_the_files(tmp_path):
     assert datasets.load("Two Gauss").name == "two_gauss"
-    assert names_of("sinorina")["PB"] == "pathbased"
-    assert names_of("candel")["landstat"] == "landsat"
-    assert {line.paper for line in printed_table()} == {"candel", "ayad", "sinorina", "li", "ohl"}
+    for name, printed, paper in (("pathbased", "PB", "Sinorina"), ("landsat", "landstat", "Candel")):
+        write(tmp_path / f"{name}.csv.gz", "f0,label\n1,0\n2,1\n3,1\n")
+        dataset = datasets.load(printed, tmp_path)
+        assert dataset.name == name
+        assert any(note.startswith(f"{paper} prints ") for note in dataset.notes)
 
 
 def test_a_file_of_any_name_loads_with_its_gaps(tmp_path):

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from pages import sections_of
 from strategies import planted_labels
 
-from ensemblage import METHODS, plotting, report
+from ensemblage import METHODS, EvidenceAccumulation, plotting, report
 from ensemblage.cli import main
 from ensemblage.consensus import Method, _registry
 from ensemblage.consensus._base import BaseConsensus
@@ -23,7 +24,6 @@ from ensemblage.consensus.evidence import (
     Trace,
     evidence_from_dict,
 )
-from ensemblage.report._evidence import in_words, part_of
 
 RECORDS = [
     Dendrogram(
@@ -66,8 +66,16 @@ def test_json_and_back(record):
 @kinds
 def test_a_figure_and_words(record):
     assert plotting.evidence(record).has_data()
-    assert all(sentence.endswith(".") for sentence in in_words(record))
-    assert part_of.dispatch(type(record)) is not part_of.dispatch(object)
+    labels = np.array([[0, 0], [0, 0], [1, 1], [1, 0]])
+    summary = report.summarize(labels, EvidenceAccumulation(2).fit(labels))
+    with_it, without = (
+        [part for section in sections_of(report.render({**summary, "evidence": found})) for part in section.walk()]
+        for found in ([record.to_dict()], [])
+    )
+    (more,) = (part for part in with_it if part.title not in {other.title for other in without})
+    assert more.sentences or more.pictures
+    sentences = [*more.sentences, *(sentence for picture in more.pictures for sentence in picture.sentences)]
+    assert all(sentence.endswith(".") for sentence in sentences)
 
 
 def test_what_is_no_record():

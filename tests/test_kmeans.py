@@ -5,30 +5,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, KMeansConsensus, make_consensus
-from ensemblage.consensus import _lloyd
-from ensemblage.consensus._kcc import UTILITIES
-from ensemblage.consensus._qmi import CategoryUtility
-from ensemblage.counting._profiles import label_profile
+from ensemblage import Ensemble, KMeansConsensus, align_labels, make_consensus
 from ensemblage.metrics import density, kmeans_loss
 
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])
-ALL = list(UTILITIES)
-
-
-def profile_of(rows, clusters):
-    """Profile of a clustering of the objects of which every distinct row is in one cluster."""
-    of_row = np.zeros(len(rows), dtype=int)
-    of_row[rows.inverse] = clusters
-    return label_profile(rows.codes, of_row, rows.counts, rows.offsets, clusters.max() + 1)
+ALL = ["category", "entropy", "cosine", "lp"]
 
 
 # ---- What a utility is ----
@@ -52,48 +40,41 @@ def test_utility_of_the_toy(utility, plain, normalized):
 
 def test_utility_of_a_partition_with_a_missing_label():
     """.48 on the five observed objects, times 5/6."""
-    labels = np.array([[1], [1], [2], [2], [-1], [1]])
-    model = CategoryUtility.of(rows_of(labels))
-    clusters = np.array([0, 0, 1, 1, 1, 0])
-    counts = np.ones(6, dtype=int)
-    ensemble = Ensemble(labels)
-    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, 2)
-    one = label_profile(ensemble.rows, 0 * clusters, counts, ensemble.offsets, 1)
-    assert (model.loss(one) - model.loss(profile)) / 6 == pytest.approx(0.40)
+    labels, clusters = np.array([[1], [1], [2], [2], [-1], [1]]), np.array([0, 0, 1, 1, 1, 0])
+    one, two = (KMeansConsensus(k, init=np.minimum(clusters, k - 1)).fit(labels) for k in (1, 2))
+    assert_array_equal(two.labels_, [0, 0, 1, 1, -1, 0])
+    assert (one.objective_ - two.objective_) / 6 == pytest.approx(0.40)
     assert naive.kcc_utility(np.maximum(labels - 1, -1), clusters, "category") == pytest.approx(0.40)
 
 
 @given(label_matrices(min_objects=2), st.sampled_from(ALL), st.booleans(), st.integers(0, 99))
-def test_utility_and_loss_are_two_sides_of_one_number(labels, utility, normalized, seed):
+def test_utility_of_any_clustering(labels, utility, normalized, seed):
+    """After one iteration from random clusters."""
     labels = labels[(labels >= 0).any(axis=1)]
     if not len(labels) or (labels < 0).all(axis=0).any():
         return
     labels = np.column_stack([np.unique(z, return_inverse=True)[1] - (z.min() < 0) for z in labels.T])
-    rows = rows_of(labels)
-    clusters = np.random.default_rng(seed).integers(3, size=len(rows))[rows.inverse]
+    rows, of_row = np.unique(labels, axis=0, return_inverse=True)
+    clusters = np.random.default_rng(seed).integers(3, size=len(rows))[of_row.ravel()]
     clusters = np.unique(clusters, return_inverse=True)[1]
-    model = UTILITIES[utility].of(rows)
-    model = model.normalized() if normalized else model
-    profile = profile_of(rows, clusters)
-    assert model.value(profile) == pytest.approx(
-        naive.kcc_utility(labels, clusters, utility, normalized=normalized), abs=1e-9
-    )
-    assert model.value(profile) >= -1e-9
+    model = KMeansConsensus(clusters.max() + 1, utility=utility, normalized=normalized, init=clusters, max_iter=1)
+    model.fit(labels)
+    expected = naive.kcc_utility(labels, model.labels_, utility, normalized=normalized)
+    assert model.utility_ == pytest.approx(expected, abs=1e-9)
+    assert model.utility_ >= -1e-9
 
 
 @pytest.mark.parametrize("utility", ALL)
 def test_distances_and_loss(utility, missing):
+    """Every object of every label row there may be is nearest to the centroid that the distances say."""
     labels = random_labels(n=50, p=6, k=4, missing=missing, seed=2)
     labels = labels[(labels >= 0).any(axis=1)]
-    rows = rows_of(labels)
-    clusters = (np.arange(len(rows)) % 3)[rows.inverse]
-    model, profile = UTILITIES[utility].of(rows), profile_of(rows, clusters)
-    table = model.distances(model.centroids(profile))
-    base = model.base(rows.codes[:])
-    found = base[rows.inverse, None] + table[Ensemble(labels).codes + rows.offsets[:-1]].sum(axis=1)
-    expected = naive.kcc_distances(labels, clusters, utility)
-    assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
-    assert model.loss(profile) == pytest.approx(expected[np.arange(len(labels)), clusters].sum())
+    clusters = np.arange(len(labels)) % 3
+    model = KMeansConsensus(3, utility=utility, init=clusters).fit(labels)
+    expected = naive.kcc_distances(labels, model.labels_, utility)
+    own = expected[np.arange(len(labels)), model.labels_]
+    assert_allclose(own, expected.min(axis=1), rtol=1e-5, atol=1e-4)
+    assert model.objective_ == pytest.approx(own.sum())
 
 
 def test_cosine_is_lp_with_exponent_two():
@@ -140,12 +121,16 @@ def test_normalized_entropy_leaves_out_a_partition_of_one_cluster():
     assert np.isfinite(b.objective_)
 
 
-def test_label_that_a_cluster_has_not_seen_costs_52_bits():
-    rows = rows_of([[0], [1]])
-    for smoothing, bits in [(np.finfo(float).eps, 52), (2**-10, 10)]:
-        model = UTILITIES["entropy"].of(rows, smoothing=smoothing)
-        table = model.distances(model.centroids(profile_of(rows, np.array([0, 1]))))
-        assert table[0, 1] == pytest.approx(bits)
+@pytest.mark.parametrize(("smoothing", "bits"), [(np.finfo(float).eps, 52), (2**-10, 10)])
+def test_label_that_a_cluster_has_not_seen_costs_52_bits(smoothing, bits):
+    """Object 2 has a label that no object of cluster 0 has, or another one that half of its own cluster have: one bit,
+    times the weight of that partition.
+    """
+    labels, start = [[0, 0], [0, 0], [1, 0], [1, 1]], [0, 0, 1, 1]
+    for weight, cluster in ((bits - 0.05, 1), (bits + 0.05, 0)):
+        model = KMeansConsensus(2, utility="entropy", smoothing=smoothing, weights=[1, weight], init=start, max_iter=1)
+        found = model.fit(labels).labels_
+        assert (found[2] == found[0]) == (cluster == 0)
 
 
 # ---- Lloyd ----
@@ -199,14 +184,17 @@ def test_the_loss_falls_from_iteration_to_iteration(utility):
 @pytest.mark.parametrize("utility", ["category", "cosine"])
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_change_nothing(utility, seed, missing):
+    """A first iteration has none: first iterations, each from the clusters of the one before, do as the fit does."""
     labels = random_labels(n=700, p=6, k=5, missing=missing, seed=seed)
-    rows = rows_of(labels, np.random.default_rng(seed).uniform(0.1, 3, size=6))
-    model = UTILITIES[utility].of(rows)
-    seeds = _lloyd.seed_at_random(rows, 7, np.random.RandomState(seed))
-    fast, slow = (_lloyd.lloyd(rows, model, seeds, 100, 0.0, 1, bounded=b) for b in (True, False))
-    assert fast.n_iter == slow.n_iter
-    assert_array_equal(fast.clusters, slow.clusters)
-    assert_array_equal(fast.profile, slow.profile)
+    options = {"utility": utility, "weights": np.random.default_rng(seed).uniform(0.1, 3, size=6)}
+    steps = [np.arange(700) % 7]
+    model = KMeansConsensus(7, init=steps[0], **options).fit(labels)
+    while len(steps) < 3 or (steps[-1] != steps[-2]).any():
+        one = KMeansConsensus(7, init=steps[-1], max_iter=1, **options).fit(labels)
+        steps.append(align_labels(one.labels_, steps[-1]))  # with equal numbers ties go to the same cluster
+    assert model.n_iter_ == len(steps) - 1 > 3
+    assert_array_equal(model.labels_, one.labels_)
+    assert model.objective_ == pytest.approx(one.objective_, rel=1e-12)
 
 
 @pytest.mark.parametrize("utility", ALL)
@@ -338,7 +326,7 @@ def test_given_start_with_unassigned_objects_is_kept_where_it_is_best():
             {"init": "best"},
             r"init of KMeansConsensus must be one of 'k-means\+\+', 'random', or a clustering.* Got 'best'",
         ),
-        ({"utility": "rand"}, r"utility of KMeansConsensus must be one of 'category', 'entropy'"),
+        ({"utility": "rand"}, rf"utility of KMeansConsensus must be one of {', '.join(map(repr, ALL))}\. Got 'rand'"),
         ({"exponent": 1}, r"exponent of KMeansConsensus must be a number > 1. Got 1"),
         ({"exponent": "5"}, r"exponent of KMeansConsensus must be a number > 1. Got '5'"),
         ({"smoothing": 0}, r"smoothing of KMeansConsensus must be a number > 0 and < 1. Got 0"),
@@ -493,17 +481,3 @@ def test_named_entries():
     assert make_consensus("ecc", 3).utility == "entropy"
     assert make_consensus("kcc", 3).init == "random"
     assert make_consensus("qmi", 3).get_params() == make_consensus("km", 3).get_params()
-
-
-@pytest.mark.parametrize("utility", ALL)
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch):
-    labels = random_labels(1500, 7, 9, missing)
-    found = []
-    for threshold, n_jobs in ((np.inf, 1), (0, 1), (0, 2)):
-        monkeypatch.setattr(_lloyd, "LABELS_OF_SHORT_TABLE", (threshold, 0))
-        model = KMeansConsensus(6, utility=utility, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
-        found.append([model.labels_, model.objective_, model.n_iter_, model.predict(labels)])
-    for other in found[1:]:
-        for a, b in zip(found[0], other, strict=True):
-            assert_array_equal(a, b)

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from pages import find
 from strategies import planted_labels, random_labels
 
 from ensemblage import BisectingKMeansConsensus, KMeansConsensus, plotting, report
 from ensemblage.metrics import kmeans_loss
-from ensemblage.report._evidence import evidence_sections
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def test_tree_in_the_report(labels, tmp_path):
     (splits,) = model.evidence(labels)
     losses = splits.losses
     assert losses == pytest.approx([kmeans_loss(labels, model.labels_at(k)) for k in range(1, 7)])
-    (section,) = evidence_sections(summary, how_many=False)
+    section = find(report.render(summary), "How the clusters were made")
     assert [len(table.rows) for table in section.tables] == [5]
     assert f"6 clusters leave {100 * losses[-1] / losses[0]:.0f}%" in section.pictures[0].sentences[1]
     page = report.build(summary, path=tmp_path / "page.html")
@@ -32,18 +32,19 @@ def test_tree_in_the_report(labels, tmp_path):
 def test_climb_in_the_report():
     labels = random_labels(n=80, p=6, k=4, seed=1)
     model = KMeansConsensus(6, refine="density", random_state=0).fit(labels)
-    (section,) = evidence_sections(report.summarize(labels, model), how_many=False)
+    section = find(report.render(report.summarize(labels, model)), "How the clusters were made")
     rounds = len(model.density_trace_) - 1
     assert f"in {rounds} round{'s' * (rounds > 1)}." in section.sentences[0]
     model.density_trace_ = model.density_trace_[-1:]
-    (section,) = evidence_sections(report.summarize(labels, model), how_many=False)
+    section = find(report.render(report.summarize(labels, model)), "How the clusters were made")
     assert section.sentences[0].startswith("No single move raises the density")
 
 
 def test_other_methods_have_no_such_section(labels):
-    assert not evidence_sections(
-        report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels)), how_many=False
-    )
+    model = KMeansConsensus(3, random_state=0).fit(labels)
+    page = report.render(report.summarize(labels, model))
+    assert find(page, "The partitions") is not None
+    assert find(page, "How the clusters were made") is find(page, "The evidence") is None
 
 
 def test_curve_of_the_losses():

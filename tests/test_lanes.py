@@ -5,7 +5,11 @@ from hypothesis import strategies as st
 from naive import assigned_rows as naive_assigned_rows
 from naive import short_sums as naive_short_sums
 from naive import two_least as naive_two_least
+from numpy.testing import assert_array_equal
+from strategies import random_labels
 
+from ensemblage import KMeansConsensus
+from ensemblage.consensus import _lloyd
 from ensemblage.consensus._lanes import ShortTable, check_look_ups, lines_of_zeros, whole_lanes
 from ensemblage.kernels._jit import jit
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances
@@ -279,3 +283,17 @@ def test_limits_of_four_objects_are_those_of_each(n, dtype, order):
     np.testing.assert_array_equal(around[1 : n + 1], distances)
     np.testing.assert_array_equal(totals, expected)
     assert (around[[0, -1]] == 7).all()
+
+
+@pytest.mark.parametrize("utility", ["category", "entropy", "cosine", "lp"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_table_of_short_numbers_changes_nothing(utility, missing, monkeypatch):
+    labels = random_labels(1500, 7, 9, missing)
+    found = []
+    for threshold, n_jobs in ((np.inf, 1), (0, 1), (0, 2)):
+        monkeypatch.setattr(_lloyd, "LABELS_OF_SHORT_TABLE", (threshold, 0))
+        model = KMeansConsensus(6, utility=utility, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
+        found.append([model.labels_, model.objective_, model.n_iter_, model.predict(labels)])
+    for other in found[1:]:
+        for a, b in zip(found[0], other, strict=True):
+            assert_array_equal(a, b)

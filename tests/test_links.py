@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
-from strategies import planted_labels, random_labels
+from strategies import few_starts, planted_labels, random_labels
 from test_cli import fail, rows_of, succeed
 
 from ensemblage import METHODS, ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, make_consensus
@@ -23,7 +23,7 @@ BY_COMMON_LABELS = ["sec", "h-km", "lca", "hbgf", "cspa", "negmm", "ecpcs-mc"]
 
 
 def method(name, k=None, **parameters):
-    model = make_consensus(name, k, **parameters)
+    model = few_starts(make_consensus(name, k, **parameters))
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 

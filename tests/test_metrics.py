@@ -1,5 +1,7 @@
 """Metrics against their naive twins, scikit-learn and worked numbers."""
 
+from fractions import Fraction
+
 import naive
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ from hypothesis import assume, given
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from strategies import labels_and_clustering, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble
+from ensemblage import Ensemble, KMeansConsensus
 from ensemblage.metrics import (
     association_counts,
     certainty,
@@ -21,7 +23,6 @@ from ensemblage.metrics import (
     kmeans_loss,
     mm_index,
 )
-from ensemblage.metrics._density import ratio, weighted_sum
 
 # Li & Liu, Fig. 2: seven objects in four partitions.
 LI = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
@@ -294,9 +295,12 @@ def test_bounds(case):
 
 
 def test_weighted_sum_of_any_size():
-    counts = np.array([[2**62, 2**62, 2**62], [1, 2, 3]])
-    assert weighted_sum(counts, np.ones(3)).tolist() == [3 * 2**62, 6]
-    assert ratio(weighted_sum(counts, np.ones(3)), np.array([3 * 2**62, 0], dtype=object)).tolist() == [1.0, 0.0]
+    """Pairs of 2³¹ objects in three partitions are more than 64 bits count; and a cluster of one object has none."""
+    labels, counts = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 2]]), [2**31 - 5, 3, 1]
+    model = KMeansConsensus(3, refine="density", random_state=0).fit(labels, sample_weight=counts)
+    assert model.labels_.tolist() == [0, 1, 2]
+    assert model.density_trace_ == [pytest.approx(float(Fraction(2**31 - 5 + 3, 2**31 - 1)), rel=1e-12)]
+    assert 3 * (2**31 - 5) * (2**31 - 6) > 2**63
 
 
 # ---- What they are given ----

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from pages import find
 from strategies import planted_labels
 
 from ensemblage import HBGF, NegMM, plotting, report
-from ensemblage.report._evidence import evidence_sections
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def labels():
 def test_search_in_the_report(labels, tmp_path):
     model = NegMM(3, random_state=0).fit(labels)
     summary = json.loads(json.dumps(report.summarize(labels, model)))
-    (section,) = evidence_sections(summary, how_many=False)
+    section = find(report.render(summary), "How the clusters were made")
     n = len(model.candidates_)
     told = f"{n} values for the threshold on the co-associations gave different graphs."
     assert section.sentences[0].startswith(told)
@@ -29,7 +29,7 @@ def test_search_in_the_report(labels, tmp_path):
 
 def test_single_threshold(labels):
     model = NegMM(3, threshold=0.2, random_state=0).fit(labels)
-    (section,) = evidence_sections(report.summarize(labels, model), how_many=False)
+    section = find(report.render(report.summarize(labels, model)), "How the clusters were made")
     assert section.sentences == [f"The threshold on the co-associations was 0.200 (MM index {model.mm_index_:.3f})."]
     assert not section.pictures
 
@@ -38,7 +38,7 @@ def test_nothing_can_be_judged():
     labels = np.column_stack([[0, 0, 1, 1], [0, 0, 1, 2]])
     model = NegMM(2, random_state=0).fit(labels)
     assert model.mm_index_ == np.inf
-    (section,) = evidence_sections(report.summarize(labels, model), how_many=False)
+    section = find(report.render(report.summarize(labels, model)), "How the clusters were made")
     assert "none could be judged" in section.sentences[0]
     assert "The smallest was kept, 0" in section.sentences[0]
 
@@ -46,7 +46,7 @@ def test_nothing_can_be_judged():
 def test_other_methods_have_no_such_section(labels):
     model = HBGF(3, random_state=0).fit(labels)
     assert model.evidence(labels) == ()
-    assert evidence_sections(report.summarize(labels, model), how_many=False) == []
+    assert find(report.render(report.summarize(labels, model)), "How the clusters were made") is None
 
 
 def test_figure_marks_the_least_index():

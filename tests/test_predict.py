@@ -24,7 +24,6 @@ from ensemblage import (
     load,
     make_consensus,
 )
-from ensemblage.consensus._base import numbers_by_size
 
 MODELS = {
     "km": lambda k, **given: make_consensus("km", k, **given),
@@ -78,7 +77,10 @@ def test_new_rows_of_a_single_cluster():
 
 def test_clusters_of_one_size_are_numbered_by_their_first_rows():
     """Rows of clusters 2, 0, 1 and 0; all three have two objects."""
-    assert_array_equal(numbers_by_size(np.array([2, 0, 1, 0]), np.array([2, 1, 2, 1])), [1, 2, 0])
+    labels = np.array([[0, 2, 2], [1, 0, 0], [2, 1, 1], [3, 0, 0]])[[2, 0, 3, 0, 1, 2]]
+    assert_array_equal(EvidenceAccumulation(3).fit(labels).labels_, [2, 0, 1, 0, 1, 2])
+    for start in ([0, 1, 2, 1, 2, 0], [1, 2, 0, 2, 0, 1], [2, 0, 1, 0, 1, 2]):
+        assert_array_equal(KMeansConsensus(3, init=start).fit(labels).labels_, [2, 0, 1, 0, 1, 2])
 
 
 def test_a_filled_cluster_in_a_tie():

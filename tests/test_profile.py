@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from pages import find
 from scipy.sparse import csr_array
 from scipy.stats import chi2_contingency, false_discovery_control, mannwhitneyu
 from sklearn.cluster import KMeans
@@ -16,23 +17,16 @@ from sklearn.datasets import load_wine
 import ensemblage
 from ensemblage import ConsensusClustering, KMeansConsensus, plotting, profile, read_table, report
 from ensemblage.cli import main
-from ensemblage.profiles._effects import QUANTILES, benjamini_hochberg, compare_categories, compare_numbers
-from ensemblage.profiles._record import same_as_sentence
-from ensemblage.profiles._shown import profile_shown
-from ensemblage.profiles._typical import least_sure, nearness, typical_objects
-from ensemblage.profiles._words import exact_text, number_text, percent_text, phrase
-from ensemblage.report._layout import Table
-from ensemblage.report._profile import profile_section
-from ensemblage.report._svg import figure_style
 
 WINE = load_wine(as_frame=True)
+TITLE = "The clusters and what describes them"
 
 
 def random_table(seed=0, n=90, m=7, k=4, missing=0.1):
     """Columns with many ties, with gaps, and their clusters."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, m)) * rng.choice([1, 3, 20], m), 1)
-    X[:, 0] = rng.integers(0, 2, n)
+    X[:, 0] = 3 + 2 * rng.integers(0, 2, n)
     X[rng.random((n, m)) < missing] = np.nan
     clusters = rng.permutation(np.concatenate([np.arange(k), rng.integers(0, k, n - k)]))
     X[:, 1] += clusters
@@ -49,50 +43,76 @@ def naive_d(x, y):
     return (x.mean() - y.mean()) / np.sqrt(pooled)
 
 
+class Given:
+    """A consensus of unknown origin."""
+
+    def __init__(self, labels):
+        self.labels_, self.confidence_ = np.asarray(labels), np.ones(len(labels))
+
+
+def summary_of(found, clusters):
+    """The summary of a page with this profile; it survives JSON."""
+    summary = report.summarize(np.column_stack([clusters, clusters]), Given(clusters), profile=found)
+    return json.loads(json.dumps(summary, allow_nan=False))
+
+
+def section_of(found, clusters):
+    """What the page says of the clusters; None if nothing describes them."""
+    return find(report.render(summary_of(found, clusters)), TITLE)
+
+
+def rows_of(found):
+    """Rows of the frame by cluster and variable."""
+    return {(row.cluster, row.variable): row for row in found.to_frame().itertuples()}
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_numbers_are_those_of_all_pairs_and_of_numpy(seed):
     X, clusters = random_table(seed)
-    found = compare_numbers(list(X.T), clusters, 4)
-    for j, column in enumerate(X.T):
-        known = ~np.isnan(column)
-        for c in range(4):
-            x, y = column[known & (clusters == c)], column[known & (clusters != c)]
-            assert found.counts[j, c] == len(x)
-            assert found.delta[j, c] == pytest.approx(naive_delta(x, y), abs=1e-15)
-            assert found.quantiles[j, c] == pytest.approx(np.quantile(x, QUANTILES))
-            assert found.rest[j, c] == pytest.approx(np.quantile(y, QUANTILES))
-            assert found.cohens_d[j, c] == pytest.approx(naive_d(x, y))
-            of_all = column[known]
-            assert found.standardised[j, c] == pytest.approx((x.mean() - of_all.mean()) / of_all.std(), abs=1e-12)
-            assert found.p_values[j, c] == pytest.approx(mannwhitneyu(x, y, method="asymptotic").pvalue)
+    for columns in ([0, 1, 2, 3], [4, 5, 6]):  # of so many the page has all distributions
+        found = profile(clusters, pd.DataFrame({f"x{j}": X[:, j] for j in columns}), max_depth=0)
+        rows, shown = rows_of(found), summary_of(found, clusters)["profile"]
+        panels = {panel["variable"]: panel["quantiles"] for panel in shown["panels"]}
+        standardised = dict(zip(shown["heat_map"]["variables"], shown["heat_map"]["z"], strict=True))
+        for name, column in ((f"x{j}", X[:, j]) for j in columns):
+            known = ~np.isnan(column)
+            for c in range(4):
+                x, y, row = column[known & (clusters == c)], column[known & (clusters != c)], rows[c, name]
+                assert row.n == len(x)
+                assert row.n_missing == (clusters == c).sum() - len(x)
+                assert row.effect == pytest.approx(naive_delta(x, y), abs=1e-15)
+                assert [row.q25, row.median, row.q75] == pytest.approx(np.quantile(x, [0.25, 0.5, 0.75]))
+                assert panels[name][c] == pytest.approx(np.quantile(x, [0.05, 0.25, 0.5, 0.75, 0.95]))
+                assert row.median_rest == pytest.approx(np.median(y))
+                assert row.cohens_d == pytest.approx(naive_d(x, y))
+                of_all = column[known]
+                assert standardised[name][c] == pytest.approx((x.mean() - of_all.mean()) / of_all.std(), abs=5.1e-4)
+                assert row.p_value == pytest.approx(mannwhitneyu(x, y, method="asymptotic").pvalue)
 
 
 def test_blocks_change_nothing(monkeypatch):
     X, clusters = random_table(1)
-    whole = compare_numbers(list(X.T), clusters, 4)
+    whole = profile(clusters, X)
     monkeypatch.setattr("ensemblage.profiles._effects._CELLS", 200)
-    for one, other in zip(whole, compare_numbers(list(X.T), clusters, 4), strict=True):
-        np.testing.assert_array_equal(one, other)
+    pd.testing.assert_frame_equal(profile(clusters, X).to_frame(), whole.to_frame())
+    assert summary_of(profile(clusters, X), clusters)["profile"] == summary_of(whole, clusters)["profile"]
 
 
 def test_many_clusters_and_those_without_a_value():
-    values = np.array([1.0, 2.0, np.nan, np.nan, 5.0])
-    found = compare_numbers([values], np.array([0, 0, 1, 1, 2]), 3)
-    assert np.isnan(found.delta[0, 1])
-    assert np.isnan(found.quantiles[0, 1]).all()
-    assert np.isnan(found.p_values[0, 1])
-    assert found.rest[0, 1, 2] == 2.0
-    many = np.arange(700)
-    one_each = compare_numbers([many.astype(float)], many, 700)
-    assert one_each.delta[0, [0, -1]].tolist() == [-1, 1]
-    assert one_each.quantiles[0, 350].tolist() == [350.0] * 5
+    rows = rows_of(profile([0, 0, 1, 1, 2], pd.DataFrame({"x": [1.0, 2.0, np.nan, np.nan, 5.0]}), max_depth=0))
+    none = rows[1, "x"]
+    assert np.isnan([none.effect, none.q25, none.median, none.q75, none.p_value]).all()
+    assert (none.value, none.median_rest) == ("–", 2.0)
+    one_each = rows_of(profile(np.arange(700), pd.DataFrame({"x": np.arange(700) + 0.5}), max_depth=0))
+    assert [one_each[c, "x"].effect for c in (0, 699)] == [-1, 1]
+    assert [one_each[350, "x"].q25, one_each[350, "x"].median, one_each[350, "x"].q75] == [350.5] * 3
 
 
 def test_no_number_is_too_large():
     values = np.array([1e300, -1e300, 1e308, 0.0, np.inf, 1.0])
-    found = compare_numbers([values], np.array([0, 1, 0, 1, 0, 1]), 2)
-    assert found.delta[0].tolist() == [1, -1]
-    assert found.quantiles[0, :, 2].tolist() == [1e308, 0.0]
+    rows = rows_of(profile([0, 1, 0, 1, 0, 1], pd.DataFrame({"x": values}), max_depth=0))
+    assert [rows[c, "x"].effect for c in (0, 1)] == [1, -1]
+    assert [rows[c, "x"].median for c in (0, 1)] == [1e308, 0.0]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -100,68 +120,84 @@ def test_cramers_v_is_that_of_the_chi_square_of_scipy(seed):
     rng = np.random.default_rng(seed)
     clusters, codes = rng.integers(0, 3, 120), rng.integers(0, 4, 120).astype(float)
     codes[rng.random(120) < 0.1] = np.nan
-    found = compare_categories(codes, 5, clusters, 3)  # the last category does not occur
     known = ~np.isnan(codes)
+    # The last category does not occur.
+    values = pd.Categorical.from_codes(np.where(known, codes, -1).astype(int), categories=list("abcde"))
+    rows = rows_of(profile(clusters, pd.DataFrame({"x": values}), max_depth=0))
     for c in range(3):
         inside = np.bincount(codes[known & (clusters == c)].astype(int), minlength=4)
         outside = np.bincount(codes[known & (clusters != c)].astype(int), minlength=4)
         chi2 = chi2_contingency([inside, outside], correction=False).statistic
-        assert found.cramers_v[c] == pytest.approx(np.sqrt(chi2 / known.sum()))
-        assert found.shares[c, :4] == pytest.approx(inside / inside.sum())
-        assert found.rest[c, :4] == pytest.approx(outside / outside.sum())
+        row = rows[c, "x"]
+        assert row.effect == pytest.approx(np.sqrt(chi2 / known.sum()))
+        level = "abcd".index(row.category)
+        assert level == np.argmax(inside / inside.sum() - outside / outside.sum())
+        assert row.share == pytest.approx(inside[level] / inside.sum())
+        assert row.share_rest == pytest.approx(outside[level] / outside.sum())
 
 
 def test_categories_that_say_nothing():
-    assert np.isnan(compare_categories(np.array([np.nan, np.nan]), 2, np.array([0, 1]), 2).cramers_v).all()
-    assert np.isnan(compare_categories(np.array([0.0, 0.0]), 2, np.array([0, 1]), 2).cramers_v).all()
-    assert np.isnan(compare_categories(np.array([0.0, 1.0]), 2, np.array([0, 0]), 1).cramers_v).all()
-    assert compare_categories(np.array([0.0, 1.0]), 2, np.array([0, 1]), 2).cramers_v.tolist() == [1, 1]
+    two = pd.DataFrame({"nothing": [None] * 4, "constant": ["a"] * 4, "both": list("aabb")}).astype("category")
+    found = profile([0, 0, 1, 1], two)
+    assert found.left_out.keys() == {"nothing", "constant"}
+    assert [rows_of(found)[c, "both"].effect for c in (0, 1)] == [1, 1]
+    assert np.isnan(rows_of(profile([0] * 4, two))[0, "both"].effect)
 
 
 def test_adjusted_as_scipy_does():
-    p = np.random.default_rng(0).random((50, 3)) ** 3
-    expected = np.column_stack([false_discovery_control(column) for column in p.T])
-    np.testing.assert_allclose(benjamini_hochberg(p), expected)
-    p[7, 1] = np.nan
-    adjusted = benjamini_hochberg(p)
-    assert np.isnan(adjusted[7, 1])
-    np.testing.assert_allclose(np.delete(adjusted[:, 1], 7), false_discovery_control(np.delete(p[:, 1], 7)))
-    assert benjamini_hochberg(np.empty((0, 2))).shape == (0, 2)
+    rng = np.random.default_rng(0)
+    clusters = np.arange(90) % 3
+    X = rng.normal(size=(90, 50)) + rng.normal(size=50) * (clusters[:, None] == 1)
+    X[clusters == 1, 7] = np.nan  # without a p-value there
+    frame = profile(clusters, X, max_depth=0).to_frame()
+    for c in range(3):
+        rows = frame[frame.cluster == c]
+        assert len(rows) == 50
+        known = rows.p_value.notna()
+        assert known.sum() == 50 - (c == 1)
+        assert rows.p_adjusted.notna().tolist() == known.tolist()
+        np.testing.assert_allclose(rows.p_adjusted[known], false_discovery_control(rows.p_value[known]))
+    assert rows_of(profile([0, 0, 1], pd.DataFrame({"x": ["a", "b", "b"]})))[0, "x"].p_adjusted != 0  # no number at all
 
 
-def test_typical_objects_are_medoids(monkeypatch):
+def test_typical_objects_are_medoids():
     X, clusters = random_table(3, missing=0)
-    members = [np.flatnonzero(clusters == c) for c in range(4)]
-    typical, by_all = typical_objects(X, members)
-    assert by_all == [True] * 4
-    for rows, chosen in zip(members, typical, strict=True):
+    for cluster in profile(clusters, X, features=X).clusters:
+        rows = np.flatnonzero(clusters == cluster.cluster)
         away = [np.linalg.norm(X[rows] - X[i], axis=1).sum() for i in rows]
-        assert chosen == rows[int(np.argmin(away))]
-    monkeypatch.setattr("ensemblage.profiles._typical.MOST_STEPS", 10)
-    near, by_all = typical_objects(X, members)
-    assert by_all == [False] * 4
-    for rows, chosen in zip(members, near, strict=True):
-        assert chosen == rows[int(np.argmin(((X[rows] - X[rows].mean(axis=0)) ** 2).sum(axis=1)))]
+        assert cluster.by_all
+        assert cluster.typical == str(rows[int(np.argmin(away))])
+    many = np.random.default_rng(0).exponential(size=(5_010, 2))
+    large, small = profile(np.arange(5_010) < 9, many, features=many, max_depth=0).clusters
+    assert (large.by_all, small.by_all) == (False, True)
+    assert large.typical == str(9 + int(np.argmin(((many[9:] - many[9:].mean(axis=0)) ** 2).sum(axis=1))))
 
 
-def test_nearness_is_the_simplified_silhouette():
+def test_the_least_sure_are_so_by_the_simplified_silhouette():
     X, clusters = random_table(4, missing=0)
-    found = nearness(X, clusters, 4)
     means = np.stack([X[clusters == c].mean(axis=0) for c in range(4)])
     distances = np.linalg.norm(X[:, None] - means[None], axis=2)
     own = distances[np.arange(len(X)), clusters]
     distances[np.arange(len(X)), clusters] = np.inf
     other = distances.min(axis=1)
-    np.testing.assert_allclose(found, (other - own) / np.maximum(other, own))
-    assert np.isnan(nearness(X, np.full(len(X), 1), 1)).all()
-    assert (nearness(X, np.zeros(len(X), dtype=int), 1) == 1).all()
+    nearness = (other - own) / np.maximum(other, own)
+    for cluster in profile(clusters, X, features=X).clusters:
+        rows = [i for i in np.flatnonzero(clusters == cluster.cluster) if str(i) != cluster.typical]
+        assert cluster.border == [str(i) for i in sorted(rows, key=nearness.__getitem__)[:3]]
+    assert profile(np.zeros(len(X)), X, features=X).clusters[0].border == []
 
 
-def test_at_the_border_are_those_of_least_confidence():
+TURN = 2 * np.pi * np.arange(5) / 5
+
+
+@pytest.mark.parametrize(("typical", "border"), [(0, [1, 5, 4]), (1, [5, 4, 2])])  # not the typical one
+def test_at_the_border_are_those_of_least_confidence(typical, border):
     confidence = np.array([1.0, 0.4, 0.6, 1.0, 0.5, 0.4, 0.9, 0.9])
-    members = [np.arange(6), np.array([6, 7])]
-    assert least_sure(confidence, members, [0, 6]) == [[1, 5, 4], []]
-    assert least_sure(confidence, members, [1, 6]) == [[5, 4, 2], []]  # not the typical one
+    X = np.full((8, 2), 9.0)  # the others of the first cluster around the typical one
+    X[typical], X[np.setdiff1d(np.arange(6), typical)] = 0, np.column_stack([np.cos(TURN), np.sin(TURN)])
+    found = profile([0] * 6 + [1] * 2, X, features=X, confidence=confidence)
+    assert [cluster.typical for cluster in found.clusters] == [str(typical), "6"]
+    assert [cluster.border for cluster in found.clusters] == [list(map(str, border)), []]
 
 
 def test_wine_in_words():
@@ -333,10 +369,10 @@ def test_one_cluster_and_constant_columns():
     assert found.sentences == ["Cluster 0 (4 objects, 100%): there is no other cluster to compare it with."]
     assert found.left_out == {"same": "constant"}
     assert found.rules is None
-    assert profile_section({"profile": json.loads(json.dumps(profile_shown(found)))}) is not None
+    assert section_of(found, [0, 0, 0, 0]) is not None
     nothing = profile([0, 0, 1, 1], np.ones((4, 2)))
     assert nothing.sentences[0].endswith("No single variable describes this cluster.")
-    assert profile_section({"profile": profile_shown(nothing)}) is None
+    assert section_of(nothing, [0, 0, 1, 1]) is None
     assert len(nothing.to_frame()) == 0
 
 
@@ -498,9 +534,9 @@ def test_markers_of_wide_data():
         assert set(markers.variable[markers.cluster == c]) == {f"gene{j}" for j in range(10 * c, 10 * c + 5)}
     assert (markers.p_adjusted < 0.05).all()
     assert (markers.effect > 0).all()
-    section = profile_section({"profile": json.loads(json.dumps(profile_shown(found)))})
+    section = section_of(found, clusters)
     table = next(table for table in section.tables if table.title == "Markers")
-    assert "too small by construction" in table.note
+    assert "too small by construction" in table.sentences[0]
     assert [row[1] for row in table.rows[:5]] == markers.variable[:5].tolist()
 
 
@@ -588,28 +624,27 @@ def test_the_page_is_made_of_the_summary_alone():
     assert report.summarize(model.ensemble_, model)["profile"] is None
 
 
-def test_without_ids_the_section_has_no_objects():
+def test_without_ids_the_section_has_no_objects(tmp_path):
     frame, clusters = mixed()
-    shown = profile_shown(profile(clusters, frame))
-    for cluster in shown["clusters"]:
-        cluster["typical"], cluster["border"] = None, []
-    with figure_style():
-        section = profile_section({"profile": shown})
-    assert not any(re.search(r"c\d\d\d", str(cell)) for table in section.tables for row in table.rows for cell in row)
+    summary = summary_of(profile(clusters, frame), clusters)
+    with_ids, without = (
+        find(report.build(summary, path=tmp_path / "r.html", objects=objects).read_text(encoding="utf-8"), TITLE)
+        for objects in (True, False)
+    )
+    for section, found in ((with_ids, True), (without, False)):
+        cells = [cell for table in section.tables for row in table.rows for cell in row]
+        assert any(re.search(r"c\d\d\d", cell) for cell in cells) == found
 
 
 def test_many_clusters_are_in_a_table_and_some_in_figures():
     rng = np.random.default_rng(0)
     clusters = np.repeat(np.arange(250), 3)
     X = rng.normal(size=(750, 3)) + clusters[:, None]
-    shown = profile_shown(profile(clusters, X))
-    with figure_style():
-        section = profile_section({"profile": shown})
-    words = next(
-        table for table in section.tables if isinstance(table, Table) and table.title == "Each cluster in words"
-    )
+    summary = summary_of(profile(clusters, X), clusters)
+    shown, section = summary["profile"], find(report.render(summary), TITLE)
+    words = next(table for table in section.tables if table.title == "Each cluster in words")
     assert len(words.rows) == 200
-    assert "The first 200 of 250." in words.note
+    assert "The first 200 of 250." in words.sentences[0]
     assert len(shown["heat_map"]["clusters"]) == 40
 
 
@@ -622,139 +657,32 @@ def test_many_clusters_are_in_a_table_and_some_in_figures():
     ],
 )  # fmt: skip
 def test_numbers_as_people_write_them(value, text):
-    assert number_text(value) == text
+    rows = rows_of(profile([0, 0, 1, 1], pd.DataFrame({"x": [value, value, 3.0, 4.0]}), max_depth=0))
+    assert rows[0, "x"].value == text
+
+
+@pytest.mark.parametrize(("low", "high", "text"), [
+    (12.745, 12.755, "12.75"), (-1234568, -1234566, "−1,234,567"), (-0.2, 0, "−0.1"),
+])  # fmt: skip
+def test_thresholds_have_all_their_digits(low, high, text):
+    found = profile(np.repeat([0, 1], 20), pd.DataFrame({"x": np.repeat([low, high], 20).astype(float)}))
+    assert {rule.condition for rule in found.rules.rules} == {f"x ≤ {text}", f"x > {text}"}
 
 
 def test_words():
-    assert exact_text(12.75) == "12.75"
-    assert exact_text(-1234567.0) == "−1,234,567"
-    assert exact_text(-0.1) == "−0.1"
-    assert [percent_text(share) for share in (0, 0.001, 0.5, 0.999, 1, np.nan)] == [
-        "0%",
-        "<1%",
-        "50%",
-        ">99%",
-        "100%",
-        "–",
-    ]
-    assert phrase([("higher", "a"), ("lower", "b"), ("higher", "c")], 2) == "higher a and c, lower b (and 2 more)"
-    assert phrase([]) == ""
-
-
-def test_many_clusters_are_told_in_part():
-    clusters = np.repeat(np.arange(50), 2)
-    found = profile(clusters, np.arange(100.0)[:, None])
-    assert repr(found).startswith("Profile: 50 clusters, 1 variable\nCluster 0 (2 objects, 2%): lower x0.")
-    assert repr(found).endswith("… 10 more")
-    assert found._repr_html_().count("<tr>") == 1 + 40 + 1
-    assert repr(found.rules).count("→ cluster") == len(found.rules.rules)
-
-
-def test_lazily_exported():
-    assert ensemblage.profile is profile
-    assert "profile" in ensemblage.__all__
-
-
-def shell(*arguments):
-    """What a command says on stdout, and its status."""
-    result = CliRunner().invoke(main, list(map(str, arguments)))
-    return result.output, result.exit_code
-
-
-def test_the_shell_names_what_describes_each_cluster(tmp_path):
-    frame, _ = mixed()
-    frame.assign(species=np.where(frame.age > 47, "old", "young")).to_csv(tmp_path / "data.csv", index=False)
-    run = ("run", tmp_path / "data.csv", "-k", 2, "--stability", 0, "--truth-column", "species", "-o", tmp_path / "out")
-    said, status = shell(*run)
-    assert status == 0
-    lines = [line for line in said.splitlines() if re.match(r"cluster \d ", line)]
-    assert len(lines) == 2
-    assert all(len(line) < 100 for line in lines)
-    assert all("age" in line for line in lines)
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
-    rows = {row["variable"]: row["clustered"] for row in summary["profile"]["clusters"][0]["rows"]}
-    assert rows == {"age": True, "card": True, "city": True, "grade": True, "noise": True, "since": False}
-    assert summary["profile"]["clusters"][0]["typical"].startswith("c")
-    page = tmp_path / "out" / "report.html"
-    section = re.compile(r"<h2>The clusters and what describes them</h2>.*?</section>", re.DOTALL)
-    found = section.search(page.read_text(encoding="utf-8"))[0]
-    assert shell("report", tmp_path / "out")[1] == 0
-    assert section.search(page.read_text(encoding="utf-8"))[0] == found
-
-
-def test_a_report_of_given_labels_takes_features(tmp_path):
-    frame, clusters = mixed()
-    order = np.random.default_rng(0).permutation(len(frame))
-    frame.iloc[order].to_csv(tmp_path / "data.csv", index=False)
-    members = pd.DataFrame({"id": frame.customer, "a": clusters, "b": clusters, "c": 1 - clusters})
-    members.to_csv(tmp_path / "members.csv", index=False)
-    pd.DataFrame({"id": frame.customer, "cluster": clusters}).to_csv(tmp_path / "labels.csv", index=False)
-    report_of = ("report", tmp_path / "members.csv", "--labels", tmp_path / "labels.csv", "-o", tmp_path / "page.html")
-    said, status = shell(*report_of, "--features", tmp_path / "data.csv", "--id-column", "id")
-    assert status == 0, said
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    older = 1 if (clusters == 0).sum() >= (clusters == 1).sum() else 0
-    assert re.search(rf"Cluster {older} \(100 objects, 50%\): [^<]*higher age", page)
-    frame.iloc[5:].to_csv(tmp_path / "data.csv", index=False)
-    said, status = shell(*report_of, "--features", tmp_path / "data.csv", "--id-column", "id", "--overwrite")
-    assert status == 2
-    assert "data.csv must have a row for every object of members.csv. It has none for 'c000'. Add it." in said
-    said, status = shell("report", tmp_path, "--features", tmp_path / "data.csv")
-    assert "--features must go with the file of an ensemble." in said
-
-
-CRP = pd.DataFrame(
-    {
-        "age": [20 + i % 3 * 20 + i % 4 for i in range(60)],
-        "crp": [i % 3 * 10 + i % 2 for i in range(60)],
-        "iron": [7 + i * i % 11 for i in range(60)],
-    }
-)
-
-
-def test_the_page_of_a_model_calls_variables_by_their_names():
-    model = ensemblage.ConsensusClustering(3, quality="fast", random_state=0).fit(CRP)
-    shown = model.report(CRP).summary["profile"]
-    assert {row["variable"] for row in shown["clusters"][0]["rows"]} == {"age", "crp", "iron"}
-    assert shown["heat_map"]["variables"]
-    assert shown["clusters"][0]["rows"][0]["value"] != ""
-    medians = {row["variable"]: row["value"] for row in shown["clusters"][0]["rows"]}
-    inside = model.labels_ == 0
-    assert float(medians["age"]) == np.median(CRP["age"][inside])  # as it was given, not as it was scaled
-    given = ensemblage.profile(model, CRP[["age"]])
-    assert model.report(CRP, profile=given).summary["profile"]["n_variables"] == 1
-    of_array = model.fit(CRP.to_numpy(dtype=float)).report(CRP.to_numpy(dtype=float)).summary["profile"]
-    assert {row["variable"] for row in of_array["clusters"][0]["rows"]} == {"x0", "x1", "x2"}
-
-
-def test_what_was_dropped_describes_nothing(tmp_path):
-    preprocessor = ensemblage.Preprocessor(roles={"crp": "drop"})
-    model = ensemblage.ConsensusClustering(3, preprocessor=preprocessor, quality="fast", random_state=0).fit(CRP)
-    found = ensemblage.profile(model, CRP)
-    assert set(found.variables) == {"age", "iron"}
-    assert found.left_out == {"crp": "as you said"}
-    shown = model.report(CRP).summary["profile"]
-    assert {row["variable"] for row in shown["clusters"][0]["rows"]} == {"age", "iron"}
-    path = tmp_path / "t.csv"
-    CRP.to_csv(path, index=False)
-    for i, options in enumerate((["--role", "crp=drop"], ["--drop-column", "crp"])):
-        done = CliRunner().invoke(
-            main,
-            ["run", str(path), "-k", "3", "--quality", "fast", "--stability", "0", *options, "-o", f"{tmp_path}/{i}"],
-        )
-        assert done.exit_code == 0, done.stderr
-        summary = json.loads((tmp_path / str(i) / "summary.json").read_text(encoding="utf-8"))
-        assert {row["variable"] for row in summary["profile"]["clusters"][0]["rows"]} == {"age", "iron"}
-
-
-def test_a_profile_knows_what_means_missing_to_the_model():
-    frame = CRP.assign(age=CRP["age"].where(CRP.index % 10 > 0, -999))
-    preprocessor = ensemblage.Preprocessor(missing=[-999], impute="median")
-    for X in (frame, frame.to_numpy(dtype=float)):
-        model = ensemblage.ConsensusClustering(3, preprocessor=preprocessor, quality="fast", random_state=0).fit(X)
-        rows = ensemblage.profile(model, X).to_frame()
-        missing = rows[rows["variable"].isin(["age", "x0"])] if hasattr(rows, "isin") else None
-        assert missing is None or missing["n_missing"].sum() == 6
+    clusters, yes = np.repeat(np.arange(6), 1000), np.zeros(6000)
+    for c, n in enumerate((0, 1, 500, 999, 1000)):
+        yes[1000 * c : 1000 * c + n] = 1
+    yes[5000:] = np.nan
+    rows = rows_of(profile(clusters, pd.DataFrame({"x": yes}), max_depth=0))
+    shares = [rows[c, "x"].value.split(": ")[1] for c in range(6)]
+    assert shares == ["0%", "<1%", "50%", ">99%", "100%", "–"]
+    half = np.repeat([0, 1], 20)
+    signs = {"a": 1, "b": -1, "c": 1, "d": 1, "e": -1}
+    frame = pd.DataFrame({name: sign * (3 + 2 * np.roll(half, i)) for i, (name, sign) in enumerate(signs.items())})
+    drivers = [cluster.drivers for cluster in profile(half, frame, n_drivers=3).clusters]
+    assert drivers[1] == "higher a and c, lower b (and 2 more)"
+    assert profile(half, frame[["a"]] * 0 + np.tile([[1], [2]], (20, 1))).clusters[0].drivers == ""
 
 
 @pytest.mark.parametrize("kind", ["category", "number"])
@@ -777,9 +705,8 @@ def test_clusters_that_are_one_column_again_are_told(kind, tmp_path):
         ensemblage.profile(np.arange(60), pd.DataFrame({"a": np.arange(60.0)})).same_as == []
     )  # nothing is put together
     two = ensemblage.profile(np.array(["a", "b"])[clusters // 2], frame.assign(x=clusters // 2))
-    assert same_as_sentence(two) == "Clusters a and b are the same as the values of “x”."
-    shown = profile_shown(ensemblage.profile(clusters, frame))
-    assert shown["same_as"] == sentence
+    assert summary_of(two, clusters // 2)["profile"]["same_as"] == "Clusters a and b are the same as the values of “x”."
+    assert summary_of(ensemblage.profile(clusters, frame), clusters)["profile"]["same_as"] == sentence
     if kind == "category":
         path = tmp_path / "t.csv"
         frame.to_csv(path, index=False)

@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
+from pages import find
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
+from strategies import planted_labels
 
 from ensemblage import (
     AverageAgreement,
@@ -26,11 +29,6 @@ from ensemblage import (
 )
 from ensemblage.base.text import listed
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
-from ensemblage.report._cite import REFERENCES
-from ensemblage.report._layout import counted, percent
-from ensemblage.report._sections import sections_of
-from ensemblage.report._shown import sample_by_cluster
-from ensemblage.report._svg import figure_style, to_svg
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -205,7 +203,7 @@ def test_json_is_what_the_page_is_made_of(analysis, summary, page, tmp_path):
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
-def test_page_loads_nothing(page):
+def test_page_loads_nothing(page, summary):
     parsed = Page(page)
     assert not {"link", "iframe", "img", "object", "base", "form"} & set(parsed.tags)
     assert not [name for name, _ in parsed.attributes if name.startswith("on")]
@@ -214,7 +212,7 @@ def test_page_loads_nothing(page):
     assert set(re.findall(r"https?://[^\"'\s<]+", page)) <= {
         "http://www.w3.org/2000/svg",
         "http://www.w3.org/1999/xlink",
-        *(f"https://doi.org/{paper.doi}" for paper in REFERENCES.values()),  # text to be copied, no links
+        *(re.search(r"https://doi.org/10\.\S+|$", entry["text"])[0] for entry in summary["references"]),  # to be copied
     }
     assert "@import" not in page
     assert not re.findall(r"url\((?!#)", page)
@@ -390,14 +388,26 @@ def test_missing_labels_and_unlabelled_objects_are_told():
 
 
 def test_sample_has_every_cluster_in_proportion():
+    """300 of the objects in the matrix, 5,000 in the map of the features."""
     clusters = np.repeat([0, 1, 2, -1], [9000, 980, 5, 15])
-    chosen, weights = sample_by_cluster(clusters, 300, 0)
-    assert len(np.unique(chosen)) == len(chosen)
-    assert np.bincount(clusters[chosen] + 1).tolist() == [1, 270, 29, 1]
+    many = np.where(clusters < 0, -1, np.arange(10_000) % 401)  # so that not one object stands for each label row
+    labels = np.column_stack([clusters] * 4 + [many])
+    consensus = KMeansConsensus(3, init=clusters).fit(labels)
+    assert_array_equal(consensus.labels_, clusters)
+    first, again, other = (
+        report.summarize(labels, consensus, features=np.arange(20_000).reshape(-1, 2), random_state=seed)["figures"]
+        for seed in (0, 0, 1)
+    )
+    matrix, points = first["matrix"], first["points"]
+    assert np.bincount(np.array(matrix["clusters"]) + 1).tolist() == [1, 270, 29, 1]
     for c in (-1, 0, 1, 2):
-        assert weights[clusters[chosen] == c].sum() == pytest.approx((clusters == c).sum())
-    np.testing.assert_array_equal(chosen, sample_by_cluster(clusters, 300, 0)[0])
-    assert set(sample_by_cluster(clusters, 300, 1)[0]) != set(chosen)
+        sizes = np.array(matrix["sizes"])[np.array(matrix["clusters"]) == c]
+        assert sizes.sum() == pytest.approx((clusters == c).sum(), abs=0.2)
+    assert np.bincount(np.array(points["clusters"]) + 1).tolist() == [8, 4500, 490, 2]
+    assert len(set(points["rows"])) == len(points["rows"])
+    assert_array_equal(clusters[points["rows"]], points["clusters"])
+    assert first == again
+    assert set(other["points"]["rows"]) != set(points["rows"])
 
 
 def test_matrix_of_few_different_rows_stands_for_all_objects():
@@ -498,14 +508,15 @@ def test_the_users_matplotlib_settings_change_nothing(summary, page):
         assert matplotlib.rcParams["font.size"] == 30
 
 
-def test_svg_text_stays_text_and_untouched():
-    from ensemblage import plotting
-
+def test_svg_text_stays_text_and_untouched(tmp_path):
     name = 'id="patch_1" url(#x)'
-    with figure_style():
-        svg = to_svg(plotting.ranking_scores([0.1, 0.2], names=[name, "b"]), "one")
-        on_white = to_svg(plotting.ranking_scores([0.1, 0.2], names=[name, "b"]), "one", "white")
-    assert f">{name}<" in svg
+    ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]], names=[name, "b"])
+    ranking = AverageAgreement().fit(ensemble)
+    found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), ranking=ranking)
+    figures = re.findall(r"<svg (?!class).*?</svg>", report.render(found), re.DOTALL)
+    svg = next(figure for figure in figures if f">{name}<" in figure)
+    files = report.save_figures(found, tmp_path)
+    on_white = next(text for file in files if f">{name}<" in (text := file.read_text(encoding="utf-8")))
     assert "<style" not in svg
     assert "<metadata" not in svg
     assert "#ffffff" in on_white
@@ -517,11 +528,21 @@ def test_svg_text_stays_text_and_untouched():
     [(0.0, "0%"), (0.004, "<1%"), (0.5, "50%"), (0.994, ">99%"), (1.0, "100%"), (None, "–")],
 )
 def test_shares_are_exact_at_their_ends(share, text):
-    assert percent(share) == text
+    """Here of lifetimes in the longest of them, if there is any."""
+    labels = planted_labels(n=30, p=5, k=3, noise=0.1, seed=0)[0]
+    found = report.summarize(labels, CumulativeVoting(3).fit(labels))
+    found["choice"]["lifetimes"] = [[3, float(share is not None)], [2, share or 0.0]]
+    section = find(report.render(found), "How many clusters, by the hierarchy of the partitions")
+    assert section.tables[0].rows[1][2] == text
 
 
 def test_words():
-    assert [counted(n, "object") for n in (0, 1, 2000)] == ["0 objects", "1 object", "2,000 objects"]
+    ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
+    found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble))
+    for n, words in ((0, "0 clusterings"), (1, "1 clustering"), (2000, "2,000 clusterings")):
+        found["data"]["n_partitions"] = n
+        (sentence,) = find(report.render(found), "The partitions").sentences
+        assert sentence == f"The answer was combined from {words} of the same objects (partitions)."
     assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
 
@@ -529,7 +550,7 @@ def test_words():
 def test_the_page_says_why_these_partitions(generator):
     ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble), settings={"generator": generator})
-    (answer, *_) = sections_of(found)
+    answer = find(report.render(found), "The answer")
     assert any("fail on different data" in sentence for sentence in answer.more) == (generator == "diverse")
 
 

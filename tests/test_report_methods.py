@@ -31,11 +31,8 @@ from ensemblage import (
     make_consensus,
     report,
 )
-from ensemblage.consensus._base import BaseConsensus
 from ensemblage.metrics import cluster_density, coassociation, ensemble_ari
 from ensemblage.ranking import RANKERS, make_ranker
-from ensemblage.report._build import to_json
-from ensemblage.report._shown import sample_by_cluster
 
 N, P = 60, 8
 WEIGHTS = np.array([3.0, 1, 1, 0.5, 1, 2, 1, 1])
@@ -58,7 +55,7 @@ def fitted(name, ensemble, **parameters):
 
 
 def numbers_of(ensemble, model, **details):
-    return json.loads(to_json(report.summarize(ensemble, model, **details)))
+    return json.loads(json.dumps(report.summarize(ensemble, model, **details), allow_nan=False))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -226,8 +223,9 @@ def test_the_evidence_shown_is_that_of_the_methods_own_kind():
 def test_nothing_is_fitted_again_unasked_and_the_page_says_how_often(monkeypatch):
     ensemble = Ensemble(planted_labels(n=N, p=12, k=5, noise=0.1, seed=2)[0])
     models = [EvidenceAccumulation().fit(ensemble), CumulativeVoting().fit(ensemble)]
-    fits, fit = [], BaseConsensus.fit
-    monkeypatch.setattr(BaseConsensus, "fit", lambda self, X, y=None: fits.append(X.shape) or fit(self, X, y))
+    fits, fit = [], CumulativeVoting.fit
+    for method in (EvidenceAccumulation, CumulativeVoting):
+        monkeypatch.setattr(method, "fit", lambda self, X, y=None: fits.append(X.shape) or fit(self, X, y))
     for model in models:
         summary = numbers_of(ensemble, model)
         assert fits == []
@@ -257,10 +255,13 @@ def test_very_many_clusters_are_drawn_in_part():
 
 
 def test_of_more_clusters_than_are_drawn_the_largest_are():
-    clusters = np.concatenate([np.repeat(np.arange(10), 2), np.arange(10, 100)])
-    chosen, weights = sample_by_cluster(clusters, 10, 0)
-    assert sorted(clusters[chosen]) == list(range(10))
-    assert weights.tolist() == [2.0] * 10
+    """300 objects are drawn in the consensus matrix."""
+    clusters = np.concatenate([np.repeat(np.arange(300), 2), np.arange(300, 390)])
+    matrix = numbers_of(clusters[:, None], KMeansConsensus(390, init=clusters).fit(clusters[:, None]))["figures"][
+        "matrix"
+    ]
+    assert sorted(matrix["clusters"]) == list(range(300))
+    assert matrix["sizes"] == [2.0] * 300
 
 
 def test_a_single_cluster_and_a_single_object_are_written_in_the_singular():

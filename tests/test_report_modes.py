@@ -10,7 +10,6 @@ from test_modes import GOLDEN, planted
 
 from ensemblage import ConsensusModes, KMeansConsensus, report
 from ensemblage.cli import _analysis, main
-from ensemblage.report._modes import is_nested
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +50,20 @@ def test_one_story_is_a_sentence_without_a_table():
 
 def test_finer_ones_are_no_other_story():
     coarse, fine = np.repeat([0, 1], 40), np.repeat(np.arange(8), 10)
-    assert is_nested(coarse, fine)
-    assert is_nested(fine, coarse)
-    assert not is_nested(coarse, np.tile(np.arange(8), 10))
-    assert not is_nested(coarse, 1 - coarse)
-    labels = np.column_stack([coarse] * 5 + [fine] * 5)
-    model = KMeansConsensus(2, random_state=0).fit(labels)
-    modes = ConsensusModes().fit(labels)
-    assert modes.n_modes_ == 2
-    assert "They differ in how fine they are" in report.render(report.summarize(labels, model, modes=modes))
+    others = {
+        "finer": (fine, True),
+        "across": (np.tile(np.arange(8), 10), False),
+        "as many": (np.tile([0, 1], 40), False),
+    }
+    for other, nested in others.values():
+        for first, second in ((coarse, other), (other, coarse)):
+            labels = np.column_stack([first] * 5 + [second] * 5)
+            model = KMeansConsensus(2, random_state=0).fit(labels)
+            modes = ConsensusModes().fit(labels)
+            assert modes.n_modes_ == 2
+            page = report.render(report.summarize(labels, model, modes=modes))
+            assert ("They differ in how fine they are" in page) == nested
+            assert ("The consensus is a compromise" in page) != nested
 
 
 def test_what_is_no_mode_of_these_partitions(consensus):

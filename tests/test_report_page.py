@@ -6,18 +6,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from pages import find
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
 
-from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, report
-from ensemblage.cli._commands import run
+from ensemblage import CumulativeVoting, Discotec, KMeansConsensus, choose_k, cite, plotting, report
+from ensemblage.cli import main
 from ensemblage.metrics import verdicts
 from ensemblage.report import Report
-from ensemblage.report._made import GENERATORS, made_section, references_of
-from ensemblage.report._number import number_shown
-from ensemblage.report._objects import objects_section, without_objects
-from ensemblage.report._page import as_data
-from ensemblage.report._sections import trust_section
 
 N = 150
 
@@ -34,14 +30,19 @@ def answer_of(summary):
     return re.sub(r"<.*?>", "", page[page.index('id="answer"') : page.index("<details")]).strip()
 
 
+def built_without_objects(summary, folder):
+    """The numbers as JSON, and the page."""
+    report.build(summary, path=folder / "r.html", json_path=folder / "r.json", objects=False)
+    return [(folder / name).read_text(encoding="utf-8") for name in ("r.json", "r.html")]
+
+
 @pytest.mark.parametrize("m", [2, 5])
-def test_without_objects_no_id_and_no_single_value_is_anywhere(m):
+def test_without_objects_no_id_and_no_single_value_is_anywhere(m, tmp_path):
     summary = summary_of(m)
     page = report.render(summary)
     assert page.count("person-") > N
-    private = without_objects(summary)
-    assert not private["objects_shown"]
-    text, page = json.dumps(private), report.render(private)
+    text, page = built_without_objects(summary, tmp_path)
+    assert not json.loads(text)["objects_shown"]
     assert "person-" not in text + page
     assert '<script type="application/json">' not in page
     assert "left out of this page on purpose" in page
@@ -49,7 +50,7 @@ def test_without_objects_no_id_and_no_single_value_is_anywhere(m):
     assert ('"xy"' in text) == (m > 2)
 
 
-def test_without_objects_notes_quote_no_id_and_small_clusters_have_no_medians():
+def test_without_objects_notes_quote_no_id_and_small_clusters_have_no_medians(tmp_path):
     clusters = np.repeat([0, 1, 2], [80, 66, 4])
     labels = np.column_stack([clusters] * 4)
     X = np.column_stack([np.arange(N) + 0.125, clusters])
@@ -59,12 +60,14 @@ def test_without_objects_notes_quote_no_id_and_small_clusters_have_no_medians():
     notes = f"one note; {note}; another note"
     summary = report.summarize(labels, KMeansConsensus(3).fit(labels), features=X, settings={"notes": notes})
     assert summary["profile"]["clusters"][2]["rows"]
-    private = without_objects(summary)
+    text, page = built_without_objects(summary, tmp_path)
+    private = json.loads(text)
     assert private["settings"]["notes"] == "one note; another note"
     assert [bool(cluster["rows"]) for cluster in private["profile"]["clusters"]] == [True, True, False]
     assert all(row[2] is None for row in private["profile"]["heat_map"]["z"])
     assert all(panel["quantiles"][2] == [None] * 5 for panel in private["profile"]["panels"])
-    assert "What of the data is in this page" in report.render(private)
+    assert "What of the data is in this page" in page
+    assert page == report.render(private)
 
 
 def test_build_without_objects_keeps_them_out_of_page_and_numbers(tmp_path):
@@ -105,9 +108,12 @@ def test_a_page_of_many_objects_with_long_names_stays_small():
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "&lt;", "\u2028\u2029", "<SCRIPT", "\\", '"'])
 def test_data_cannot_leave_their_element(text):
-    written = str(as_data({text: [text]}))
+    labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
+    ids = ["a", f"a{text}b", "b", f"b{text}{text}d"]
+    page = report.render(report.summarize(labels, KMeansConsensus(2).fit(labels), ids=ids))
+    (written,) = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert not set("<>&\u2028\u2029") & set(written)
-    assert json.loads(written) == {text: [text]}
+    assert json.loads(written)["ids"] == [plotting.printable(name, 80) for name in ids]
 
 
 def found_again(*words):
@@ -130,10 +136,14 @@ def choices():
     return [choose_k(data, range(2, 5), n_references=19, random_state=0) for data in (X, noise)]
 
 
+@cache
+def numbers():
+    return [summary_of(stability=choice)["number"] for choice in choices()]
+
+
 def number_of(evidence, best=3):
     """What the page is told of a choice of this evidence."""
-    choice = choices()[evidence == "none"]
-    return {**number_shown(choice, np.arange(N))["number"], "evidence": evidence, "best": best}
+    return {**numbers()[evidence == "none"], "evidence": evidence, "best": best}
 
 
 @pytest.mark.parametrize(
@@ -240,11 +250,12 @@ def test_no_cluster_is_next_best_where_none_is():
     labels = planted_labels(n=N, p=10, k=3, noise=0, seed=1)[0]
     labels[:3, 0] = (labels[:3, 0] + 1) % 3
     summary = report.summarize(labels, KMeansConsensus(3, random_state=0).fit(labels))
-    table = objects_section(summary).tables[0]
+    page = report.render(summary)
+    table = find(page, "The objects").tables[0]
     rows = {row[0]: row for row in table.rows}
     assert [row[4] == "–" for row in table.rows] == [row[2] == "1.00" for row in table.rows]
     assert 3 <= sum(row[4] == "–" for row in table.rows) < len(rows)
-    [picture] = trust_section(summary).pictures
+    [picture] = find(page, "Can I trust it?").pictures
     assert "is at 1.00." in " ".join(picture.sentences)
 
 
@@ -304,18 +315,32 @@ def test_figures_as_files(tmp_path):
         report.save_figures(summary, tmp_path, ["gif"])
 
 
+MADE_BY = {
+    "diverse": ("by Gaussian mixtures, spectral clustering and Genie", "DiversePartitions"),
+    "random-k": ("by k-means, each time into a random number of clusters", "RandomKPartitions"),
+    "subspace": ("by k-means on random halves of the features", "SubspacePartitions"),
+    "projection": ("by k-means on random projections of the features", "ProjectionPartitions"),
+    "greedy": ("by k-means, each time with the features and the clusterings before", "GreedyPartitions"),
+    "mixed": ("by ten different algorithms", "MixedPartitions"),
+    "genie": ("by Genie with several thresholds and numbers of clusters", "GeniePartitions"),
+    "uspec": ("by spectral clustering by way of representatives", "USpecPartitions"),
+    "gower": ("by average linkage of Gower's distances", None),
+}
+
+
 def test_every_generator_of_the_shell_is_written_of():
     """In the paragraph for a methods section, and with its papers."""
-    [option] = [p for p in run.params if p.name == "generator"]
-    assert set(GENERATORS) == set(option.type.choices)
-    summary = summary_of()
-    for name, (words, cited) in GENERATORS.items():
-        settings = {"generator": name, "seed": 7}
-        papers = references_of([], settings)
-        section = made_section({**summary, "settings": settings, "references": papers})
-        text = section.copied[0].text
+    [option] = [p for p in main.commands["run"].params if p.name == "generator"]
+    assert set(MADE_BY) == set(option.type.choices)
+    of_method = [paper.bibtex for paper in cite(KMeansConsensus(3)).references]
+    for name, (words, cited) in MADE_BY.items():
+        summary = summary_of(settings={"generator": name, "seed": 7})
+        section = find(report.render(summary), "How it was made")
+        text = section.copied[0]
         assert f"150 objects with 5 features were clustered 10 times {words}" in text
         assert text.endswith("seed 7.")
-        assert [paper["bibtex"] for paper in papers] == ([r.bibtex for r in cite(cited).references] if cited else [])
-        assert all(paper["bibtex"].strip() in section.copied[-1].text for paper in papers)
-    assert made_section(summary).copied[0].text.startswith("10 clusterings of 150 objects")
+        papers = [r.bibtex for r in cite(cited).references] if cited else []
+        assert [paper["bibtex"] for paper in summary["references"]] == list(dict.fromkeys(papers + of_method))
+        assert all(paper.strip() in section.copied[-1] for paper in papers)
+    of_none = find(report.render(summary_of()), "How it was made")
+    assert of_none.copied[0].startswith("10 clusterings of 150 objects")

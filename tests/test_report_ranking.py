@@ -6,7 +6,6 @@ import pytest
 from strategies import planted_labels
 
 from ensemblage import AverageAgreement, Discotec, Ensemble, KMeansConsensus, plotting, report
-from ensemblage.report._shown import square
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +17,15 @@ def ensemble():
 @pytest.fixture(scope="module")
 def consensus(ensemble):
     return KMeansConsensus(3, random_state=0).fit(ensemble)
+
+
+def square(rows):
+    """The symmetric matrix whose lower triangle, diagonal included, has these rows."""
+    full = np.zeros((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        assert len(row) == i + 1
+        full[i, : i + 1] = full[: i + 1, i] = [np.nan if value is None else value for value in row]
+    return full
 
 
 def test_binarised_consensus(ensemble, consensus):

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from pages import find
 from strategies import planted_labels
 from test_report import Page
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, KMeansConsensus, report
 from ensemblage.metrics import membership_entropy
-from ensemblage.report._choice import how_clear
 
 
 @pytest.fixture(scope="module")
@@ -123,4 +123,9 @@ def test_voting_without_a_hierarchy():
     ],
 )
 def test_how_clear_the_choice_is(lifetimes, words):
-    assert words in how_clear({"found": True, "lifetimes": lifetimes, "halves": []}, lifetimes[0][0])
+    k = lifetimes[0][0]
+    labels = planted_labels(n=40, p=6, k=3, noise=0.1, seed=0)[0]
+    summary = report.summarize(labels, CumulativeVoting(k).fit(labels))
+    summary["choice"] |= {"found": True, "lifetimes": lifetimes, "halves": []}
+    section = find(report.render(summary), "How many clusters, by the hierarchy of the partitions")
+    assert words in section.sentences[0]

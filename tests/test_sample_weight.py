@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
-from strategies import planted_labels, random_labels, twins
+from strategies import few_starts, planted_labels, random_labels, twins
 
 from ensemblage import (
     CSPA,
@@ -33,7 +33,7 @@ from ensemblage.ranking import AverageAgreement
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
 MODELS = {
-    **{name: make_consensus(name, 3) for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])},
+    **{name: few_starts(make_consensus(name, 3)) for name in METHODS if name not in NEEDS or find_spec(NEEDS[name])},
     "km, refined": KMeansConsensus(3, refine="density", init="random", n_init=3),
     "cosine": KMeansConsensus(3, utility="cosine", normalized=True),
     "h-km, its own k": BisectingKMeansConsensus(split_rule="gain"),

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.cluster import Birch, KMeans
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from strategies import random_labels
+from strategies import few_starts, random_labels
 
 import ensemblage
 from ensemblage import METHODS, ConsensusClustering, Ensemble, Preprocessor, generation, make_consensus
@@ -71,7 +71,7 @@ def test_every_method(name, k, tmp_path):
         k = 2
     labels, new = random_labels(60, 6, 4, 0.1, seed=1), random_labels(30, 6, 4, 0.1, seed=2)
     frame = pd.DataFrame(labels, columns=[f"p{j}" for j in range(6)])
-    model = make_consensus(name, k).fit(frame)
+    model = few_starts(make_consensus(name, k)).fit(frame)
     loaded = through_a_file(model, tmp_path)
     new = pd.DataFrame(new, columns=frame.columns)
     found = model.assign(new)
@@ -181,7 +181,7 @@ def test_sparse_features_and_greedy_consensus(tmp_path):
 def test_rows_from_disk(tmp_path):
     np.save(tmp_path / "labels.npy", random_labels(60, 5, 3))
     for name in ("km", "acv", "majority"):
-        through_a_file(make_consensus(name, 3).fit(Ensemble.open(tmp_path / "labels.npy")), tmp_path)
+        through_a_file(few_starts(make_consensus(name, 3)).fit(Ensemble.open(tmp_path / "labels.npy")), tmp_path)
 
 
 def test_the_same_model_makes_the_same_bytes(tmp_path):

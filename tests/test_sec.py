@@ -5,61 +5,64 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inside import rows_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
-from ensemblage import Ensemble, SpectralEnsembleClustering, make_consensus
-from ensemblage.consensus._lloyd import State, _fill_empty
-from ensemblage.consensus._sec import AssociationUtility
-from ensemblage.counting._profiles import label_profile
+from ensemblage import SpectralEnsembleClustering, make_consensus
 
 TOY = np.array([[1, 2, 1, 1], [1, 2, 1, 1], [1, 2, 2, 1], [2, 3, 2, 1], [2, 3, 2, 2], [3, 1, 3, 2], [3, 1, 3, 2]])
 TRIPLE = np.array([0, 0, 0, 1, 1, 2, 2])
 
 
-def utility_and_profile(labels, clusters, weights=None):
-    ensemble = Ensemble(labels)
-    rows = rows_of(ensemble, weights)
-    counts = np.ones(len(ensemble), dtype=int)
-    profile = label_profile(ensemble.rows, clusters, counts, ensemble.offsets, clusters.max() + 1)
-    return AssociationUtility.of(rows), profile
+def points_and_weights(labels):
+    """(n, d) rows of the binary matrix, divided by (n,) the weights of the objects."""
+    H = naive.binary_matrix(labels)
+    w = H @ H.sum(axis=0)
+    return H / w[:, None], w
+
+
+def distances_to_centres(labels, clusters, k):
+    """(n, k) weighted squared distance of every object to every centre; that of a cluster without objects is 0."""
+    points, w = points_and_weights(labels)
+    sums = [(w[clusters == c, None] * points[clusters == c]).sum(axis=0) for c in range(k)]
+    centres = np.array([total / max(w[clusters == c].sum(), 1) for c, total in enumerate(sums)])
+    return w[:, None] * ((points[:, None] - centres) ** 2).sum(axis=2)
 
 
 def test_a_cluster_without_members_has_its_centroid_at_0():
-    utility, profile = utility_and_profile(TOY, TRIPLE)
-    with_empty = np.vstack([profile, np.zeros_like(profile[:1])])
-    assert_array_equal(utility.centroids(with_empty), np.vstack([utility.centroids(profile), 0 * profile[:1]]))
-    assert utility.loss(with_empty) == utility.loss(profile)
+    """The third cluster of the start has nothing but an object without any label."""
+    labels = np.vstack([TOY, TOY[:3], [[-1] * 4]])
+    start = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 2])
+    expected = distances_to_centres(labels[:-1], start[:-1], 3)
+    clusters = expected.argmin(axis=1)
+    assert set(clusters) == {0, 1}
+    clusters[expected.min(axis=1) == expected.min(axis=1).max()] = 2  # what is farthest from its own
+    assert np.bincount(clusters)[2] == 2
+    model = SpectralEnsembleClustering(3, init=start, max_iter=1).fit(labels)
+    assert adjusted_rand_score(model.labels_[:-1], clusters) == 1
+    assert model.labels_[-1] == -1
 
 
-def test_an_empty_cluster_takes_the_row_that_is_farthest_from_its_own():
-    """111 of 000, 001, 010, 100 and 111, in all three partitions; every label is as frequent as the others."""
-    labels, clusters = np.array(list(np.ndindex(2, 2, 2))), np.array([0, 0, 0, 1, 0, 1, 1, 0])
-    ensemble = Ensemble(labels)
-    utility, profile = utility_and_profile(labels, clusters)
-    profile = np.vstack([profile, np.zeros_like(profile[:1])])
-    rows = rows_of(ensemble)
-    table = utility.distances(utility.centroids(profile))
-    state = State(utility.base(rows.codes[:]), clusters, np.zeros(8), profile)
-    assert _fill_empty(rows, state, table, 1).tolist() == [7]
-    assert profile[2].sum() == 3
-
-
-def test_the_farthest_row_is_so_by_all_partitions():
-    labels = np.random.default_rng(0).integers(0, 4, size=(30, 5))
-    rows = rows_of(labels)
-    clusters = np.arange(len(rows)) % 3
-    utility, profile = utility_and_profile(rows.codes[:], clusters)
-    table = utility.distances(utility.centroids(profile))
-    base = utility.base(rows.codes[:])
-    cells = table[rows.codes[:] + rows.offsets[:-1], clusters[:, None]]
-    order = np.argsort(-(base + cells.sum(axis=1)))
-    assert order[0] != np.argmax(base + cells[:, :-1].sum(axis=1))  # the last partition decides
-    state = State(base, clusters.copy(), np.zeros(len(rows)), np.vstack([profile, np.zeros_like(profile[:2])]))
-    assert_array_equal(_fill_empty(rows, state, table, 1), order[:2])
+def test_an_empty_cluster_takes_the_row_that_is_farthest_by_all_partitions():
+    """Two pairs of centres are equal, so that clusters 3 and 4 are empty; every row has two objects."""
+    rows = np.unique(np.random.default_rng(10).integers(0, 4, size=(30, 5)), axis=0)
+    labels, start = np.vstack([rows, rows]), np.append(np.arange(30) % 3, np.array([3, 4, 2])[np.arange(30) % 3])
+    assert len(rows) == 30
+    expected = distances_to_centres(labels, start, 5)[:30]
+    clusters, own = expected.argmin(axis=1), expected.min(axis=1)
+    farthest = np.argsort(-own)
+    points, w = points_and_weights(labels)
+    members = [points[start == c, : -len(np.unique(rows[:, -1]))] for c in range(3)]
+    centres = np.array([np.average(group, axis=0, weights=w[start == c]) for c, group in enumerate(members)])
+    by_the_first = w[:30] * ((points[:30, : centres.shape[1]] - centres[clusters]) ** 2).sum(axis=1)
+    assert by_the_first.argmax() not in farthest[:2]  # the last partition decides
+    assert clusters.max() == 2
+    clusters[farthest[:2]] = [3, 4]
+    model = SpectralEnsembleClustering(5, init=start, max_iter=1).fit(labels)
+    assert_array_equal(model.labels_[:30], model.labels_[30:])
+    assert adjusted_rand_score(model.labels_[:30], clusters) == 1
 
 
 def test_toy_of_li():
@@ -81,25 +84,22 @@ def test_loss_and_normalised_association_add_up(labels, seed, weighted):
     labels = np.column_stack([np.unique(z, return_inverse=True)[1] - (z.min() < 0) for z in labels.T])
     weights = np.random.default_rng(seed).uniform(0.5, 2, size=labels.shape[1]) if weighted else None
     clusters = np.unique(np.random.default_rng(seed).integers(3, size=len(labels)), return_inverse=True)[1]
-    utility, profile = utility_and_profile(labels, clusters, weights)
-    loss, association = naive.sec_loss(labels, clusters, weights)
-    assert utility.loss(profile) == pytest.approx(loss, abs=1e-9)
-    assert utility.spread == pytest.approx(loss + association)
+    if len(np.unique(labels, axis=0)) < clusters.max() + 1:
+        return
+    model = SpectralEnsembleClustering(clusters.max() + 1, weights=weights, init=clusters, max_iter=1).fit(labels)
+    loss, association = naive.sec_loss(labels, model.labels_, weights)
+    assert model.objective_ == pytest.approx(loss, abs=1e-9)
+    assert model.normalized_association_ == pytest.approx(association)
 
 
 def test_distances(missing):
     labels = random_labels(n=80, p=6, k=4, missing=missing, seed=3)
     labels = labels[(labels >= 0).any(axis=1)]
-    clusters = np.arange(len(labels)) % 3
-    utility, profile = utility_and_profile(labels, clusters)
-    ensemble = Ensemble(labels)
-    table = utility.distances(utility.centroids(profile))
-    found = table[ensemble.codes + ensemble.offsets[:-1]].sum(axis=1) + utility.first_terms(ensemble.codes)[:, None]
-    H = naive.binary_matrix(labels)
-    w = H @ H.sum(axis=0)
-    centres = np.array([H[clusters == c].sum(axis=0) / w[clusters == c].sum() for c in range(3)])
-    expected = w[:, None] * ((H[:, None] / w[:, None, None] - centres) ** 2).sum(axis=2)
-    assert_allclose(found, expected, atol=1e-6)
+    model = SpectralEnsembleClustering(3, init=np.arange(len(labels)) % 3).fit(labels)
+    expected = distances_to_centres(labels, model.labels_, 3)
+    own = expected[np.arange(len(labels)), model.labels_]
+    assert_allclose(own, expected.min(axis=1), atol=1e-6)
+    assert model.objective_ == pytest.approx(own.sum())
 
 
 @pytest.mark.parametrize("seed", range(4))

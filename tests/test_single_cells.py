@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.datasets import make_blobs
+from strategies import neighbour_graph
 
 from ensemblage.cli import main
-from ensemblage.generation._communities import communities
-from ensemblage.generation._neighbours import nearest_neighbours, neighbour_graph
 
 anndata = pytest.importorskip("anndata", reason="the extra anndata is not installed")
 pytest.importorskip("graspologic_native", reason="the extra graphs is not installed")
@@ -28,13 +28,15 @@ def cells():
     names = [f"cell{i}" for i in range(200)]
     obs = pd.DataFrame({"bulk_labels": pd.Categorical([f"kind {k}" for k in kind]), "n_counts": X[:, 0]}, index=names)
     adata = anndata.AnnData(X.astype(np.float32), obs=obs, obsm={"X_pca": X})
-    adata.obsp["connectivities"] = neighbour_graph(nearest_neighbours(X, 14))
+    adata.obsp["connectivities"] = neighbour_graph(X, 14)
     return adata
 
 
 def leiden(adata, resolution, key_added, **options):
-    labels = communities(adata.obsp["connectivities"].tocsr(), resolution)
-    adata.obs[key_added] = pd.Categorical(labels.astype(str))
+    graph = nx.from_scipy_sparse_array(adata.obsp["connectivities"])
+    groups = nx.community.louvain_communities(graph, resolution=resolution, seed=0)
+    number = {node: str(c) for c, group in enumerate(groups) for node in group}
+    adata.obs[key_added] = pd.Categorical([number[node] for node in range(adata.n_obs)])
 
 
 def stand_in():

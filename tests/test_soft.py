@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
-from strategies import planted_labels, random_labels
+from strategies import few_starts, planted_labels, random_labels
 
 import ensemblage
 from ensemblage import METHODS, Ensemble, EuclideanMedian, SoftEnsemble, make_consensus
@@ -26,7 +26,7 @@ LEARNED = ("labels_", "confidence_", "cohesion_", "runner_up_", "objective_", "a
 
 
 def method(name, k=None, **parameters):
-    model = make_consensus(name, k, **parameters)
+    model = few_starts(make_consensus(name, k, **parameters))
     return model.set_params(random_state=0) if "random_state" in model.get_params() else model
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from sklearn.datasets import make_blobs
+from strategies import neighbour_graph
 
 from ensemblage import Ensemble, choose_resolution, load
 from ensemblage.cli import main
-from ensemblage.generation._neighbours import nearest_neighbours, neighbour_graph
 
 COMMON = ["--algorithm", "louvain", "--resamples", "4", "--resolutions", "0.5,1,2"]
 FILES = ["ensemble.npz", "labels.csv", "model.npz", "report.html", "summary.json", "sweep.csv"]
@@ -116,7 +116,7 @@ def test_threads_change_nothing(table, tmp_path):
 
 
 def test_a_graph(X, tmp_path):
-    graph = neighbour_graph(nearest_neighbours(X, 15)).tocoo()
+    graph = neighbour_graph(X, 14).tocoo()
     with open(tmp_path / "edges.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["from", "to", "weight"])
@@ -124,7 +124,7 @@ def test_a_graph(X, tmp_path):
         writer.writerows((f"n{i:03}", f"n{j:03}", w) for i, j, w in edges if i < j)
     done(tmp_path / "edges.csv", "--graph", "-o", tmp_path / "out")
     options = {"algorithm": "louvain", "n_resamples": 4, "random_state": 0}
-    matrix = neighbour_graph(nearest_neighbours(X, 15))
+    matrix = neighbour_graph(X, 14)
     choice = choose_resolution(matrix, [0.5, 1, 2], affinity="precomputed", **options)
     with open(tmp_path / "out" / "labels.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

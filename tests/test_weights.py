@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from strategies import planted_labels
+from strategies import few_starts, planted_labels
 
 from ensemblage import METHODS, KModesConsensus, make_consensus, metrics
 from ensemblage.base.validation import LEAST_WEIGHT, check_weights, weight_unit
@@ -32,7 +32,7 @@ def labels(request):
 
 
 def fitted(name, labels, weights):
-    model = make_consensus(name, 3, weights=weights)
+    model = few_starts(make_consensus(name, 3, weights=weights))
     return (model.set_params(random_state=0) if "random_state" in model.get_params() else model).fit(labels)
 
 

@@ -81,8 +81,8 @@ def test_build_without_objects_keeps_them_out_of_page_and_numbers(tmp_path):
 
 
 def test_of_very_many_objects_those_drawn_and_the_undecided_are_there(monkeypatch):
-    monkeypatch.setattr("ensemblage.report._objects.MOST_OBJECTS", 100)
-    monkeypatch.setattr("ensemblage.report._shown._MOST_POINTS", 60)
+    monkeypatch.setattr("ensemblage.report._object_table.MOST_OBJECTS", 100)
+    monkeypatch.setattr("ensemblage.report._figure_data._MOST_POINTS", 60)
     labels, _ = planted_labels(n=400, p=10, k=3, noise=0.5, seed=1)
     consensus = KMeansConsensus(3, random_state=0).fit(labels)
     summary = report.summarize(labels, consensus, features=np.random.default_rng(0).normal(size=(400, 3)))

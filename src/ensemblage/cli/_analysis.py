@@ -56,8 +56,8 @@ from ensemblage.consensus._saved import save_model
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Features, Members, Preprocessor
 from ensemblage.kernels._jit import told_of_compiling
-from ensemblage.report._layout import counted
-from ensemblage.report._objects import without_objects
+from ensemblage.report._layout import plural
+from ensemblage.report._object_table import remove_objects
 
 ALL = "all"
 """The --method that compares all of them."""
@@ -351,7 +351,7 @@ def check_n_clusters(k: int | None, X: NDArray[np.float64], name: str) -> None:
     if k is None or not X.shape[1] or (n_distinct := n_distinct_rows(X, k)) >= k:
         return
     raise ValueError(
-        f"-k must be ≤ the {counted(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
+        f"-k must be ≤ the {plural(n_distinct, 'different row')} of {name}. Got {k}. Ask for fewer clusters."
     )
 
 
@@ -465,7 +465,7 @@ def _finish(
             methods=compared,
             modes=_modes(ensemble, wanted.n_jobs) if folder.identity["command"] == "combine" else None,
         )
-        folder.summary = without_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
+        folder.summary = remove_objects(summary) if folder.identity.get(NO_OBJECTS) else summary
         folder.put(REPORT, lambda path: report.build(folder.summary, path=path))
     folder.summary["seconds"] = seconds
     folder.put_summary()

@@ -27,7 +27,7 @@ from ensemblage.io._encoding import listed
 from ensemblage.io._formats import CELLS, format_of, is_label_file, table_format
 from ensemblage.io._roles import assign_roles
 from ensemblage.metrics._certainty import VERDICTS
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 ID_USE = "id of the rows"
 """What `columns_` says of the column that names the objects."""
@@ -136,8 +136,8 @@ def _of_features(model: ConsensusClustering, table: Table, n_jobs: int) -> Assig
         found: Assignment = model.assign(known)
         return found
     tell(
-        f"{table.source}: {counted(len(known) - len(rows), 'row')} with missing values in "
-        f"{counted(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
+        f"{table.source}: {plural(len(known) - len(rows), 'row')} with missing values in "
+        f"{plural(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
     )
     return _in_rows(model.assign(known.take(rows)) if len(rows) else None, rows, len(known))
 
@@ -181,7 +181,7 @@ def _lines(found: Assignment, numbers: NDArray[np.int64], output: Path) -> Seque
         ("objects", f"{len(found.labels):,}"),
         (
             "assigned",
-            f"{', '.join(f'{size:,}' for size in sizes)} to the {counted(n_clusters, 'cluster')}{given}{none}",
+            f"{', '.join(f'{size:,}' for size in sizes)} to the {plural(n_clusters, 'cluster')}{given}{none}",
         ),
         ("certainty", certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])),
         ("decided", rule if found.by == BY_RULE else association),

@@ -18,7 +18,7 @@ from ensemblage.cli._tell import progress_bar, tell_notes
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 
 def find_communities(
@@ -79,8 +79,8 @@ def _made(generator: LeidenPartitions, graph: Graph) -> Ensemble:
 
 def _lines(graph: Graph, ensemble: Ensemble, consensus: CommunityConsensus) -> Iterator[tuple[str, str]]:
     words = verdicts(consensus.confidence_)
-    yield "graph", f"{counted(len(graph.names), 'node')}, {counted(graph.matrix.nnz // 2, 'edge')}"
-    partitions = counted(ensemble.shape[1], "partition")
+    yield "graph", f"{plural(len(graph.names), 'node')}, {plural(graph.matrix.nnz // 2, 'edge')}"
+    partitions = plural(ensemble.shape[1], "partition")
     yield "ensemble", f"{partitions}, {ensemble.n_clusters.mean():.1f} clusters on average"
     yield "consensus", clusters_text(np.bincount(consensus.labels_[consensus.labels_ >= 0]).tolist(), None)
     yield "certainty", certainty_text([{word: int((words == word).sum()) for word in VERDICTS}])

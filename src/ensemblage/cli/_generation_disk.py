@@ -15,7 +15,7 @@ from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.cli._spelled import option_of
 from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation import write_partitions
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 
 def generate_on_disk(
@@ -46,7 +46,7 @@ def generate_on_disk(
         raise Interrupted(
             f"Interrupted. {output}.parts keeps the clusterings that are finished: the same command goes on from there."
         ) from None
-    click.echo(f"{output}: {counted(X.shape[0], 'object')}, {counted(len(names), 'partition')}")
+    click.echo(f"{output}: {plural(X.shape[0], 'object')}, {plural(len(names), 'partition')}")
 
 
 def _mapped(data: Path, settings: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from ensemblage.cli._tell import tell
 from ensemblage.ensemble._links import ImpossiblePairs, Links
 from ensemblage.io import read_bytes, text_bytes
 from ensemblage.io._numbers import is_number
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 KINDS = ("must_link", "cannot_link")
 
@@ -66,7 +66,7 @@ class PairFiles:
 
     def told(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
         """What the page says of them."""
-        return {f"pairs of {option_of(n)}": f"{counted(len(pairs[n]), 'pair')} of {p.name}" for n, p in
+        return {f"pairs of {option_of(n)}": f"{plural(len(pairs[n]), 'pair')} of {p.name}" for n, p in
                 self.paths.items()}  # fmt: skip
 
 

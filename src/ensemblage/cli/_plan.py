@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ensemblage.cli._generation import DIVERSE, GENIE, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.io import Features
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 LONG = 120
 """Seconds from which minutes are said."""
@@ -27,7 +27,7 @@ def plan_of(
 ) -> str:
     """A line for people."""
     n, m = features.X.shape
-    steps = [f"{counted(n, 'object')} × {counted(m, 'feature')}"]
+    steps = [f"{plural(n, 'object')} × {plural(m, 'feature')}"]
     if is_found:
         low, high = k_range or (2, 10)
         steps.append(f"the number of clusters is looked for among {low} to {high}")

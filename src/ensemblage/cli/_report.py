@@ -19,7 +19,7 @@ from ensemblage.cli._source import Source
 from ensemblage.cli._tell import tell_notes
 from ensemblage.io import Members, Table, as_labels, read_table
 from ensemblage.metrics._certainty import certainty_of
-from ensemblage.report._objects import without_objects
+from ensemblage.report._object_table import remove_objects
 
 
 class GivenLabels(NamedTuple):
@@ -51,7 +51,7 @@ def make_report(
         )
     _check_page(output, overwrite)
     summary = _of_labels(Source.of(source, settings, "missing"), labels, features)
-    summary = summary if objects else without_objects(summary)
+    summary = summary if objects else remove_objects(summary)
     wishes.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
     wishes.show(output)
@@ -59,7 +59,7 @@ def make_report(
 
 def _of_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishes) -> Path:
     def drawn(summary: Mapping[str, Any], page: Path, beside: Path) -> Path:
-        shown = summary if objects else without_objects(summary)
+        shown = summary if objects else remove_objects(summary)
         wishes.save(shown, beside)
         return report.build(shown, path=page)
 

@@ -11,7 +11,7 @@ import click
 from ensemblage.cli._folder import FILES, unchanged_summary
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
-from ensemblage.report._layout import counted, percent
+from ensemblage.report._layout import percent, plural
 
 MOST_SIZES = 12
 MOST_ALTERNATIVES = 5
@@ -36,9 +36,9 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     data, consensus = summary["data"], summary["consensus"]
     if (found := summary.get("number")) and not found["structure"]["found"]:
         yield "structure", found["structure"]["sentence"]
-    features = "" if data["n_features"] is None else f", {counted(data['n_features'], 'feature')}"
+    features = "" if data["n_features"] is None else f", {plural(data['n_features'], 'feature')}"
     yield "objects", f"{data['n_objects']:,}{features}"
-    partitions = counted(data["n_partitions"], "partition")
+    partitions = plural(data["n_partitions"], "partition")
     yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
     yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked(summary))
     yield from _described(summary.get("profile"))
@@ -65,10 +65,10 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def _stability(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
     """Why the number of clusters was chosen from a range."""
-    from ensemblage.report._stability import in_a_line
+    from ensemblage.report._stability import monti_sentence
 
     if found:
-        yield "stability", in_a_line(found)
+        yield "stability", monti_sentence(found)
 
 
 def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
@@ -99,20 +99,20 @@ def _asked(summary: Mapping[str, Any]) -> int | None:
 
 def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple[str, str]]:
     """How clear the number of clusters is that was found, and the others that could be asked for."""
-    from ensemblage.report._choice import how_clear
+    from ensemblage.report._k_choice import clarity_sentence
 
     if choice and choice["found"]:
-        yield "choice", how_clear(choice, n_clusters)
+        yield "choice", clarity_sentence(choice, n_clusters)
         yield "instead", _alternatives(choice["lifetimes"][1:])
 
 
 def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
     """What the method found on its way, by the kind of its records."""
     from ensemblage.consensus.evidence import evidence_from_dict
-    from ensemblage.report._evidence import in_words
+    from ensemblage.report._evidence import evidence_sentences
 
     for record in records:
-        for sentence in in_words(evidence_from_dict(record)):
+        for sentence in evidence_sentences(evidence_from_dict(record)):
             yield "evidence", sentence
 
 
@@ -126,7 +126,7 @@ def clusters_text(sizes: Sequence[int], asked: int | None) -> str:
     shown = ", ".join(f"{size:,}" for size in sizes[:MOST_SIZES])
     more = "" if len(sizes) <= MOST_SIZES else ", ..."
     objects = "object" if list(sizes) == [1] else "objects"
-    found = f"{counted(len(sizes), 'cluster')} of {shown}{more} {objects}"
+    found = f"{plural(len(sizes), 'cluster')} of {shown}{more} {objects}"
     return f"{found}: the others of the {asked} asked for hold none" if asked and len(sizes) < asked else found
 
 

@@ -251,5 +251,5 @@ class CellSource(Source):
             truth = as_labels(classes_of(adata, self.truth_column))
         uses = [ColumnUse(name, "labels", "", "partition") for name in ensemble.names]
         p = len(ensemble.names)
-        note = f"combined {'are' if p > 1 else 'is'} {counted(p, 'column')} of .obs: {some(ensemble.names)}"
+        note = f"combined {'are' if p > 1 else 'is'} {plural(p, 'column')} of .obs: {some(ensemble.names)}"
         return Members(ensemble, ids, "obs_names", truth, (note, *formula_notes(ids)), uses)

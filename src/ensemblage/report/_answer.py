@@ -15,10 +15,10 @@ from ensemblage.report._layout import (
     Section,
     Table,
     cluster_cell,
-    counted,
     is_full,
     number,
     percent,
+    plural,
 )
 from ensemblage.report._profile import profile_section
 from ensemblage.report._svg import picture
@@ -67,8 +67,8 @@ TERMS = (
 
 def headline(summary: Summary) -> str:
     """The answer in one line: no clusters where the test for structure found none."""
-    found = "No clear structure" if is_without_structure(summary) else counted(len(summary["clusters"]), "cluster")
-    return f"{found} in {counted(summary['data']['n_objects'], 'object')}"
+    found = "No clear structure" if is_without_structure(summary) else plural(len(summary["clusters"]), "cluster")
+    return f"{found} in {plural(summary['data']['n_objects'], 'object')}"
 
 
 def is_without_structure(summary: Summary) -> bool:
@@ -89,7 +89,7 @@ def facts(summary: Summary) -> list[tuple[str, str]]:
 
 
 def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
-    words = verdicts_of(summary)
+    words = verdict_totals(summary)
     if words is None:
         return [("mean cohesion", number(summary["consensus"]["mean_confidence"], 2))]
     if len(summary["clusters"]) == 1:  # each object is in it, whatever the data are like
@@ -98,7 +98,7 @@ def _shares_of_verdicts(summary: Summary) -> list[tuple[str, str]]:
     return [(f"{word} objects", percent(words[word] / total)) for word in ("core", "undecided")]
 
 
-def verdicts_of(summary: Summary) -> dict[str, int] | None:
+def verdict_totals(summary: Summary) -> dict[str, int] | None:
     """Core, border and undecided objects; None of an older summary, whose confidence is the cohesion of today."""
     if "mean_cohesion" not in summary["consensus"]:
         return None
@@ -108,14 +108,14 @@ def verdicts_of(summary: Summary) -> dict[str, int] | None:
 def answer_section(summary: Summary) -> Section:
     """What was found, and how certain it is; details folded away."""
     structure = [summary["number"]["structure"]["sentence"]] if is_without_structure(summary) else []
-    sentences = [*structure, " ".join([_what_was_found(summary), *_how_certain(summary)])]
-    more = [_what_was_combined(summary), *_why_these(summary), *_how_sure(summary)]
-    terms = () if verdicts_of(summary) is None else TERMS
+    sentences = [*structure, " ".join([_result_sentence(summary), *_certainty_sentences(summary)])]
+    more = [_members_sentence(summary), *_default_sentences(summary), *_confidence_sentences(summary)]
+    terms = () if verdict_totals(summary) is None else TERMS
     sentences += [same] if (same := (summary.get("profile") or {}).get("same_as")) else []
     return Section("The answer", sentences, more=more, terms=terms, name="answer")
 
 
-def _what_was_found(summary: Summary) -> str:
+def _result_sentence(summary: Summary) -> str:
     n, clusters, left = summary["data"]["n_objects"], summary["clusters"], summary["consensus"]["n_unlabelled"]
     placed = f"The {n - left:,} objects" if n - left > 1 else "The object"
     if len(clusters) == 1:
@@ -123,14 +123,14 @@ def _what_was_found(summary: Summary) -> str:
     else:
         sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
         fall = "were divided all the same" if is_without_structure(summary) else "fall"
-        found = f"{placed} {fall} into {len(clusters):,} clusters of {sizes}{_asked(summary)}."
+        found = f"{placed} {fall} into {len(clusters):,} clusters of {sizes}{_k_origin(summary)}."
     if not left:
         return found
     verb = "is" if left == 1 else "are"
-    return f"{found} {counted(left, 'object')} without a label in any partition {verb} in none."
+    return f"{found} {plural(left, 'object')} without a label in any partition {verb} in none."
 
 
-def _asked(summary: Summary) -> str:
+def _k_origin(summary: Summary) -> str:
     """Where the number of clusters comes from, if that is known."""
     choice, k = summary.get("choice"), len(summary["clusters"])
     if is_without_structure(summary):
@@ -153,9 +153,9 @@ def _range_of_sizes(sizes: Sequence[int]) -> str:
     return f"{min(sizes):,} to {max(sizes):,}"
 
 
-def _how_certain(summary: Summary) -> Iterator[str]:
+def _certainty_sentences(summary: Summary) -> Iterator[str]:
     """How certain the answer is, in a word, and what speaks for it."""
-    words = verdicts_of(summary)
+    words = verdict_totals(summary)
     if words is None or not any(words.values()):
         return
     if len(summary["clusters"]) == 1:
@@ -171,7 +171,7 @@ def _how_certain(summary: Summary) -> Iterator[str]:
     if not known:
         yield f"The clusterings {_AGREEMENT[level]} on this: {shares}. Nothing but their agreement was looked at."
         return
-    why = "".join([*_came_back(summary), *_structure_in_doubt(summary)])
+    why = "".join([*_recovery_clause(summary), *_structure_doubts(summary)])
     yield f"This is {_LEVELS[level]}: {shares}{why}."
 
 
@@ -194,7 +194,7 @@ def _level(summary: Summary, words: Mapping[str, int]) -> tuple[int, bool]:
     return max(level, worst, by_test), True
 
 
-def _structure_in_doubt(summary: Summary) -> Iterator[str]:
+def _structure_doubts(summary: Summary) -> Iterator[str]:
     """What the test for structure and the criteria leave open."""
     tested = summary.get("number")
     if not tested:
@@ -202,14 +202,14 @@ def _structure_in_doubt(summary: Summary) -> Iterator[str]:
     elif tested["evidence"] == "none":
         yield "; but a single cloud shows as much"
     elif tested["best"] != len(summary["clusters"]):
-        yield f"; the criteria name {counted(tested['best'], 'cluster')}"
+        yield f"; the criteria name {plural(tested['best'], 'cluster')}"
     elif tested["evidence"] == "ambiguous":
         yield "; the criteria disagree on the number of clusters"
     elif tested["evidence"] == "likely":
         yield "; three of five criteria name this number"
 
 
-def _came_back(summary: Summary) -> Iterator[str]:
+def _recovery_clause(summary: Summary) -> Iterator[str]:
     again = summary.get("found_again")
     if again:
         n, stable = len(again["table"]), sum(row["verdict"] in ("very stable", "stable") for row in again["table"])
@@ -217,17 +217,17 @@ def _came_back(summary: Summary) -> Iterator[str]:
         yield f"; when the analysis was repeated on {again['n']} other draws of the objects, {found} came back"
 
 
-def _what_was_combined(summary: Summary) -> str:
+def _members_sentence(summary: Summary) -> str:
     consensus, clusters = summary["consensus"], summary["clusters"]
     sizes = _range_of_sizes([cluster["size"] for cluster in clusters])
-    partitions = counted(summary["data"]["n_partitions"], "partition")
+    partitions = plural(summary["data"]["n_partitions"], "partition")
     return (
-        f"{consensus['method']} combined {partitions} into {counted(len(clusters), 'cluster')} of {sizes} "
+        f"{consensus['method']} combined {partitions} into {plural(len(clusters), 'cluster')} of {sizes} "
         f"object{'s' * (sizes != '1')}."
     )
 
 
-def _why_these(summary: Summary) -> Iterator[str]:
+def _default_sentences(summary: Summary) -> Iterator[str]:
     """What was done where nothing else was asked for, and why."""
     if summary["settings"].get("generator") == "diverse":
         yield (
@@ -236,8 +236,8 @@ def _why_these(summary: Summary) -> Iterator[str]:
         )
 
 
-def _how_sure(summary: Summary) -> Iterator[str]:
-    words, consensus = verdicts_of(summary), summary["consensus"]
+def _confidence_sentences(summary: Summary) -> Iterator[str]:
+    words, consensus = verdict_totals(summary), summary["consensus"]
     if words is not None:
         total = sum(words.values())
         shares = [f"{counts:,} {word} ({percent(counts / max(1, total))})" for word, counts in words.items()]
@@ -287,14 +287,10 @@ def _largest_and_smallest(summary: Summary) -> str:
     return f"{sentence}." + (f" Clusters of a single object: {alone:,}." if alone else "")
 
 
-def _largest_drawn(clusters: Sequence[Any]) -> list[str]:
-    return [f"The first {_MOST_DRAWN:,} of the {len(clusters):,} clusters are drawn."] * (len(clusters) > _MOST_DRAWN)
-
-
 def confidence_picture(summary: Summary) -> Picture:
     quantiles = [cluster["confidence"] for cluster in summary["clusters"][:_MOST_DRAWN]]
     sentences, boxes = [], [q for q in quantiles if q["values"] is None]
-    if verdicts_of(summary) is None:
+    if verdict_totals(summary) is None:
         sentences.append(
             "The confidence of an object is here the share of partitions that put it together with another member of "
             "its cluster, averaged over those members, as the version of ensemblage had it that made this analysis."
@@ -306,9 +302,10 @@ def confidence_picture(summary: Summary) -> Picture:
         )
     if any(q["values"] for q in quantiles):
         sentences.append("Clusters of a few objects are drawn object by object.")
-    sentences += _largest_drawn(summary["clusters"])
+    if (n_clusters := len(summary["clusters"])) > _MOST_DRAWN:
+        sentences.append(f"The first {_MOST_DRAWN:,} of the {n_clusters:,} clusters are drawn.")
     ax = plotting.confidence_boxes(quantiles)
-    if verdicts_of(summary) is not None:
+    if verdict_totals(summary) is not None:
         ax.set_ylabel("certainty")
         for least, word in ((CORE, "core"), (BORDER, "border")):
             if least <= ax.get_ylim()[1]:
@@ -325,7 +322,7 @@ def _at_least(certainty: float) -> str:
 
 
 def _clusters(summary: Summary) -> Table:
-    words = () if verdicts_of(summary) is None else tuple(word.capitalize() for word in VERDICTS)
+    words = () if verdict_totals(summary) is None else tuple(word.capitalize() for word in VERDICTS)
     columns = ["Cluster", "Objects", "Share", *words, "Mean certainty", "90% of objects", "Closest cluster"]
     clusters = summary["clusters"]
     notes = [f"The first {_MOST_TABLED:,} of {len(clusters):,}."] if len(clusters) > _MOST_TABLED else []

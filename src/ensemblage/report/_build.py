@@ -13,10 +13,10 @@ from ensemblage.base.atomic import atomic_write
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import shown
 from ensemblage.report._answer import facts, headline
-from ensemblage.report._evidence import of_first_schema
+from ensemblage.report._evidence import upgrade_first_schema
 from ensemblage.report._layout import pictures_of
-from ensemblage.report._objects import data_of_objects, without_objects
-from ensemblage.report._page import page_of
+from ensemblage.report._object_table import data_of_objects, remove_objects
+from ensemblage.report._page import render_page
 from ensemblage.report._sections import sections_of
 from ensemblage.report._summary import FORMAT, SCHEMA, summarize
 from ensemblage.report._svg import FORMATS, figure_bytes, figure_style
@@ -87,7 +87,7 @@ def build(
     else:
         summary = summarize(ensemble, consensus, **details)
     if not objects:
-        summary = without_objects(summary)
+        summary = remove_objects(summary)
     page = render(summary)
     if json_path is not None:
         with atomic_write(json_path, encoding="utf-8", errors="backslashreplace") as file:
@@ -123,11 +123,11 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> report.render(report.summarize(ensemble, consensus))[:15]
     '<!DOCTYPE html>'
     """
-    summary = _readable(summary)
+    summary = _upgrade_summary(summary)
     with figure_style():
         sections = sections_of(summary)
     data = data_of_objects(summary, sections)
-    return page_of(summary["title"], headline(summary), facts(summary), sections, data)
+    return render_page(summary["title"], headline(summary), facts(summary), sections, data)
 
 
 def save_figures(
@@ -175,7 +175,7 @@ def save_figures(
     """
     if unknown := [name for name in formats if name not in FORMATS]:
         raise ValueError(f"formats must be among {', '.join(FORMATS)}. Got {shown(unknown[0])}. Choose of these.")
-    summary = _readable(summary)
+    summary = _upgrade_summary(summary)
     with figure_style():
         pictures = [picture for section in sections_of(summary) for picture in pictures_of(section)]
         drawn = {name: figure for picture in pictures for name, figure in picture.figures.items()}
@@ -192,7 +192,7 @@ def save_figures(
     return list(files)
 
 
-def _readable(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+def _upgrade_summary(summary: Mapping[str, Any]) -> Mapping[str, Any]:
     """A summary of this version's keys."""
     if not isinstance(summary, Mapping):
         raise TypeError(f"A summary must be one that report.summarize made. Got {shown(summary)}. Make one.")
@@ -206,7 +206,7 @@ def _readable(summary: Mapping[str, Any]) -> Mapping[str, Any]:
             f"A summary must be of a schema that this version knows, at most {SCHEMA}. Got {summary['schema']!r}. "
             "Use the version of ensemblage that made it, or a newer one."
         )
-    return of_first_schema(summary) if "evidence" not in summary else summary
+    return upgrade_first_schema(summary) if "evidence" not in summary else summary
 
 
 def to_json(summary: Mapping[str, Any]) -> str:

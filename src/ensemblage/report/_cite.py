@@ -35,7 +35,7 @@ class Reference:
     @property
     def text(self) -> str:
         """As in a list of references."""
-        people = [_turned(name) for name in self.authors.split(" and ")]
+        people = [_given_name_first(name) for name in self.authors.split(" and ")]
         who = ", ".join(people[:-1]) + " and " * (len(people) > 1) + people[-1]
         place = f" {self.where}{f' {self.number}' * bool(self.number)}." if self.where else ""
         link = f" https://doi.org/{self.doi}" if self.doi else ""
@@ -54,18 +54,15 @@ class Reference:
             "year": "" if self.year is None else str(self.year),
             "doi": self.doi,
         }
-        lines = [f"  {name} = {{{_tex(value)}}}," for name, value in fields.items() if value]
+        escaped = {name: value.replace("&", r"\&") for name, value in fields.items() if value}
+        lines = [f"  {name} = {{{value}}}," for name, value in escaped.items()]
         return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
 
 
-def _turned(name: str) -> str:
+def _given_name_first(name: str) -> str:
     """Given names first."""
     family, _, given = name.partition(", ")
     return f"{given} {family}".strip()
-
-
-def _tex(text: str) -> str:
-    return text.replace("&", r"\&")
 
 
 def papers() -> Iterator[Reference]:

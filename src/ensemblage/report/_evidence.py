@@ -21,9 +21,9 @@ from ensemblage.consensus.evidence import (
     Trace,
     evidence_from_dict,
 )
-from ensemblage.report._choice import how_clear
-from ensemblage.report._layout import Picture, Section, Table, counted, number, percent
-from ensemblage.report._shown import square
+from ensemblage.report._figure_data import symmetric_matrix
+from ensemblage.report._k_choice import clarity_sentence
+from ensemblage.report._layout import Picture, Section, Table, number, percent, plural
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -41,7 +41,7 @@ def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
     sections: dict[str, Section] = {}
     records = map(evidence_from_dict, summary["evidence"])
     for record in (record for record in records if isinstance(record, Lifetimes) == how_many):
-        part = part_of(record, summary)
+        part = evidence_part(record, summary)
         known = sections.get(part.title, Section(part.title))
         sections[part.title] = Section(
             part.title,
@@ -52,7 +52,7 @@ def evidence_sections(summary: Summary, how_many: bool) -> list[Section]:
     return [section for section in sections.values() if section.sentences or section.pictures]
 
 
-def drawable(record: Evidence) -> Evidence | None:
+def drawable_record(record: Evidence) -> Evidence | None:
     """The record as far as the page draws it; None if it is too large for a picture."""
     if not isinstance(record, Dendrogram):
         return record
@@ -65,30 +65,30 @@ def drawable(record: Evidence) -> Evidence | None:
 
 
 @singledispatch
-def part_of(record: Evidence, summary: Summary) -> Section:
+def evidence_part(record: Evidence, summary: Summary) -> Section:
     """What the page says of a record, and in which section."""
     raise TypeError(type(record).__name__)
 
 
 @singledispatch
-def in_words(record: Evidence) -> list[str]:
+def evidence_sentences(record: Evidence) -> list[str]:
     """What a record says, in sentences that need no figure."""
     return []
 
 
-@part_of.register
+@evidence_part.register
 def _(record: Lifetimes, summary: Summary) -> Section:
     choice = summary["choice"]
     k = record.chosen
     were = "was" if k == 1 else "were"
-    chosen = "The longest was taken" if record.n_clusters is None else f"{counted(k, 'cluster')} {were} asked for"
+    chosen = "The longest was taken" if record.n_clusters is None else f"{plural(k, 'cluster')} {were} asked for"
     sentence = (
         "The lifetime of a number of clusters is the range of distances at which the hierarchy has that many. One bar "
         f"far above the others means that the partitions speak for that number. {chosen}."
     )
     pictures = [picture("How long each number lives", plotting.evidence(record), "lifetimes", sentence)]
     if choice["halves"]:
-        refits = counted(len(choice["halves"]), "refit")
+        refits = plural(len(choice["halves"]), "refit")
         sentence = (
             f"The same method was fitted again to random halves of the partitions, {refits}: how often it finds each "
             "number (bars), and the share of the refits up to there (line)."
@@ -100,7 +100,7 @@ def _(record: Lifetimes, summary: Summary) -> Section:
     table = Table("The alternatives", ["Clusters", "Lifetime", "Of the longest"], rows, shown=6, text=())
     return Section(
         "How many clusters, by the hierarchy of the partitions",
-        [how_clear(choice, len(summary["clusters"]))],
+        [clarity_sentence(choice, len(summary["clusters"]))],
         pictures,
         [table],
     )
@@ -113,11 +113,11 @@ _MEETINGS = {
 }
 
 
-@part_of.register
+@evidence_part.register
 def _(record: Dendrogram, summary: Summary) -> Section:
     band = "The grey band is the lifetime of the number of clusters drawn."
     if record.leaves == "object":
-        branches = counted(len(record.sizes), "branch").replace("branchs", "branches")
+        branches = plural(len(record.sizes), "branch").replace("branchs", "branches")
         of = _MEETINGS.get(record.linkage, "their objects")
         sentence = (
             f"The last merges of the hierarchy, {branches}. Two branches meet at one minus the association of {of}."
@@ -125,14 +125,14 @@ def _(record: Dendrogram, summary: Summary) -> Section:
         title, name = "How the clusters come together", "hierarchy"
     else:
         sentence = (
-            f"The {counted(len(record.clusters), 'cluster')} of the reference partition, joined at the "
+            f"The {plural(len(record.clusters), 'cluster')} of the reference partition, joined at the "
             f"{record.distance} of their objects: low where the votes give them the same objects."
         )
         title, name = "Which clusters are the same", "merges"
     return Section("The evidence", [], [picture(title, plotting.evidence(record), name, sentence, band)])
 
 
-@part_of.register
+@evidence_part.register
 def _(record: PairCounts, summary: Summary) -> Section:
     named = {"kmeans": "two means", "gmm": "two Gaussians"}
     record = replace(record, parted_at={named.get(name, name): at for name, at in record.parted_at.items()})
@@ -140,17 +140,17 @@ def _(record: PairCounts, summary: Summary) -> Section:
     if len(record.counts):
         lines = "The bars are the other pairs; lines part weak associations from strong ones."
         ax, title = plotting.evidence(record), "How strong the associations are"
-        pictures.append(picture(title, ax, "associations", *in_words(record), lines))
+        pictures.append(picture(title, ax, "associations", *evidence_sentences(record), lines))
     if record.threshold is not None:
         matrix = summary["figures"]["matrix"]
-        shares = square(matrix["percent"]) / 100
+        shares = symmetric_matrix(matrix["percent"]) / 100
         axes = plotting.thresholded_matrices(shares, matrix["clusters"], record.threshold, sizes=matrix["sizes"])
         sentence = "The pairs of the consensus matrix, before and after weak associations were taken away."
         pictures.append(picture("Without weak associations", axes[0], "thresholded", sentence))
     return Section("The evidence", [], pictures)
 
 
-@in_words.register
+@evidence_sentences.register
 def _(record: PairCounts) -> list[str]:
     taken = [] if record.threshold is None else [f"Those up to {number(record.threshold)} were taken away."]
     if not len(record.counts):
@@ -161,7 +161,7 @@ def _(record: PairCounts) -> list[str]:
     return [sentence, *taken]
 
 
-@part_of.register
+@evidence_part.register
 def _(record: Candidates, summary: Summary) -> Section:
     pictures = []
     known = np.isfinite(record.scores)
@@ -169,25 +169,25 @@ def _(record: Candidates, summary: Summary) -> Section:
         ticks = "Ticks at the upper edge: a cluster that is too small to be judged or falls apart."
         ax, said = plotting.evidence(record), [] if known.all() else [ticks]
         pictures.append(picture("The values that were tried", ax, "candidates", *said))
-    return Section("How the clusters were made", in_words(record), pictures)
+    return Section("How the clusters were made", evidence_sentences(record), pictures)
 
 
-@in_words.register
+@evidence_sentences.register
 def _(record: Candidates) -> list[str]:
     known = np.isfinite(record.scores)
     n, what = len(record.values), record.parameter
     if not known.any():
         kept = f"The smallest was kept, {number(record.values[0])}."
-        return [f"Of {counted(n, 'value')} for the {what} none could be judged: clusters were too small. {kept}"]
+        return [f"Of {plural(n, 'value')} for the {what} none could be judged: clusters were too small. {kept}"]
     best = int(np.argmin(np.where(known, record.scores, np.inf)))
     found = f"{number(record.values[best])} ({record.score} {number(record.scores[best])})"
     if n == 1:
         return [f"The {what} was {found}."]
-    tried = f"{counted(n, 'value')} for the {what} gave different {record.made}."
+    tried = f"{plural(n, 'value')} for the {what} gave different {record.made}."
     return [f"{tried} The best was {found}; the less, the better."]
 
 
-@part_of.register
+@evidence_part.register
 def _(record: Splits, summary: Summary) -> Section:
     rows = [
         [str(t + 2), str(int(size)), number(loss), number(after), number(gain, 4)]
@@ -203,27 +203,27 @@ def _(record: Splits, summary: Summary) -> Section:
     )
     title, ax = "What each split took away", plotting.evidence(record)
     table = Table("The splits", columns, rows, note, shown=10, text=())
-    curve = picture(title, ax, "split_losses", sentence, *in_words(record))
+    curve = picture(title, ax, "split_losses", sentence, *evidence_sentences(record))
     return Section("How the clusters were made", [], [curve], [table])
 
 
-@in_words.register
+@evidence_sentences.register
 def _(record: Splits) -> list[str]:
     losses = record.losses
     left = percent(losses[-1] / losses[0] if losses[0] > 0 else 0.0)
-    return [f"{counted(len(losses), 'cluster')} leave {left} of the k-means loss."]
+    return [f"{plural(len(losses), 'cluster')} leave {left} of the k-means loss."]
 
 
-@in_words.register
+@evidence_sentences.register
 def _(record: Trace) -> list[str]:
     first, last, n = record.values[0], record.values[-1], len(record.values) - 1
     if not n:
         return [f"No single move raises the {record.quantity} of the clusters, {number(first)}."]
-    rounds = counted(n, "round")
+    rounds = plural(n, "round")
     return [f"Single moves raised the {record.quantity} from {number(first, 5)} to {number(last, 5)} in {rounds}."]
 
 
-@part_of.register
+@evidence_part.register
 def _(record: Memberships, summary: Summary) -> Section:
     sentence = (
         "Each row is an object; the stronger the colour of a cell, the larger the share of votes for that cluster. "
@@ -236,10 +236,10 @@ def _(record: Memberships, summary: Summary) -> Section:
     points = summary["figures"]["points"]
     if points and points.get("entropy"):
         pictures.append(_entropies(points))
-    return Section("How soft are the clusters?", in_words(record), pictures)
+    return Section("How soft are the clusters?", evidence_sentences(record), pictures)
 
 
-@in_words.register
+@evidence_sentences.register
 def _(record: Memberships) -> list[str]:
     voted = ~np.isnan(record.membership).any(axis=1)
     if not voted.any():
@@ -261,17 +261,17 @@ def _entropies(points: Mapping[str, Any]) -> Picture:
     return picture("Where the votes are undecided", ax, "entropy", meant, found)
 
 
-@part_of.register
+@evidence_part.register
 def _(record: Trace | Cut, summary: Summary) -> Section:
-    return Section("How the clusters were made", in_words(record))
+    return Section("How the clusters were made", evidence_sentences(record))
 
 
-@in_words.register
+@evidence_sentences.register
 def _(record: Cut) -> list[str]:
     return [f"The {record.criterion} of the clusters is {number(record.value)}, of at most {number(record.bound)}."]
 
 
-def of_first_schema(summary: Summary) -> dict[str, Any]:
+def upgrade_first_schema(summary: Summary) -> dict[str, Any]:
     """A summary of schema 1, which had the evidence as numbers of figures, with its records; entropies of the votes
     stand with the points.
     """

@@ -64,7 +64,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Copied:
+class CopyText:
     """A text that readers take with them."""
 
     title: str
@@ -87,7 +87,7 @@ class Section:
     """Words of the field with what they mean: folded away."""
     more: Sequence[str] = ()
     """Sentences that are folded away."""
-    copied: Sequence[Copied] = ()
+    copied: Sequence[CopyText] = ()
     """Texts that are to be taken along as they are."""
     name: str = ""
     """The anchor of the section; one that has it is in the table of contents."""
@@ -128,11 +128,11 @@ def is_full(certainty: float | None) -> bool:
     return number(certainty, 2) == "1.00"
 
 
-def counted(n: int, noun: str) -> str:
+def plural(n: int, noun: str) -> str:
     """The noun with its number: 1 object, 2,000 objects."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def quoted(member: Mapping[str, Any]) -> str:
+def quote_name(member: Mapping[str, Any]) -> str:
     """The name of a partition in a sentence."""
     return f"“{printable(member['name'], 60)}”"

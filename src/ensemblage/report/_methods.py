@@ -10,21 +10,21 @@ from ensemblage import plotting
 from ensemblage.answer import MethodComparison
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
+from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._layout import Cell, Section, Table, number
-from ensemblage.report._ranking import lower_triangle, plain, short
-from ensemblage.report._shown import square
+from ensemblage.report._ranking import json_number, lower_triangle, short_repr
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
 
 
-def methods_shown(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None:
+def method_summary(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None:
     """What the page shows of other methods on the same partitions."""
     if compared is None:
         return None
     if not isinstance(compared, MethodComparison):
         raise TypeError(
-            f"methods of report must be what compare_methods returned. Got {short(compared)}. Leave it out."
+            f"methods of report must be what compare_methods returned. Got {short_repr(compared)}. Leave it out."
         )
     if len(compared.labels) != len(labels):
         raise ValueError(
@@ -37,9 +37,9 @@ def methods_shown(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None:
     table = [
         {
             **row._asdict(),
-            "agreement": plain(row.agreement),
-            "others": plain(row.others),
-            "answer": plain(known.get(row.method, np.nan)),
+            "agreement": json_number(row.agreement),
+            "others": json_number(row.others),
+            "answer": json_number(known.get(row.method, np.nan)),
         }
         for row in compared.table
     ]
@@ -48,7 +48,7 @@ def methods_shown(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None:
         "sentence": compared.sentence,
         "table": table,
         "names": [compared.names[j] for j in order],
-        "answer": [plain(with_answer[j]) for j in order],
+        "answer": [json_number(with_answer[j]) for j in order],
         "ari": lower_triangle(compared.ari[np.ix_(order, order)]),
     }
 
@@ -77,7 +77,7 @@ def methods_section(summary: Summary) -> Section | None:
     pictures = []
     if len(found["names"]) > 1:
         strip = np.array([np.nan if value is None else value for value in found["answer"]])
-        ax = plotting.agreement(square(found["ari"]), strip, names=found["names"])
+        ax = plotting.agreement(symmetric_matrix(found["ari"]), strip, names=found["names"])
         ax.set_xlabel("methods")
         sentence = (
             "Rows and columns are methods in the order of the table, those nearest to the answer first; the strip on "

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from ensemblage.consensus import ConsensusModes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
-from ensemblage.report._layout import Cell, Section, Table, counted, number, percent
-from ensemblage.report._ranking import plain, short
+from ensemblage.report._layout import Cell, Section, Table, number, percent, plural
+from ensemblage.report._ranking import json_number, short_repr
 
 Summary = Mapping[str, Any]
 
@@ -19,13 +19,13 @@ _NESTED = 0.9
 """Objects of the clusters of one mode that lie in one cluster of another, for it to be a finer one."""
 
 
-def modes_shown(modes: Any, names: list[str], labels: NDArray[Any]) -> dict[str, Any] | None:
+def mode_summary(modes: Any, names: list[str], labels: NDArray[Any]) -> dict[str, Any] | None:
     """What the page shows of the modes of the partitions, whose names are given."""
     if modes is None:
         return None
     if not isinstance(modes, ConsensusModes):
         raise TypeError(
-            f"modes of report must be a fitted ConsensusModes. Got {short(modes)}. Give one, or leave it out."
+            f"modes of report must be a fitted ConsensusModes. Got {short_repr(modes)}. Give one, or leave it out."
         )
     if modes.labels_.shape[0] != len(labels) or len(modes.modes_) != len(names):
         raise ValueError(
@@ -38,7 +38,7 @@ def modes_shown(modes: Any, names: list[str], labels: NDArray[Any]) -> dict[str,
             "partitions": [names[j] for j in np.flatnonzero(modes.modes_ == q)],
             "n_clusters": int(modes.labels_[:, q].max()) + 1,
             "uncertainty": float(modes.uncertainty_[q]),
-            "agreement": plain(agreement[q]),
+            "agreement": json_number(agreement[q]),
             "nested": q > 0 and is_nested(modes.labels_[:, 0], modes.labels_[:, q]),
         }
         for q in range(modes.n_modes_)
@@ -78,7 +78,7 @@ def modes_section(summary: Summary) -> Section | None:
             str(row["n_clusters"]),
             number(row["agreement"], 2),
             number(1 - row["uncertainty"], 2),
-            _named(row["partitions"]),
+            _names_text(row["partitions"]),
         ]
         for q, row in enumerate(table)
     ]
@@ -92,6 +92,6 @@ def modes_section(summary: Summary) -> Section | None:
     )
 
 
-def _named(names: list[str]) -> str:
+def _names_text(names: list[str]) -> str:
     more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {counted(more, 'other')}" if more > 0 else "")
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {plural(more, 'other')}" if more > 0 else "")

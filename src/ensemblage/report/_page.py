@@ -20,7 +20,7 @@ POLICY = (
 can do nothing of the kind. Browsers that know no ``style-src-elem`` go by ``style-src``."""
 
 
-def page_of(
+def render_page(
     title: str,
     headline: str,
     facts: Sequence[tuple[str, str]],
@@ -43,7 +43,7 @@ def page_of(
             style=style,
             script=script,
             policy=POLICY.format(style=_digest(style), script=_digest(script)),
-            data=None if data is None else as_data(data),
+            data=None if data is None else script_json(data),
         )
     )
 
@@ -64,7 +64,7 @@ def _digest(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def as_data(values: Mapping[str, Any]) -> Markup:
+def script_json(values: Mapping[str, Any]) -> Markup:
     """JSON that can stand inside a script element: no text in it can end the element or begin a comment."""
     text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":

@@ -14,8 +14,8 @@ from ensemblage.base.text import listed
 from ensemblage.profiles import Profile, Rule, Rules, profile
 from ensemblage.profiles._shown import profile_shown
 from ensemblage.profiles._words import NOTHING, value_text
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, number
-from ensemblage.report._ranking import short
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, plural
+from ensemblage.report._ranking import short_repr
 from ensemblage.report._svg import picture, to_svg
 
 Summary = Mapping[str, Any]
@@ -30,13 +30,15 @@ _PANELS = Markup(
 """As many figures side by side as there is room for."""
 
 
-def profile_of(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
+def profile_for_page(given: Any, consensus: Any, features: Any, ids: Any) -> dict[str, Any] | None:
     """What the page shows of a profile that was given, or made from the features; None without either.
 
     Features of more than `MOST_CELLS` cells are left to `ensemblage.profile`.
     """
     if not isinstance(given, Profile | None):
-        raise TypeError(f"profile of report must be what ensemblage.profile returned. Got {short(given)}. Give that.")
+        raise TypeError(
+            f"profile of report must be what ensemblage.profile returned. Got {short_repr(given)}. Give that."
+        )
     if given is not None:
         return profile_shown(given)
     if features is None or np.prod(np.shape(features), dtype=np.float64) > MOST_CELLS:
@@ -60,7 +62,7 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         yield "There is one cluster, and no other to compare it with."
         return
     yield (
-        f"Each cluster is compared with all others together, in {counted(found['n_variables'], 'variable')}. Clear "
+        f"Each cluster is compared with all others together, in {plural(found['n_variables'], 'variable')}. Clear "
         "differences are counted, and the strongest of them named."
     )
     if beside := found["not_clustered"]:
@@ -80,7 +82,8 @@ def _words(found: Mapping[str, Any]) -> Iterator[Table]:
     with_objects = any(c.get("typical") is not None for c in clusters)
     rows: list[list[Cell]] = []
     for c in clusters:
-        what = _capital(f"{c['drivers']}.") if c["drivers"] else NOTHING
+        drivers = c["drivers"]
+        what = f"{drivers[:1].upper()}{drivers[1:]}." if drivers else NOTHING
         row = [_cell(c["cluster"]), *[f"{c['size']:,}", what] * (not in_sentences)]
         rows.append(row + [_id(c["typical"]), ", ".join(map(_id, c["border"])) or "–"] * with_objects)
     columns = ["Cluster", *["Objects", "What describes it"] * (not in_sentences)]
@@ -102,10 +105,6 @@ def _id(name: str | None) -> str:
     return "–" if name is None else plotting.printable(name, 24)
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _typical_note(clusters: list[Mapping[str, Any]]) -> str:
     by_all = sum(c["by_all"] for c in clusters)
     nearest = "the object nearest to the mean of its cluster"
@@ -121,7 +120,7 @@ def _numbers(found: Mapping[str, Any]) -> Table:
         [
             _cell(c["cluster"]),
             plotting.printable(row["variable"], _NAMED) + "*" * (not row["clustered"]),
-            _with_quartiles(row),
+            _value_text(row),
             plotting.printable(row["rest"], _NAMED),
             _effect(row),
             f"{row['n_missing']:,}",
@@ -150,7 +149,7 @@ def _effect(row: Mapping[str, Any]) -> str:
     return f"{symbol} {number(row['effect'], 2).replace('-', '−')}"
 
 
-def _with_quartiles(row: Mapping[str, Any]) -> str:
+def _value_text(row: Mapping[str, Any]) -> str:
     value = plotting.printable(row["value"], _NAMED)
     if row["kind"] not in ("number", "date") or row["q25"] is None or row["q75"] is None:
         return value

@@ -12,8 +12,8 @@ from ensemblage import plotting
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import AverageAgreement, AverageDistance, Discotec, InternalIndex
 from ensemblage.ranking._base import BaseRanker
-from ensemblage.report._layout import Picture, Section, Table, number, percent, quoted
-from ensemblage.report._shown import square, with_nan
+from ensemblage.report._figure_data import nan_array, symmetric_matrix
+from ensemblage.report._layout import Picture, Section, Table, number, percent, quote_name
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -46,24 +46,24 @@ _KINDS = {
 _MEASURES = {"ari": "adjusted Rand index", "nmi": "normalized mutual information"}
 
 
-def short(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """How Python writes a value, on one line of at most 80 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def plain(value: float, digits: int | None = None) -> float | None:
+def json_number(value: float, digits: int | None = None) -> float | None:
     """A float that JSON can hold: None for NaN and infinity."""
     return float(value if digits is None else round(float(value), digits)) if np.isfinite(value) else None
 
 
-def ranking_shown(ranking: Any, n_partitions: int) -> dict[str, Any]:
+def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
     """Scores and order of a fitted ranker, and what they mean."""
     try:
         scores, order = np.asarray(ranking.scores_, dtype=np.float64), ranking.order_
     except AttributeError:
         raise TypeError(
-            f"ranking of report must be a fitted ranker, or a list of them. Got {short(ranking)}. "
+            f"ranking of report must be a fitted ranker, or a list of them. Got {short_repr(ranking)}. "
             "Fit one to the ensemble."
         ) from None
     if len(scores) != n_partitions:
@@ -73,12 +73,12 @@ def ranking_shown(ranking: Any, n_partitions: int) -> dict[str, Any]:
         )
     errors = ranking.standard_errors_ if isinstance(ranking, Discotec) else np.zeros(1)
     return {
-        "name": short(_without_seed(ranking)).removesuffix("()"),
+        "name": short_repr(_clone_without_seed(ranking)).removesuffix("()"),
         "description": _description(ranking),
         "distance": ranking.distance if isinstance(ranking, Discotec) else None,
         "greater_is_better": bool(ranking.greater_is_better),
-        "scores": [plain(score) for score in scores.tolist()],
-        "errors": [plain(error) for error in errors.tolist()] if errors.any() else None,
+        "scores": [json_number(score) for score in scores.tolist()],
+        "errors": [json_number(error) for error in errors.tolist()] if errors.any() else None,
         "order": [int(j) for j in order],
     }
 
@@ -100,7 +100,7 @@ def _description(ranking: Any) -> str:
     return text + constrained
 
 
-def _without_seed(ranking: Any) -> Any:
+def _clone_without_seed(ranking: Any) -> Any:
     """An estimator like it, without the parameters that say nothing of what the scores mean."""
     if not isinstance(ranking, BaseRanker):
         return ranking
@@ -131,19 +131,19 @@ def _is_binary(ranking: Mapping[str, Any]) -> bool:
 def _first_and_last(ranking: Mapping[str, Any], members: Sequence[Mapping[str, Any]]) -> str:
     first, last = ranking["order"][0], ranking["order"][-1]
     return (
-        f"{ranking['name']} puts {quoted(members[first])} first ({number(ranking['scores'][first])}) and "
-        f"{quoted(members[last])} last ({number(ranking['scores'][last])})."
+        f"{ranking['name']} puts {quote_name(members[first])} first ({number(ranking['scores'][first])}) and "
+        f"{quote_name(members[last])} last ({number(ranking['scores'][last])})."
     )
 
 
 def _scores(summary: Summary, i: int) -> Picture:
     ranking, names = summary["rankings"][i], [member["name"] for member in summary["members"]]
     better = "higher" if ranking["greater_is_better"] else "lower"
-    scores, errors = with_nan(ranking["scores"]), ranking.get("errors")
+    scores, errors = nan_array(ranking["scores"]), ranking.get("errors")
     ax = plotting.ranking_scores(
         scores,
         names=names,
-        errors=None if errors is None else with_nan(errors),
+        errors=None if errors is None else nan_array(errors),
         greater_is_better=ranking["greater_is_better"],
         label=ranking["name"],
     )
@@ -161,7 +161,8 @@ def _agreement_by_rank(summary: Summary) -> Picture:
     place = {member: r for r, member in enumerate(ranking["order"])}
     order = sorted(range(len(figure["members"])), key=lambda i: place[figure["members"][i]])
     ax = plotting.agreement(
-        square(figure["ari"])[np.ix_(order, order)], names=[members[figure["members"][i]]["name"] for i in order]
+        symmetric_matrix(figure["ari"])[np.ix_(order, order)],
+        names=[members[figure["members"][i]]["name"] for i in order],
     )
     sentence = (
         f"Rows and columns are partitions in the order of {ranking['name']}, the best in the upper left corner. A "
@@ -173,7 +174,7 @@ def _agreement_by_rank(summary: Summary) -> Picture:
 
 def _frequent_pairs(summary: Summary) -> Picture:
     matrix = summary["figures"]["matrix"]
-    marks = square([[float(bit) for bit in row] for row in matrix["frequent"]])
+    marks = symmetric_matrix([[float(bit) for bit in row] for row in matrix["frequent"]])
     ax = plotting.consensus_matrix(
         marks, matrix["clusters"], sizes=matrix["sizes"], label="1: joined at least as often as the mean"
     )
@@ -186,7 +187,7 @@ def _frequent_pairs(summary: Summary) -> Picture:
 
 def _members(summary: Summary) -> Table:
     rankings, members = summary["rankings"], summary["members"]
-    by_agreement = np.argsort(-with_nan([member["agreement"] for member in members]), kind="stable").tolist()
+    by_agreement = np.argsort(-nan_array([member["agreement"] for member in members]), kind="stable").tolist()
     columns: dict[str, list[str]] = {
         "Partition, best first": [plotting.printable(member["name"], 40) for member in members],
         "Clusters": [f"{member['n_clusters']:,}" for member in members],
@@ -210,4 +211,4 @@ def _members(summary: Summary) -> Table:
 
 def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
     """Rows of the lower triangle, diagonal included, with three decimals."""
-    return [[plain(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]
+    return [[json_number(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]

@@ -8,14 +8,14 @@ from typing import Any
 from ensemblage import plotting
 from ensemblage.report._answer import answer_section, clusters_section, confidence_picture, is_finer
 from ensemblage.report._evidence import evidence_sections
-from ensemblage.report._layout import Picture, Section, Table, counted, number, percent, quoted
-from ensemblage.report._made import holds_section, made_section
+from ensemblage.report._figure_data import nan_array, symmetric_matrix
+from ensemblage.report._layout import Picture, Section, Table, number, percent, plural, quote_name
 from ensemblage.report._methods import methods_section
 from ensemblage.report._modes import modes_section
-from ensemblage.report._number import again_section, number_section
-from ensemblage.report._objects import objects_section
+from ensemblage.report._n_clusters import cluster_stability_section, k_choice_section
+from ensemblage.report._object_table import objects_section
+from ensemblage.report._provenance import contents_section, provenance_section
 from ensemblage.report._ranking import ranking_section
-from ensemblage.report._shown import square, with_nan
 from ensemblage.report._stability import stability_section
 from ensemblage.report._svg import picture
 
@@ -59,41 +59,41 @@ def sections_of(summary: Summary) -> list[Section]:
         objects_section(summary),
         trust_section(summary),
         partitions_section(summary),
-        made_section(summary),
-        holds_section(summary),
+        provenance_section(summary),
+        contents_section(summary),
     ]
     return [section for section in sections if section is not None]
 
 
 def trust_section(summary: Summary) -> Section:
     """Whether the answer can be trusted: how many clusters, found again or not, against classes that are known."""
-    how_many = [number_section(summary), *evidence_sections(summary, how_many=True)]
-    parts = [*how_many, again_section(summary), stability_section(summary)]
+    how_many = [k_choice_section(summary), *evidence_sections(summary, how_many=True)]
+    parts = [*how_many, cluster_stability_section(summary), stability_section(summary)]
     parts += [methods_section(summary), truth_section(summary)]
     terms = [term for key, term in TRUST_TERMS.items() if summary.get(key)]
     sentence = "".join(
         [
             "The certainty of an object says how far the clusterings agree on its place, not that they are right",
-            *_what_is_not_seen(summary),
+            *_shared_error_clause(summary),
         ]
     )
     known = [part for part in parts if part is not None]
     return Section("Can I trust it?", [sentence], [confidence_picture(summary)], parts=known, terms=terms, name="trust")
 
 
-def _what_is_not_seen(summary: Summary) -> Iterator[str]:
+def _shared_error_clause(summary: Summary) -> Iterator[str]:
     """Why the partitions may agree on an error."""
     shared, alike = summary["consensus"].get("shared", {}), []
     if shared.get("name"):
         alike.append(f"were made by one algorithm, to go by their names ({plotting.printable(shared['name'], 40)})")
     if shared.get("k"):
-        alike.append(f"have {counted(shared['k'], 'cluster')} each")
+        alike.append(f"have {plural(shared['k'], 'cluster')} each")
     yield f": they {' and '.join(alike)}, and an error that all of them make cannot be seen." if alike else "."
 
 
 def partitions_section(summary: Summary) -> Section:
     """What was combined, how far it agrees, and what the method found on its way."""
-    n = counted(summary["data"]["n_partitions"], "clustering")
+    n = plural(summary["data"]["n_partitions"], "clustering")
     sentence = f"The answer was combined from {n} of the same objects (partitions)."
     shown = [modes_section(summary), agreement_section(summary), ranking_section(summary)]
     parts = [*(part for part in shown if part is not None), *evidence_sections(summary, how_many=False)]
@@ -116,7 +116,7 @@ def truth_section(summary: Summary) -> Section | None:
         ),
         (
             f"The consensus is closer to the classes than {ari['n_worse']:,} of the "
-            f"{counted(summary['data']['n_partitions'], 'partition')}. The classes were not used to find it."
+            f"{plural(summary['data']['n_partitions'], 'partition')}. The classes were not used to find it."
         ),
     ]
     return Section("Compared with the known classes", sentences, tables=[_scores_against_truth(summary)])
@@ -139,7 +139,7 @@ def _matrix(summary: Summary) -> Picture:
             f"Clusters {c['cluster']} and {c['nearest']['cluster']} are the hardest to tell apart: "
             f"{percent(c['nearest']['share'])} of the partitions join an object of one with an object of the other."
         )
-    ax = plotting.consensus_matrix(square(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
+    ax = plotting.consensus_matrix(symmetric_matrix(matrix["percent"]) / 100, matrix["clusters"], sizes=matrix["sizes"])
     return picture("How often two objects are together", ax, "matrix", *sentences)
 
 
@@ -155,8 +155,8 @@ def _agreement(summary: Summary) -> Picture:
     ]
     if len(drawn) < len(members):
         sentences.append(f"Of {len(members):,} partitions {len(drawn):,} are drawn, evenly from best to worst.")
-    strip = with_nan([member["agreement"] for member in drawn])
-    ax = plotting.agreement(square(figure["ari"]), strip, names=[member["name"] for member in drawn])
+    strip = nan_array([member["agreement"] for member in drawn])
+    ax = plotting.agreement(symmetric_matrix(figure["ari"]), strip, names=[member["name"] for member in drawn])
     return picture("How alike the partitions are", ax, "agreement", *sentences)
 
 
@@ -167,7 +167,7 @@ def _consensus_and_members(summary: Summary) -> Iterator[str]:
         yield f"{sentence}."
         return
     yield f"{sentence}, the partitions with each other by {number(found['others'], 2)}."
-    best, value = quoted(summary["members"][found["best_member"]]), number(found["best"], 2)
+    best, value = quote_name(summary["members"][found["best_member"]]), number(found["best"], 2)
     if found["consensus"] > found["best"] + _EQUAL:
         yield f"No single partition agrees with all of them as well: the best, {best}, reaches {value}."
     elif found["consensus"] > found["best"] - _EQUAL:

@@ -18,7 +18,7 @@ _MOST_ITEMS = 200
 _MOST_STEPS = 200
 
 
-def stability_shown(choice: MontiChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
+def monti_summary(choice: MontiChoice | None, clusters: NDArray[Any]) -> dict[str, Any] | None:
     """What the page shows of `choose_k_monti`; the objects' part only if the consensus has that number of clusters."""
     if choice is None:
         return None
@@ -44,7 +44,7 @@ def _items(consensus: NDArray[np.float64], clusters: NDArray[Any]) -> dict[str, 
     return {"percent": np.round(100 * consensus[drawn]).astype(int).tolist(), "clusters": clusters[drawn].tolist()}
 
 
-def in_a_line(found: Mapping[str, Any]) -> str:
+def monti_sentence(found: Mapping[str, Any]) -> str:
     """The number that was chosen, and why, as a sentence."""
     row = next(row for row in found["table"] if row["k"] == found["best"])
     if row["p_value"] is None:
@@ -60,7 +60,7 @@ def stability_section(summary: Summary) -> Section | None:
     found = summary.get("stability")
     if not found:
         return None
-    return Section("How many clusters are stable?", [in_a_line(found)], list(_pictures(found)), [_table(found)])
+    return Section("How many clusters are stable?", [monti_sentence(found)], list(_pictures(found)), [_table(found)])
 
 
 def _pictures(found: Mapping[str, Any]) -> Iterator[Picture]:

@@ -24,25 +24,25 @@ from ensemblage.metrics import cluster_density, membership_entropy
 from ensemblage.metrics._agreement import agreement_matrix, agreement_with, weighted_mean
 from ensemblage.plotting import confidence_quantiles
 from ensemblage.report._answer import headline
-from ensemblage.report._choice import choice_of_k
-from ensemblage.report._evidence import drawable
-from ensemblage.report._made import references_of
-from ensemblage.report._methods import methods_shown
-from ensemblage.report._modes import modes_shown
-from ensemblage.report._number import found_again, number_shown, points_by_number
-from ensemblage.report._numbers import by_number, numbers_of
-from ensemblage.report._objects import objects_shown
-from ensemblage.report._profile import profile_of
-from ensemblage.report._ranking import lower_triangle, plain, ranking_shown, short
-from ensemblage.report._shares import Placed, between
-from ensemblage.report._shown import (
+from ensemblage.report._certainty import ObjectCertainty, between_cluster_share
+from ensemblage.report._cluster_numbers import numbers_of, renumber_clusters
+from ensemblage.report._evidence import drawable_record
+from ensemblage.report._figure_data import (
     Features,
-    Shown,
-    matrix_shown,
-    points_chosen,
-    points_shown,
-    rows_shown,
+    MatrixObjects,
+    matrix_data,
+    matrix_objects,
+    point_data,
+    point_sample,
 )
+from ensemblage.report._k_choice import choice_of_k
+from ensemblage.report._methods import method_summary
+from ensemblage.report._modes import mode_summary
+from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_summary, points_by_number
+from ensemblage.report._object_table import object_table
+from ensemblage.report._profile import profile_for_page
+from ensemblage.report._provenance import references_of
+from ensemblage.report._ranking import json_number, lower_triangle, ranking_summary, short_repr
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
@@ -169,29 +169,29 @@ def summarize(
     """
     fitted, ensemble = ensemble, ensemble.to_labels() if isinstance(ensemble, SoftEnsemble) else as_ensemble(ensemble)
     n = len(ensemble)
-    labels = _fitted(consensus, n)
+    labels = _fitted_labels(consensus, n)
     method = _method_of(consensus)
     given = method.weights if isinstance(method, BaseConsensus) else None
     if isinstance(given, str):  # a rule
         given = method._weights
     weights = check_weights(given, ensemble.shape[1], "report")
-    names = list(_one_per_object(range(n) if ids is None else ids, n, "ids"))
+    names = list(_check_length(range(n) if ids is None else ids, n, "ids"))
     # One seed, so that every figure draws the same objects.
     random_source(random_state)
     seed = random_state if isinstance(random_state, int) else int(task_seeds(random_state, 1)[0])
-    placed = Placed.of(ensemble, consensus, labels, weights)
-    coordinates = None if features is None else Features.of(_one_per_object(features, n, "features"))
+    placed = ObjectCertainty.of(ensemble, consensus, labels, weights)
+    coordinates = None if features is None else Features.of(_check_length(features, n, "features"))
     agreements = agreement_with(ensemble, labels, "ari")
     drawn = _members_drawn(agreements)
     with_each_other = agreement_matrix(ensemble.select(drawn), "ari")
     refits = check_whole(n_refits, "n_refits of report", 0)
-    shown, points = rows_shown(ensemble, labels, seed), None
-    drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else points_chosen(labels, seed)
+    shown, points = matrix_objects(ensemble, labels, seed), None
+    drawn_points = np.empty(0, dtype=np.intp) if coordinates is None else point_sample(labels, seed)
     records, entropy = _records(fitted if isinstance(fitted, SoftEnsemble) else ensemble, method, shown, drawn_points)
-    objects, rows = objects_shown(names, placed, points_chosen(labels, seed))
+    objects, rows = object_table(names, placed, point_sample(labels, seed))
     if coordinates is not None:
         points = {
-            **points_shown(coordinates, labels, placed.confidence, drawn_points),
+            **point_data(coordinates, labels, placed.confidence, drawn_points),
             "entropy": entropy,
             "rows": rows,
             "by_number": points_by_number(stability, labels, drawn_points),
@@ -207,36 +207,36 @@ def summarize(
         "clusters": _clusters(ensemble, placed, weights),
         "agreement": _agreement(agreements, weights, drawn, with_each_other),
         "choice": choice_of_k(records, ensemble, method, refits, seed),
-        **number_shown(stability, labels),
-        "found_again": found_again(cluster_stability),
-        "profile": profile_of(profile, consensus, features, names),
-        "modes": modes_shown(modes, ensemble.names, labels),
-        "methods": methods_shown(methods, labels),
+        **k_choice_summary(stability, labels),
+        "found_again": cluster_stability_summary(cluster_stability),
+        "profile": profile_for_page(profile, consensus, features, names),
+        "modes": mode_summary(modes, ensemble.names, labels),
+        "methods": method_summary(methods, labels),
         "truth": None if compared is None else compared.scores,
         "members": _members(ensemble, given, agreements, None if compared is None else compared.members),
-        "rankings": [ranking_shown(r, ensemble.shape[1]) for r in _several(ranking)],
-        "evidence": [record.to_dict() for record in map(drawable, records) if record is not None],
+        "rankings": [ranking_summary(r, ensemble.shape[1]) for r in _as_list(ranking)],
+        "evidence": [record.to_dict() for record in map(drawable_record, records) if record is not None],
         "objects_shown": True,
         "objects": objects,
         "least_certain": placed.least_certain(names),
         "columns": [dict(zip(COLUMN_KEYS, map(str, use), strict=True)) for use in columns],
-        "references": references_of([consensus, *_several(ranking)], _entries(settings, "settings")),
+        "references": references_of([consensus, *_as_list(ranking)], _entries(settings, "settings")),
         "settings": {str(key): str(value) for key, value in _entries(settings, "settings").items()}
         | ({"memberships": SOFT} if isinstance(fitted, SoftEnsemble) else {}),
         "seconds": {str(stage): _seconds(duration) for stage, duration in _entries(seconds, "seconds").items()},
         "versions": _versions() if versions is None else dict(_entries(versions, "versions")),
         "figures": {
-            "matrix": matrix_shown(ensemble, labels, weights, shown),
+            "matrix": matrix_data(ensemble, labels, weights, shown),
             "agreement": {"members": drawn.tolist(), "ari": lower_triangle(with_each_other)},
             "points": points,
         },
     }
     summary["headline"] = headline(summary)
-    return by_number(summary, summary["consensus"]["numbers"])
+    return renumber_clusters(summary, summary["consensus"]["numbers"])
 
 
 def _records(
-    ensemble: Ensemble | SoftEnsemble, method: Any, shown: Shown, points: NDArray[Any]
+    ensemble: Ensemble | SoftEnsemble, method: Any, shown: MatrixObjects, points: NDArray[Any]
 ) -> tuple[list[Evidence], list[float | None] | None]:
     """The method's evidence, soft memberships of the objects that figures draw among it; and the entropy of those of
     the points, if the method has votes.
@@ -249,11 +249,11 @@ def _records(
             s = len(shown.objects)
             shares, of_points = record.membership[:s].round(3), record.membership[s:]
             records[j] = Memberships(shares, record.clusters[:s], shown.sizes.round(3))
-            entropy = [plain(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
+            entropy = [json_number(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
     return records, entropy
 
 
-def _one_per_object(values: Any, n: int, subject: str) -> Any:
+def _check_length(values: Any, n: int, subject: str) -> Any:
     rule = f"{subject} must have one entry for each of the {n:,} objects of the ensemble"
     try:
         length = values.shape[0] if issparse(values) else len(values)
@@ -264,17 +264,17 @@ def _one_per_object(values: Any, n: int, subject: str) -> Any:
     return values
 
 
-def _fitted(consensus: Any, n: int) -> NDArray[np.int64]:
+def _fitted_labels(consensus: Any, n: int) -> NDArray[np.int64]:
     """Labels of the objects, which must have confidences, too."""
     try:
         labels, confidence = consensus.labels_, consensus.confidence_
     except AttributeError:
         raise TypeError(
             "consensus of report must be a fitted estimator with labels_ and confidence_. "
-            f"Got {short(consensus)}. Fit a consensus method to the ensemble."
+            f"Got {short_repr(consensus)}. Fit a consensus method to the ensemble."
         ) from None
-    checked = _checked_labels(labels, n)
-    _one_per_object(confidence, n, "confidence_ of consensus")
+    checked = _check_labels(labels, n)
+    _check_length(confidence, n, "confidence_ of consensus")
     return checked
 
 
@@ -283,8 +283,8 @@ def _method_of(consensus: Any) -> Any:
     return consensus.consensus_ if isinstance(consensus, ConsensusClustering | GreedyKMeansConsensus) else consensus
 
 
-def _checked_labels(labels: Any, n: int) -> NDArray[np.int64]:
-    checked = np.asarray(_one_per_object(labels, n, "labels_ of consensus"), dtype=np.int64)
+def _check_labels(labels: Any, n: int) -> NDArray[np.int64]:
+    checked = np.asarray(_check_length(labels, n, "labels_ of consensus"), dtype=np.int64)
     empty = np.flatnonzero(np.bincount(checked[checked >= 0]) == 0)
     if len(empty) or not (checked >= 0).any():
         raise ValueError(
@@ -297,13 +297,13 @@ def _checked_labels(labels: Any, n: int) -> NDArray[np.int64]:
 
 def _entries(given: Any, name: str) -> Mapping[str, Any]:
     if not isinstance(given, Mapping | None):
-        raise TypeError(f"{name} of report must be a dict. Got {short(given)}. Give names with their values.")
+        raise TypeError(f"{name} of report must be a dict. Got {short_repr(given)}. Give names with their values.")
     return given or {}
 
 
 def _seconds(duration: Any) -> float:
     if not isinstance(duration, Real):
-        raise ValueError(f"seconds of report must be numbers. Got {short(duration)}. Give seconds by stage.")
+        raise ValueError(f"seconds of report must be numbers. Got {short_repr(duration)}. Give seconds by stage.")
     return float(duration)
 
 
@@ -319,19 +319,21 @@ def _data(ensemble: Ensemble, features: Features | None) -> dict[str, Any]:
     }
 
 
-def _consensus(ensemble: Ensemble, consensus: Any, placed: Placed, weights: NDArray[np.float64]) -> dict[str, Any]:
+def _consensus(
+    ensemble: Ensemble, consensus: Any, placed: ObjectCertainty, weights: NDArray[np.float64]
+) -> dict[str, Any]:
     labels = placed.labels
     parameters = consensus.get_params(deep=False) if isinstance(consensus, BaseEstimator) else {}
     return {
         "method": type(consensus).__name__,
-        "parameters": {name: short(value) for name, value in sorted(parameters.items())},
+        "parameters": {name: short_repr(value) for name, value in sorted(parameters.items())},
         "n_clusters": int(labels.max(initial=-1)) + 1,
         "numbers": numbers_of(consensus),
         "n_unlabelled": int((labels < 0).sum()),
         "mean_confidence": _mean(placed.confidence),
         "mean_cohesion": _mean(placed.cohesion),
-        "shared": _shared(ensemble),
-        "between": between(ensemble, labels, weights),
+        "shared": _shared_traits(ensemble),
+        "between": between_cluster_share(ensemble, labels, weights),
     }
 
 
@@ -340,7 +342,7 @@ def _mean(values: NDArray[np.float64]) -> float | None:
     return float(known.mean()) if len(known) else None
 
 
-def _shared(ensemble: Ensemble) -> dict[str, Any]:
+def _shared_traits(ensemble: Ensemble) -> dict[str, Any]:
     """What all partitions have alike, by their numbers of clusters and by their names: certainty cannot see it."""
     k = set(ensemble.n_clusters.tolist())
     stems = {re.split(r"[\W\d_]", str(name), maxsplit=1)[0] for name in ensemble.names}
@@ -349,8 +351,8 @@ def _shared(ensemble: Ensemble) -> dict[str, Any]:
     return {"k": k.pop() if len(k) == 1 else None, "name": None if says_nothing else name}
 
 
-def _clusters(ensemble: Ensemble, placed: Placed, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
-    labels, words = placed.labels, placed.in_words()
+def _clusters(ensemble: Ensemble, placed: ObjectCertainty, weights: NDArray[np.float64]) -> list[dict[str, Any]]:
+    labels, words = placed.labels, placed.verdict_counts()
     sizes = np.bincount(labels[labels >= 0])
     nearest: list[dict[str, Any] | None] = [None] * len(sizes)
     if 1 < len(sizes) <= _MOST_COMPARED:
@@ -390,9 +392,9 @@ def _agreement(
     means = np.array([weighted_mean(row, w) for row in with_each_other])
     best = int(np.argmax(means))
     return {
-        "consensus": plain(weighted_mean(agreements, weights)),
-        "others": plain(weighted_mean(with_each_other[two], np.outer(w, w)[two])),
-        "best": plain(means[best]) if p > 1 else None,
+        "consensus": json_number(weighted_mean(agreements, weights)),
+        "others": json_number(weighted_mean(with_each_other[two], np.outer(w, w)[two])),
+        "best": json_number(means[best]) if p > 1 else None,
         "best_member": int(drawn[best]) if p > 1 else None,
     }
 
@@ -412,14 +414,14 @@ def _members(
             "n_clusters": int(ensemble.n_clusters[j]),
             "missing": float(missing[j]),
             "weight": float(given[j]),
-            "agreement": plain(agreements[j]),
-            "truth": None if truth is None else plain(truth[j]),
+            "agreement": json_number(agreements[j]),
+            "truth": None if truth is None else json_number(truth[j]),
         }
         for j, name in enumerate(ensemble.names)
     ]
 
 
-def _several(ranking: Any) -> list[Any]:
+def _as_list(ranking: Any) -> list[Any]:
     return [] if ranking is None else list(ranking) if isinstance(ranking, list | tuple) else [ranking]
 
 

@@ -11,8 +11,8 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics import ensemble_ari, verdicts
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._answer import TERMS
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, is_full, number, percent
-from ensemblage.report._page import page_of
+from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, is_full, number, percent, plural
+from ensemblage.report._page import render_page
 from ensemblage.report._svg import figure_style, picture
 
 Summary = Mapping[str, Any]
@@ -126,8 +126,8 @@ def _boxes(plateau: Plateau) -> list[dict[str, Any]]:
 def sweep_page(summary: Summary) -> str:
     """The page, as HTML."""
     with figure_style():
-        sections = [_answer(summary), *_certainty(summary), _made(summary)]
-        return page_of(summary["title"], _headline(summary), _facts(summary), sections)
+        sections = [_answer(summary), *_certainty(summary), _provenance(summary)]
+        return render_page(summary["title"], _headline(summary), _facts(summary), sections)
 
 
 def _headline(summary: Summary) -> str:
@@ -135,7 +135,7 @@ def _headline(summary: Summary) -> str:
     if best is None:
         return "One cluster at every resolution"
     plateau = summary["plateaus"][best]
-    found = f"{counted(plateau['n_clusters'], 'cluster')} at resolution {plateau['interval']}"
+    found = f"{plural(plateau['n_clusters'], 'cluster')} at resolution {plateau['interval']}"
     return found if plateau["verdict"] == "stable" else f"No stable resolution; nearest to it: {found}"
 
 
@@ -224,7 +224,8 @@ def _table_of_resolutions(rows: Sequence[Mapping[str, Any]]) -> Table:
 def _trees(summary: Summary) -> Iterator[Picture]:
     """How the clusters change from one resolution to the next."""
     labels = {float(r): np.array(z) for r, z in summary["labels"].items()}
-    again = {float(r): _of_shown(s, labels[float(r)]) for r, s in summary["cluster_stability"].items()}
+    # Clusters above the last one among the objects that are drawn have no place in the figure.
+    again = {float(r): s[: int(labels[float(r)].max()) + 1] for r, s in summary["cluster_stability"].items()}
     best = summary["best"]
     chosen = None if best is None else summary["plateaus"][best]["resolution"]
     sentence = (
@@ -239,11 +240,6 @@ def _trees(summary: Summary) -> Iterator[Picture]:
         ax = plotting.clustree(labels, color=values, n_clusters=chosen)
         told = f"The same, each cluster coloured by the mean of {plotting.printable(variable['name'], 60)}."
         yield picture(f"By {plotting.printable(variable['name'], 40)}", ax, "variable", told)
-
-
-def _of_shown(stability: Sequence[float], labels: Any) -> list[float]:
-    """Of the clusters up to the last one among the objects that are drawn."""
-    return list(stability[: int(labels.max()) + 1])
 
 
 def _certainty(summary: Summary) -> list[Section]:
@@ -265,7 +261,7 @@ def _certainty(summary: Summary) -> list[Section]:
     p = summary["plateaus"][summary["best"]]
     sentences = [
         (
-            f"{counted(summary['n_members'], 'clustering')} of the plateau are combined: of parts of the objects, and "
+            f"{plural(summary['n_members'], 'clustering')} of the plateau are combined: of parts of the objects, and "
             f"{len(p['resolutions'])} of all. Each object has a cluster, a certainty and a next best cluster."
         )
     ]
@@ -274,7 +270,7 @@ def _certainty(summary: Summary) -> list[Section]:
     return [Section("How sure is each object?", sentences, [drawn], [table], name="certainty")]
 
 
-def _made(summary: Summary) -> Section:
+def _provenance(summary: Summary) -> Section:
     rows: list[list[Cell]] = [[name, str(value)] for name, value in summary["settings"].items()]
     return Section(
         "How was it made?",

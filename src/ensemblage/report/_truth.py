@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
-from ensemblage.report._ranking import plain
+from ensemblage.report._ranking import json_number
 from ensemblage.rows.threads import parallel_map
 
 _MOST_ENTRIES_FOR_AMI = 500_000
@@ -33,19 +33,24 @@ def compare_with_truth(ensemble: Ensemble, labels: NDArray[Any], truth: ArrayLik
     ari = agreement_with(consensus, truth, "ari")[0]
     ami_of_members = _ami(ensemble, truth) if ensemble.codes.size <= _MOST_ENTRIES_FOR_AMI else np.array([np.nan])
     scores: dict[str, Any] = {
-        "ari": _compared(ari, members),
-        "ami": _compared(_ami(consensus, truth)[0], ami_of_members),
-        "nmi": _compared(agreement_with(consensus, truth, "nmi")[0], agreement_with(ensemble, truth, "nmi")),
+        "ari": _score_summary(ari, members),
+        "ami": _score_summary(_ami(consensus, truth)[0], ami_of_members),
+        "nmi": _score_summary(agreement_with(consensus, truth, "nmi")[0], agreement_with(ensemble, truth, "nmi")),
     }
     scores["ari"]["n_worse"] = int((members < ari).sum())
     return Comparison(scores, members)
 
 
-def _compared(consensus: float, members: NDArray[np.float64]) -> dict[str, float | None]:
+def _score_summary(consensus: float, members: NDArray[np.float64]) -> dict[str, float | None]:
     known = members[~np.isnan(members)]
     sd = known.std(ddof=1) if len(known) > 1 else np.nan
     mean, best = (known.mean(), known.max()) if len(known) else (np.nan, np.nan)
-    return {"consensus": plain(consensus), "mean": plain(mean), "sd": plain(sd), "best": plain(best)}
+    return {
+        "consensus": json_number(consensus),
+        "mean": json_number(mean),
+        "sd": json_number(sd),
+        "best": json_number(best),
+    }
 
 
 def _ami(ensemble: Ensemble, truth: ArrayLike) -> NDArray[np.float64]:

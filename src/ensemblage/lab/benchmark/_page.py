@@ -23,8 +23,8 @@ from ensemblage.lab.benchmark._pictures import picture_of_loss
 from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.plotting import PALETTE
 from ensemblage.plotting._axes import new_axes, without_frame
-from ensemblage.report._layout import Picture, Section, Table, counted
-from ensemblage.report._page import page_of
+from ensemblage.report._layout import Picture, Section, Table, plural
+from ensemblage.report._page import render_page
 from ensemblage.report._svg import figure_style, to_svg
 
 COLUMNS = [
@@ -169,7 +169,7 @@ def _k_rows(lines: Sequence[Line]) -> list[list[str]]:
 
 
 def _markdown(board: Board, scopes: Sequence[Scope], notes: Sequence[str]) -> list[str]:
-    found = [f"ensemblage {__version__}, {counted(len(board.sets), 'set')}. {NOTE}", "", *notes, ""]
+    found = [f"ensemblage {__version__}, {plural(len(board.sets), 'set')}. {NOTE}", "", *notes, ""]
     for scope in scopes:
         lines = board.table(scope)
         if lines:
@@ -225,7 +225,7 @@ def _render(
         table = Table("", ["Set", "Pool", "Entry", "Reason"], failures, shown=12, text=(0, 1, 2, 3), wide=True)
         sections.append(Section("What has no number", ["It counts as 0 in the means over all sets."], tables=[table]))
     known = board.table(scopes[0]) if scopes else []
-    return page_of(
+    return render_page(
         title="Benchmark of consensus clustering",
         headline=f"First of {len(known)} where {scopes[0].title}: {known[0].name}" if known else "Nothing yet",
         facts=[

@@ -15,8 +15,8 @@ from ensemblage.lab.reproduce._paper import Paper, Shown
 from ensemblage.lab.reproduce._results import Results
 from ensemblage.lab.reproduce._tables import ours_text, plot, published_text
 from ensemblage.report._layout import Cell as ShownCell
-from ensemblage.report._layout import ClusterCell, Picture, Section, Table, counted
-from ensemblage.report._page import page_of
+from ensemblage.report._layout import ClusterCell, Picture, Section, Table, plural
+from ensemblage.report._page import render_page
 from ensemblage.report._svg import to_svg
 
 COLORS = {WITHIN: "#009e73", DIFFERS: "#d55e00", UNKNOWN: "#8c8c8c", HOLDS: "#009e73", FAILS: "#d55e00"}
@@ -44,7 +44,7 @@ def render(
         *(s for o in outcomes for s in _paper_sections(o)),
         _notes(outcomes, settings, notes),
     ]
-    return page_of(
+    return render_page(
         title=f"Reproduction of {listed([outcome.paper.name.capitalize() for outcome in outcomes])}",
         headline=_headline(outcomes),
         facts=facts,
@@ -57,7 +57,7 @@ def _headline(outcomes: Sequence[Outcome]) -> str:
     compared = total[WITHIN] + total[DIFFERS]
     if not compared:
         return "Nothing to compare with the published numbers yet"
-    return f"{total[WITHIN]:,} of {counted(compared, 'published number')} within noise of ours"
+    return f"{total[WITHIN]:,} of {plural(compared, 'published number')} within noise of ours"
 
 
 def _anchor(name: str, text: str) -> Markup:

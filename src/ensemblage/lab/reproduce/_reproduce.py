@@ -29,7 +29,7 @@ from ensemblage.lab.reproduce._results import Results, read_results
 from ensemblage.lab.reproduce._runs import Data, Plan, execute, units_of
 from ensemblage.lab.reproduce._store import Store
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 from ensemblage.report._svg import figure_style, to_svg
 from ensemblage.rows.threads import thread_count
 
@@ -86,7 +86,7 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
             tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
         aside = sum(_aside(plan.experiment, store) for plan in plans)
         if aside:
-            tell(f"{counted(aside, 'result')} of an earlier protocol {'is' if aside == 1 else 'are'} kept aside")
+            tell(f"{plural(aside, 'result')} of an earlier protocol {'is' if aside == 1 else 'are'} kept aside")
         data = Data(request.data, request.download)
         units, kept = units_of(plans, store, data, request.retry)
         left = sum(len(unit.todo) for unit in units)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ensemblage.lab.reproduce.papers import NotRunError, Results, Verdict, holds, untested
 from ensemblage.lab.reproduce.papers.sinorina import protocol
 from ensemblage.lab.reproduce.papers.sinorina.tables import seconds_of, slope_and_ratio
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 RULES: Mapping[str, Callable[[float, float], bool]] = {
     "close": lambda negmm, wat: abs(negmm - wat) <= 0.05,
@@ -73,4 +73,4 @@ def compared(
             broken.append(f"{name} {method} {measure.upper()} {negmm.mean:.2f} to {wat.mean:.2f}")
     if not seen:
         return untested("no set at hand")
-    return holds(not broken, "; ".join(broken[:4]) + (", …" if len(broken) > 4 else "") or counted(seen, "comparison"))
+    return holds(not broken, "; ".join(broken[:4]) + (", …" if len(broken) > 4 else "") or plural(seen, "comparison"))

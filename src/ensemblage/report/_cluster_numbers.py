@@ -17,7 +17,7 @@ def numbers_of(consensus: Any) -> list[int] | None:
     return None if numbers is None or np.array_equal(numbers, np.arange(len(numbers))) else numbers.tolist()
 
 
-def by_number(summary: dict[str, Any], numbers: list[int] | None) -> dict[str, Any]:
+def renumber_clusters(summary: dict[str, Any], numbers: list[int] | None) -> dict[str, Any]:
     """The summary with ``numbers`` for the places of clusters."""
     if numbers is None:
         return summary

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from ensemblage.base.random import task_seeds
 from ensemblage.consensus.evidence import Evidence, Lifetimes
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.report._layout import counted, number
+from ensemblage.report._layout import number, plural
 
 Summary = Mapping[str, Any]
 
@@ -59,7 +59,7 @@ def _choices_of_halves(ensemble: Ensemble, consensus: Any, n_refits: int, random
     return found
 
 
-def how_clear(choice: Mapping[str, Any], n_clusters: int) -> str:
+def clarity_sentence(choice: Mapping[str, Any], n_clusters: int) -> str:
     """The longest lifetime against the second longest, as a sentence; and how many clusters of it have objects."""
     verdict, halves = _verdict(choice, n_clusters), choice["halves"]
     if not halves:
@@ -76,7 +76,7 @@ def _verdict(choice: Mapping[str, Any], n_clusters: int) -> str:
     are = "is" if n_clusters == 1 else "are"
     return (
         f"{k} clusters live longest ({number(life)}), but only {n_clusters} of them {are} the most likely one of any "
-        f"object: {counted(n_clusters, 'cluster')}, and no clear choice."
+        f"object: {plural(n_clusters, 'cluster')}, and no clear choice."
     )
 
 

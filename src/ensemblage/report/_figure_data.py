@@ -38,7 +38,7 @@ def sample_by_cluster(clusters: NDArray[Any], most: int, random_state: Any) -> t
     return mixed[chosen], (sizes / np.maximum(quotas, 1))[numbers[chosen]]
 
 
-class Shown(NamedTuple):
+class MatrixObjects(NamedTuple):
     """The objects that a matrix shows."""
 
     objects: NDArray[Any]
@@ -48,8 +48,8 @@ class Shown(NamedTuple):
     """A sentence that says so."""
 
 
-def matrix_shown(
-    ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64], shown: Shown
+def matrix_data(
+    ensemble: Ensemble, clusters: NDArray[Any], weights: NDArray[np.float64], shown: MatrixObjects
 ) -> dict[str, Any]:
     """The consensus matrix to draw: its lower triangle in percent, the cluster and the weight of each row, a note;
     and which entries of the matrix without weights of the partitions reach its mean over all objects.
@@ -94,22 +94,22 @@ def _order_by_cluster(shares: NDArray[np.float64], clusters: NDArray[Any]) -> ND
     return np.concatenate(order)
 
 
-def rows_shown(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) -> Shown:
+def matrix_objects(ensemble: Ensemble, clusters: NDArray[Any], random_state: Any) -> MatrixObjects:
     """All objects, or one of each different row, where they are few; else a sample."""
     n = len(ensemble)
     if n <= _MOST_ROWS:
-        return Shown(np.arange(n), np.ones(n), f"All {n:,} objects are drawn.")
+        return MatrixObjects(np.arange(n), np.ones(n), f"All {n:,} objects are drawn.")
     if len(ensemble.distinct.counts) <= _MOST_ROWS:
         rows = np.stack([ensemble.distinct.inverse, clusters])
         rows, first, counts = np.unique(rows, axis=1, return_index=True, return_counts=True)
         if len(first) <= _MOST_ROWS:
             note = f"All {n:,} objects are drawn; they have {len(first):,} different rows of labels."
-            return Shown(first, counts.astype(np.float64), note)
+            return MatrixObjects(first, counts.astype(np.float64), note)
     chosen, sizes = sample_by_cluster(clusters, _MOST_ROWS, random_state)
     note = (
         f"{len(chosen):,} of the {n:,} objects are drawn, taken at random from each cluster in proportion to its size."
     )
-    return Shown(chosen, sizes, note)
+    return MatrixObjects(chosen, sizes, note)
 
 
 class Features(NamedTuple):
@@ -147,16 +147,16 @@ class Features(NamedTuple):
         return numbers
 
 
-def points_chosen(clusters: NDArray[Any], random_state: Any) -> NDArray[Any]:
+def point_sample(clusters: NDArray[Any], random_state: Any) -> NDArray[Any]:
     """The objects that are drawn as points, in the order in which they are."""
     return sample_by_cluster(clusters, _MOST_POINTS, random_state)[0]
 
 
-def points_shown(
+def point_data(
     features: Features, clusters: NDArray[Any], confidence: NDArray[np.float64], chosen: NDArray[Any]
 ) -> dict[str, Any]:
     """Some objects in the plane: up to two features as they are, more on their first two principal components."""
-    xy, x_label, y_label, axes_note = _in_the_plane(features.rows(chosen), confidence[chosen], features.names)
+    xy, x_label, y_label, axes_note = _plane_coordinates(features.rows(chosen), confidence[chosen], features.names)
     notes = [axes_note]
     if len(chosen) < len(clusters):
         notes += [f"{len(chosen):,} of the {len(clusters):,} objects are drawn, taken at random from each cluster."]
@@ -170,7 +170,7 @@ def points_shown(
     }
 
 
-def _in_the_plane(
+def _plane_coordinates(
     values: NDArray[np.float64], confidence: NDArray[np.float64], names: list[str]
 ) -> tuple[NDArray[np.float64], str, str, str]:
     m = values.shape[1]
@@ -194,13 +194,13 @@ def _in_the_plane(
     return pca.transform(values), f"component 1 ({first} of the variance)", f"component 2 ({second})", note
 
 
-def square(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+def symmetric_matrix(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
     """The symmetric matrix whose lower triangle, diagonal included, has these rows."""
     full = np.zeros((len(rows), len(rows)))
-    full[np.tril_indices(len(rows))] = with_nan([value for row in rows for value in row])
+    full[np.tril_indices(len(rows))] = nan_array([value for row in rows for value in row])
     return full + np.tril(full, -1).T
 
 
-def with_nan(values: Sequence[float | None]) -> NDArray[np.float64]:
+def nan_array(values: Sequence[float | None]) -> NDArray[np.float64]:
     """Numbers of the summary, NaN where there is none."""
     return np.array(values, dtype=np.float64)

@@ -15,7 +15,7 @@ from ensemblage.metrics._density import labelled_members
 _LEAST_CERTAIN = 50
 
 
-def between(ensemble: Ensemble, labels: NDArray[Any], weights: NDArray[np.float64]) -> float | None:
+def between_cluster_share(ensemble: Ensemble, labels: NDArray[Any], weights: NDArray[np.float64]) -> float | None:
     """Pairs of objects of different clusters: Σ w joined / Σ w labelled, over the partitions."""
     objects = np.ones(len(ensemble), dtype=np.int64)
     profile = label_profile(ensemble.rows, labels, objects, ensemble.offsets, int(labels.max(initial=-1)) + 1)
@@ -28,7 +28,7 @@ def between(ensemble: Ensemble, labels: NDArray[Any], weights: NDArray[np.float6
     return float((weights * joined).sum() / total) if total > 0 else None
 
 
-class Placed(NamedTuple):
+class ObjectCertainty(NamedTuple):
     """Where the objects are, and how sure."""
 
     labels: NDArray[np.int64]
@@ -37,7 +37,9 @@ class Placed(NamedTuple):
     cohesion: NDArray[np.float64]
 
     @classmethod
-    def of(cls, ensemble: Ensemble, consensus: Any, labels: NDArray[Any], weights: NDArray[np.float64]) -> "Placed":
+    def of(
+        cls, ensemble: Ensemble, consensus: Any, labels: NDArray[Any], weights: NDArray[np.float64]
+    ) -> "ObjectCertainty":
         """As the consensus knows it; what it does not know is counted."""
         confidence = np.asarray(consensus.confidence_, dtype=np.float64)
         if hasattr(consensus, "runner_up_") and hasattr(consensus, "cohesion_"):
@@ -45,7 +47,7 @@ class Placed(NamedTuple):
         found = certainty_of(ensemble, labels, weights)
         return cls(labels, confidence, found.runner_up, found.cohesion)
 
-    def in_words(self) -> list[dict[str, int]]:
+    def verdict_counts(self) -> list[dict[str, int]]:
         """Core, border and undecided objects of each cluster."""
         words = verdicts(self.confidence)
         n_clusters = int(self.labels.max(initial=-1)) + 1

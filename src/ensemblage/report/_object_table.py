@@ -9,9 +9,19 @@ from numpy.typing import NDArray
 
 from ensemblage import plotting
 from ensemblage.metrics._certainty import VERDICTS, verdicts
-from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, counted, is_full, number, pictures_of
-from ensemblage.report._shares import Placed
-from ensemblage.report._shown import with_nan
+from ensemblage.report._certainty import ObjectCertainty
+from ensemblage.report._figure_data import nan_array
+from ensemblage.report._layout import (
+    Cell,
+    Picture,
+    Section,
+    Table,
+    cluster_cell,
+    is_full,
+    number,
+    pictures_of,
+    plural,
+)
 from ensemblage.report._svg import picture, places_in_figure
 
 Summary = Mapping[str, Any]
@@ -26,13 +36,15 @@ FEW = 5
 """Objects: the median of fewer is near to the value of one."""
 
 
-def objects_shown(names: Sequence[Any], placed: Placed, drawn: NDArray[Any]) -> tuple[dict[str, Any], list[int]]:
+def object_table(
+    names: Sequence[Any], placed: ObjectCertainty, drawn: NDArray[Any]
+) -> tuple[dict[str, Any], list[int]]:
     """What the table of the objects has, column by column; and in which of its rows each of ``drawn`` is.
 
     All objects in their order; of very many those that are drawn, and the least certain of the undecided.
     """
     n = len(placed.labels)
-    rows = np.arange(n) if n <= MOST_OBJECTS else np.union1d(drawn, _undecided(placed))
+    rows = np.arange(n) if n <= MOST_OBJECTS else np.union1d(drawn, _undecided_rows(placed))
     confidence, others = placed.confidence[rows].tolist(), placed.runner_up[rows].tolist()
     columns = {
         "ids": [str(names[i]) for i in rows.tolist()],
@@ -44,13 +56,13 @@ def objects_shown(names: Sequence[Any], placed: Placed, drawn: NDArray[Any]) -> 
     return columns, np.searchsorted(rows, drawn).tolist()
 
 
-def _undecided(placed: Placed) -> NDArray[Any]:
+def _undecided_rows(placed: ObjectCertainty) -> NDArray[Any]:
     rows = np.flatnonzero((placed.labels >= 0) & (verdicts(placed.confidence) == VERDICTS[-1]))
     return rows[np.argsort(placed.confidence[rows], kind="stable")[:_MOST_UNDECIDED]]
 
 
-def without_objects(summary: Summary) -> dict[str, Any]:
-    """The summary without ids and values of single objects. Sections that show such go by ``objects_shown``."""
+def remove_objects(summary: Summary) -> dict[str, Any]:
+    """The summary without ids and values of single objects. Sections that show such go by ``object_table``."""
     figures = summary["figures"]
     points = figures["points"]
     if points:
@@ -65,13 +77,13 @@ def without_objects(summary: Summary) -> dict[str, Any]:
         "objects_shown": False,
         "objects": None,
         "least_certain": [],
-        "profile": _without_objects_of(summary.get("profile")),
+        "profile": _remove_profile_objects(summary.get("profile")),
         "settings": settings,
         "figures": {**figures, "points": points},
     }
 
 
-def _without_objects_of(profile: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _remove_profile_objects(profile: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """The profile without typical objects, and without the numbers of clusters so small that they are single values."""
     if profile is None:
         return None
@@ -101,7 +113,7 @@ def _without_objects_of(profile: Mapping[str, Any] | None) -> dict[str, Any] | N
     }
 
 
-def are_shown(summary: Summary) -> bool:
+def may_show_objects(summary: Summary) -> bool:
     """Whether the page may name single objects."""
     return bool(summary.get("objects_shown", True))
 
@@ -109,15 +121,15 @@ def are_shown(summary: Summary) -> bool:
 def objects_section(summary: Summary) -> Section | None:
     pictures = [points_picture(summary)] if summary["figures"]["points"] else []
     tables = [_least_certain(summary)] if summary["least_certain"] else []
-    if not are_shown(summary):
+    if not may_show_objects(summary):
         sentences = ["Ids and values of single objects were left out of this page on purpose."]
         return Section("The objects", sentences, pictures, name="objects")
     if not pictures and not tables:
         return None
-    return Section("The objects", list(_how_many(summary)), pictures, tables, name="objects")
+    return Section("The objects", list(_sample_sentence(summary)), pictures, tables, name="objects")
 
 
-def _how_many(summary: Summary) -> Iterator[str]:
+def _sample_sentence(summary: Summary) -> Iterator[str]:
     n, objects = summary["data"]["n_objects"], summary.get("objects")
     if objects and len(objects["ids"]) < n:
         yield (
@@ -128,7 +140,7 @@ def _how_many(summary: Summary) -> Iterator[str]:
 
 def points_picture(summary: Summary) -> Picture:
     points = summary["figures"]["points"]
-    ax = plotting.scatter(points["xy"], points["clusters"], with_nan(points["confidence"]))
+    ax = plotting.scatter(points["xy"], points["clusters"], nan_array(points["confidence"]))
     ax.set_xlabel(plotting.printable(points["x_label"], 48), parse_math=False)
     ax.set_ylabel(plotting.printable(points["y_label"], 48), parse_math=False)
     sentence = "Each point is an object, coloured by its cluster; the fainter, the less sure."
@@ -138,7 +150,7 @@ def points_picture(summary: Summary) -> Picture:
 def data_of_objects(summary: Summary, sections: Sequence[Section]) -> dict[str, Any] | None:
     """What the page's script shows; None if there is nothing."""
     objects = summary.get("objects")
-    if not objects or not are_shown(summary):
+    if not objects or not may_show_objects(summary):
         return None
     n, shown = summary["data"]["n_objects"], len(objects["ids"])
     sizes = {str(c["cluster"]): c["size"] for c in summary["clusters"]}
@@ -185,7 +197,7 @@ def _least_certain(summary: Summary) -> Table:
         for o in summary["least_certain"]
     ]
     n, shown = summary["data"]["n_objects"], len(rows)
-    title = "The objects" if shown == n else f"The {counted(shown, 'least certain object')}"
+    title = "The objects" if shown == n else f"The {plural(shown, 'least certain object')}"
     note = (
         "Next best is the other cluster that the clusterings speak for most. At a certainty of ½ the object lies "
         "between the two; below, the clusterings would rather put it there."

@@ -10,8 +10,8 @@ from ensemblage import plotting
 from ensemblage.answer import KChoice, MontiChoice
 from ensemblage.metrics import align_labels
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number
-from ensemblage.report._ranking import short
-from ensemblage.report._stability import stability_shown
+from ensemblage.report._ranking import short_repr
+from ensemblage.report._stability import monti_summary
 from ensemblage.report._svg import picture
 from ensemblage.stability import ClusterStability
 
@@ -21,15 +21,15 @@ _MOST_LABELS = 1_000
 """Objects by which the tree of clusters is drawn."""
 
 
-def number_shown(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
+def k_choice_summary(choice: Any, labels: NDArray[Any]) -> dict[str, Any]:
     """What the page shows of a choice of the number of clusters: ``number`` of `choose_k`, ``stability`` of Monti's."""
     if not isinstance(choice, KChoice | MontiChoice | None):
         raise TypeError(
             "stability of report must be what choose_k or choose_k_monti returned. "
-            f"Got {short(choice)}. Give that, or leave it out."
+            f"Got {short_repr(choice)}. Give that, or leave it out."
         )
     if not isinstance(choice, KChoice):
-        return {"number": None, "stability": stability_shown(choice, labels)}
+        return {"number": None, "stability": monti_summary(choice, labels)}
     step = -(-len(choice.objects) // _MOST_LABELS)
     structure = choice.structure
     number = {
@@ -70,14 +70,14 @@ def points_by_number(choice: Any, clusters: NDArray[Any], chosen: NDArray[Any]) 
     return found if (rows >= 0).any() else {}
 
 
-def found_again(stability: Any) -> dict[str, Any] | None:
+def cluster_stability_summary(stability: Any) -> dict[str, Any] | None:
     """What the page shows of `cluster_stability`."""
     if stability is None:
         return None
     if not isinstance(stability, ClusterStability):
         raise TypeError(
             "cluster_stability of report must be what cluster_stability returned. "
-            f"Got {short(stability)}. Give that, or leave it out."
+            f"Got {short_repr(stability)}. Give that, or leave it out."
         )
     return {
         "sentence": stability.sentence,
@@ -92,7 +92,7 @@ def found_again(stability: Any) -> dict[str, Any] | None:
     }
 
 
-def number_section(summary: Summary) -> Section | None:
+def k_choice_section(summary: Summary) -> Section | None:
     """How many clusters, and what speaks for it."""
     found = summary.get("number")
     if not found:
@@ -180,7 +180,7 @@ def _table(found: Mapping[str, Any]) -> Table:
     return Table("Numbers of clusters", columns, rows, text=(10,), wide=True)
 
 
-def again_section(summary: Summary) -> Section | None:
+def cluster_stability_section(summary: Summary) -> Section | None:
     """Which clusters are found again when the objects are drawn anew."""
     found = summary.get("found_again")
     if not found:

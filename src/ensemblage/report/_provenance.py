@@ -10,8 +10,8 @@ from ensemblage.base.text import listed
 from ensemblage.consensus import METHODS
 from ensemblage.io._encoding import KNOWN_CLASSES
 from ensemblage.report._cite import cite
-from ensemblage.report._layout import Copied, Section, Table, counted, percent
-from ensemblage.report._objects import FEW, are_shown
+from ensemblage.report._layout import CopyText, Section, Table, percent, plural
+from ensemblage.report._object_table import FEW, may_show_objects
 
 Summary = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ def columns_section(summary: Summary) -> Section | None:
     if not columns:
         return None
     used = sum(column["use"].startswith("used") for column in columns)
-    sentence = f"Of {counted(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
+    sentence = f"Of {plural(len(columns), 'column')} of the table {used:,} {'was' if used == 1 else 'were'} clustered."
     aside = [plotting.printable(c["column"], 60) for c in columns if c["use"] == f"left out: {KNOWN_CLASSES}"]
     told = [f"Left out as known classes, for so its name says: {listed(aside)}."] if len(aside) == 1 else []
     told += [f"Left out as known classes, for so their names say: {listed(aside)}."] if len(aside) > 1 else []
@@ -60,36 +60,40 @@ def references_of(models: Sequence[Any], settings: Mapping[str, Any]) -> list[di
     return [{"text": text, "bibtex": bibtex} for text, bibtex in found.items()]
 
 
-def made_section(summary: Summary) -> Section:
+def provenance_section(summary: Summary) -> Section:
     """How the page was made, to be written down and to be done again."""
-    copied = [Copied("A paragraph for your methods section", " ".join(_paragraph(summary)), is_code=False)]
+    copied = [CopyText("A paragraph for your methods section", " ".join(_methods_sentences(summary)), is_code=False)]
     if command := summary.get("command"):
-        copied.append(Copied("The command that repeats it", command))
+        copied.append(CopyText("The command that repeats it", command))
     if references := summary.get("references"):
-        copied.append(Copied("References", "\n".join(entry["text"] for entry in references), is_code=False))
+        copied.append(CopyText("References", "\n".join(entry["text"] for entry in references), is_code=False))
         bibtex = "\n\n".join(entry["bibtex"].strip() for entry in references)
-        copied.append(Copied("References as BibTeX", bibtex, is_folded=True))
+        copied.append(CopyText("References as BibTeX", bibtex, is_folded=True))
     parts = [part for part in (columns_section(summary), _settings_section(summary)) if part is not None]
     return Section("How it was made", copied=copied, parts=parts, name="made")
 
 
-def _paragraph(summary: Summary) -> Iterator[str]:
+def _methods_sentences(summary: Summary) -> Iterator[str]:
     """What was done, in the words of a methods section."""
     data, settings, versions = summary["data"], summary["settings"], summary["versions"]
-    n, p, k = counted(data["n_objects"], "object"), data["n_partitions"], counted(len(summary["clusters"]), "cluster")
+    n, p, k = (
+        plural(data["n_objects"], "object"),
+        data["n_partitions"],
+        plural(len(summary["clusters"]), "cluster"),
+    )
     mean = f"{data['mean_member_clusters']:.3g} clusters on average"
     method = summary["consensus"]["method"]
     given = "made" if method in _ON_FEATURES else "given"
     if settings.get("generator") in GENERATORS:
-        features = f" with {counted(data['n_features'], 'feature')}" if data["n_features"] else ""
+        features = f" with {plural(data['n_features'], 'feature')}" if data["n_features"] else ""
         times = f"{p:,} times" if p > 1 else "once"
         yield f"{n}{features} were clustered {times} {GENERATORS[settings['generator']][0]} ({mean})."
     else:
-        yield f"{counted(p, 'clustering')} of {n} ({mean}) {'were' if p > 1 else 'was'} {given}."
+        yield f"{plural(p, 'clustering')} of {n} ({mean}) {'were' if p > 1 else 'was'} {given}."
     paper = ""
     if settings.get("method") in METHODS:
         paper = f" ({METHODS[settings['method']].paper})"
-    yield f"These partitions were combined into {k} by {method}{paper}{_how_many(summary)}."
+    yield f"These partitions were combined into {k} by {method}{paper}{_k_clause(summary)}."
     told = [(name, str(text)) for name, text in settings.items() if name.startswith("pairs of ")]
     kept = [f"{t.partition(' of ')[0]} {how}" for end, how in PAIRS.items() for name, t in told if name.endswith(end)]
     if kept:
@@ -106,7 +110,7 @@ def _paragraph(summary: Summary) -> Iterator[str]:
     yield f"This was done with ensemblage {versions.get('ensemblage', __version__)}{known}{seed}."
 
 
-def _how_many(summary: Summary) -> str:
+def _k_clause(summary: Summary) -> str:
     """How the number of clusters came about."""
     choice = summary.get("choice")
     if summary.get("number"):
@@ -123,10 +127,12 @@ def _settings_section(summary: Summary) -> Section:
     data, consensus = summary["data"], summary["consensus"]
     missing = f"; {percent(data['missing'])} of the labels are missing" if data["missing"] else ""
     sentence = (
-        f"{counted(data['n_partitions'], 'partition')} give the objects "
-        f"{counted(data['n_distinct_rows'], 'different row')} of labels{missing}."
+        f"{plural(data['n_partitions'], 'partition')} give the objects "
+        f"{plural(data['n_distinct_rows'], 'different row')} of labels{missing}."
     )
-    sentences = [sentence, *_weights(summary["members"]), *_refits(summary.get("choice"))]
+    sentences = [sentence, *_weights(summary["members"])]
+    if halves := (summary.get("choice") or {}).get("halves"):
+        sentences.append(f"For this page the method was fitted again, to halves of the partitions: {len(halves):,} ×.")
     # The page cannot know how long it takes itself; drawn again, it is to be the same.
     seconds = {stage: f"{duration:.3f}" for stage, duration in summary["seconds"].items() if stage != "report"}
     tables = [
@@ -148,22 +154,16 @@ def _weights(members: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _refits(choice: Mapping[str, Any] | None) -> Iterator[str]:
-    """How often the method was fitted again for this page."""
-    if choice and choice["halves"]:
-        yield f"For this page the method was fitted again, to halves of the partitions: {len(choice['halves']):,} ×."
-
-
 def _two_columns(title: str, entries: Mapping[str, str]) -> Table:
     return Table(title, (), [[name, value] for name, value in entries.items()], shown=40, text=(0, 1))
 
 
-def holds_section(summary: Summary) -> Section:
+def contents_section(summary: Summary) -> Section:
     """What of the data is in the page, for whoever passes it on."""
     rows = [
-        ["Ids of objects", _ids_held(summary)],
-        ["Single values", _values_held(summary)],
-        ["Values of clusters", _cluster_values_held(summary)],
+        ["Ids of objects", _ids_text(summary)],
+        ["Single values", _values_text(summary)],
+        ["Values of clusters", _cluster_values_text(summary)],
         ["Names", "Of the columns, of the partitions and of the file, as far as they stand above."],
         ["Known classes", "How well they agree with the clusters; not the class of any object."],
         ["Network", "The page loads nothing and sends nothing; a policy in it forbids the browser to."],
@@ -171,31 +171,31 @@ def holds_section(summary: Summary) -> Section:
     kept = [row for row in rows if row[0] != "Known classes" or summary["truth"]]
     table = Table("", (), kept, text=(0, 1), wide=True)
     hint = ["The command “report”, with its option no-objects, makes the page without ids and single values."]
-    return Section("What of the data is in this page", hint * are_shown(summary), tables=[table], name="data")
+    return Section("What of the data is in this page", hint * may_show_objects(summary), tables=[table], name="data")
 
 
-def _ids_held(summary: Summary) -> str:
+def _ids_text(summary: Summary) -> str:
     n, objects = summary["data"]["n_objects"], summary.get("objects")
-    if not are_shown(summary):
+    if not may_show_objects(summary):
         return "None."
     if not objects:
-        return f"Of the {counted(len(summary['least_certain']), 'least certain object')}."
+        return f"Of the {plural(len(summary['least_certain']), 'least certain object')}."
     shown = len(objects["ids"])
     of = f"all {n:,} objects" if shown == n else f"{shown:,} of the {n:,} objects"
     return f"Of {of}, each with its cluster, certainty, verdict and next best cluster."
 
 
-def _values_held(summary: Summary) -> str:
+def _values_text(summary: Summary) -> str:
     points, m = summary["figures"]["points"], summary["data"]["n_features"] or 0
     if not points:
         return "None."
     what = "the values of the features" if m <= 2 else "weighted sums of all features"
-    linked = " with the ids" if "rows" in points and are_shown(summary) else ""
-    return f"The places of {counted(len(points['xy']), 'point')} in a picture{linked}: {what}."
+    linked = " with the ids" if "rows" in points and may_show_objects(summary) else ""
+    return f"The places of {plural(len(points['xy']), 'point')} in a picture{linked}: {what}."
 
 
-def _cluster_values_held(summary: Summary) -> str:
+def _cluster_values_text(summary: Summary) -> str:
     if not summary.get("profile"):
         return "None."
-    few = "" if are_shown(summary) else f", but for clusters of fewer than {FEW} objects"
+    few = "" if may_show_objects(summary) else f", but for clusters of fewer than {FEW} objects"
     return f"Medians, quartiles and shares of the variables that are shown{few}; thresholds of the rules."

@@ -17,7 +17,7 @@ import pytest
 
 import ensemblage
 from ensemblage.base.options import Message, Option
-from ensemblage.cli._spelled import in_shell
+from ensemblage.cli._option_names import shell_text
 
 ROOT = Path(ensemblage.__file__).parent
 PUBLIC_PACKAGES = ["ensemblage", *(f"ensemblage.{name}" for name in ensemblage._PACKAGES)]
@@ -194,9 +194,9 @@ def test_only_the_shell_spells_flags(module):
 def test_each_front_end_spells_options(option, python, shell):
     message = Message("Use ", option, ".")
     assert message == str(message) == f"Use {python}."
-    assert in_shell(message) == in_shell(ValueError(message)) == f"Use {shell}."
-    assert in_shell(pickle.loads(pickle.dumps(ValueError(message)))) == f"Use {shell}."
-    assert in_shell(ValueError("plain")) == "plain"
+    assert shell_text(message) == shell_text(ValueError(message)) == f"Use {shell}."
+    assert shell_text(pickle.loads(pickle.dumps(ValueError(message)))) == f"Use {shell}."
+    assert shell_text(ValueError("plain")) == "plain"
 
 
 COMPILED = {"jit", "inner_jit", "intrinsic", "by_vectors"}

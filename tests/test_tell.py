@@ -9,10 +9,10 @@ import click
 import pytest
 from test_cli import WINE, succeed
 
-from ensemblage.cli import _tell
-from ensemblage.cli._errors import colored, say
+from ensemblage.cli import _progress as _tell
+from ensemblage.cli._errors import color_choice, say
 from ensemblage.cli._generation import Generation
-from ensemblage.cli._plan import in_words, seconds_of
+from ensemblage.cli._plan import duration_range_text, estimate_seconds
 
 
 def test_a_run_says_what_it_is_going_to_do(tmp_path):
@@ -30,13 +30,13 @@ def test_how_long_the_rest_may_take(monkeypatch):
     now, told = [100.0], []
     monkeypatch.setattr(_tell.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(_tell, "tell", told.append)
-    remaining = _tell.Remaining("base clusterings")
+    remaining = _tell.RemainingTime("base clusterings")
     for seconds, done in ((0, 0), (5, 1), (20, 2), (200, 7)):
         now[0] = 100.0 + seconds
         remaining(done, 12)
     # Once, judged by what is done after the first step: four times 150 s, for later steps may be longer.
     assert told == ["base clusterings: 2 of 12 done in 20 s, the rest takes up to about 10 min"]
-    quick = _tell.Remaining("quick")
+    quick = _tell.RemainingTime("quick")
     now[0] += 30
     quick(5, 5)
     assert len(told) == 1
@@ -46,7 +46,7 @@ def test_what_compiles_before_the_first_step_is_no_part_of_the_pace(monkeypatch)
     now, told = [0.0], []
     monkeypatch.setattr(_tell.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(_tell, "tell", told.append)
-    remaining = _tell.Remaining("number of clusters")
+    remaining = _tell.RemainingTime("number of clusters")
     for seconds, done in ((15, 1), (16, 11), (17, 21)):
         now[0] = seconds
         remaining(done, 101)
@@ -60,11 +60,11 @@ def test_durations(seconds, text):
 
 def test_no_color(monkeypatch, capsys):
     monkeypatch.setenv("NO_COLOR", "1")
-    assert colored() is False
+    assert color_choice() is False
     say(click.style("red", fg="red"))
     assert capsys.readouterr().err == "red\n"
     monkeypatch.setenv("NO_COLOR", "")
-    assert colored() is None
+    assert color_choice() is None
 
 
 def test_no_color_reaches_the_commands():
@@ -89,18 +89,20 @@ def test_no_color_reaches_the_commands():
     ],
 )
 def test_time_is_said_in_round_numbers(seconds, words):
-    assert in_words(seconds) == words
+    assert duration_range_text(seconds) == words
 
 
 def test_time_grows_with_what_is_done():
     diverse = Generation("diverse", 50, None, seed=0, n_jobs=1)
     fast = replace(diverse, generator="random-k")
-    least = seconds_of(1_000, 10, diverse, None, 0)
-    assert least < seconds_of(10_000, 10, diverse, None, 0)
-    assert least < seconds_of(1_000, 500, diverse, None, 0)
-    assert least < seconds_of(1_000, 10, diverse, None, 20)
-    assert least < seconds_of(1_000, 10, diverse, (2, 10), 0) < seconds_of(1_000, 10, diverse, (2, 30), 0)
-    assert seconds_of(10**6, 10, fast, None, 0) < seconds_of(10**6, 10, replace(fast, partitions=500), None, 0)
+    least = estimate_seconds(1_000, 10, diverse, None, 0)
+    assert least < estimate_seconds(10_000, 10, diverse, None, 0)
+    assert least < estimate_seconds(1_000, 500, diverse, None, 0)
+    assert least < estimate_seconds(1_000, 10, diverse, None, 20)
+    assert least < estimate_seconds(1_000, 10, diverse, (2, 10), 0) < estimate_seconds(1_000, 10, diverse, (2, 30), 0)
+    assert estimate_seconds(10**6, 10, fast, None, 0) < estimate_seconds(
+        10**6, 10, replace(fast, partitions=500), None, 0
+    )
 
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")

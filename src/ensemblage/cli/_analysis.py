@@ -28,7 +28,6 @@ from ensemblage._version import __version__
 from ensemblage.answer import KChoice, MethodComparison, compare_methods
 from ensemblage.answer._consensus_clustering import ConsensusClustering, weighted
 from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
-from ensemblage.cli._again import Again, resamples_of
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
@@ -41,17 +40,18 @@ from ensemblage.cli._folder import (
     REPORT,
     Folder,
     output_folder,
-    passing_folder,
+    temporary_folder,
 )
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import numbers_of, write_labels
 from ensemblage.cli._methods import check_names, text_of_set
 from ensemblage.cli._pages import repeated_command
-from ensemblage.cli._pairs import KINDS, PairFiles, called_by
-from ensemblage.cli._plan import plan_of
+from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
+from ensemblage.cli._plan import plan_text
 from ensemblage.cli._profile import profile_of_features
+from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
+from ensemblage.cli._resampling import ResamplingPlan, n_resamples_for
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
-from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus._saved import save_model
 from ensemblage.counting._contingency import table_cells
 from ensemblage.io import Features, Members, Preprocessor
@@ -128,8 +128,8 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     """Do what ``ensemblage run`` does; the summary of the analysis."""
     k, k_range, no_objects = settings.pop("k"), settings.pop("k_range"), settings.pop("no_objects")
     allow_one, again = settings.pop("allow_one"), settings.pop("stability")
-    old, others, pair_files = _old_labels(settings), _others(settings), PairFiles.of(settings)
-    most = _largest(k, k_range)
+    old, others, pair_files = _pop_old_labels(settings), _pop_all_methods(settings), PairFiles.of(settings)
+    most = _largest_k(k, k_range)
     named = settings["method"]
     by_quality = named is None and not settings["chosen"]
     wanted = Consensus.of(most, settings, otherwise=CHOSEN)
@@ -152,23 +152,23 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
     asked |= {"k": "found"} if most is None and named is None else {}
     asked |= {"allow_one": True} if allow_one else {}
     asked |= {} if again is None else {"stability": again}
-    asked |= _page_of(no_objects, others)
+    asked |= _page_settings(no_objects, others)
     asked |= {**identity_of(old), **pair_files.identity()}
     if pair_files:
         pair_files.check(replace(wanted, k=2).estimator(), others)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
-        with timed(seconds, "read"):
+        with record_time(seconds, "read"):
             features = source.features(content)
         tell_notes(data.name, features.notes)
-        generation = asked_generation.of_features(features.X)
+        generation = asked_generation.for_features(features.X)
         chosen = replace(wanted, method=generation.method) if by_quality else wanted
         generation.check_features(features, k_range is not None, data.name)
         check_n_clusters(most, features.X, data.name)
         check_align(old, features.ids)
         pairs = pair_files.pairs(features.ids, data.name)
-        n_resamples = resamples_of(generation, features, again)
-        features = generation.told(features, data.name)
+        n_resamples = n_resamples_for(generation, features, again)
+        features = generation.tell_features(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
             weighted(chosen.estimator(), [1, 2])  # refused before the work begins
         is_default = named is None or (may_look and named == generation.method)
@@ -176,9 +176,9 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         if most is None and not is_found:  # by a rule of the method's own
             chosen = replace(chosen, method=named or "acv", looks_for_k=False)
             chosen.check()
-        tell(plan_of(features, generation, chosen.method, is_found, k_range, n_resamples))
+        tell(plan_text(features, generation, chosen.method, is_found, k_range, n_resamples))
         preprocessor = Preprocessor._of(features, source.given_roles, source.missing_codes)
-        make_ensemble = partial(_generated, folder, features, preprocessor, seconds)
+        make_ensemble = partial(_generate, folder, features, preprocessor, seconds)
         made = None if generation.generator == DIVERSE else make_ensemble(generation)
         choice = _choice(features.X, k_range, generation, seconds) if is_found else None
         if choice is not None:
@@ -187,9 +187,9 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             generation = replace(generation, k=chosen.k)
             made = make_ensemble(generation)
         ensemble, model = made
-        features = generation.fewer(data.name, features, ensemble, None if model is None else model.generator_)
+        features = generation.tell_fewer(data.name, features, ensemble, None if model is None else model.generator_)
         weights = generation.weights(features, ensemble.shape[1])
-        asked_again = Again(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
+        asked_again = ResamplingPlan(generation, chosen.estimator(), features, n_resamples, again is not None, seconds)
         left = dict.fromkeys([*asked_generation.identity(), "diverse_k"]) if generation.generator == RANDOM_K else {}
         used = {"k": k, **left, **generation.identity(), **chosen.identity()}
         return _finish(
@@ -208,7 +208,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
             old=old,
             others=others,
             pairs=pairs,
-            of_pairs=pair_files.told(pairs),
+            of_pairs=pair_files.descriptions(pairs),
         )
 
     known = asked_generation.partitions if asked_generation.generator in INDEPENDENT else None
@@ -216,7 +216,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         near = asked.get("k_range", "found" if may_look else "different") if k is None else k
         asked["diverse_k"] = f"{near} or 1" if allow_one else near
     made_of = {**asked_generation.identity(), **asked}
-    summary = _analysed("run", source, output, overwrite, wanted, made_of, make, known)
+    summary = _analyse("run", source, output, overwrite, wanted, made_of, make, known)
     if annotate:
         tell(f"{write_annotated(source, output, overwrite)}: the table with what was found beside")
     return summary
@@ -224,33 +224,38 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
 
 def combine_analysis(path: Path, output: Path, overwrite: bool, **settings: Any) -> dict[str, Any]:
     """Do what ``ensemblage combine`` does; the summary of the analysis."""
-    others = _others(settings)
-    of_page = _page_of(settings.pop("no_objects"), others)
-    old, pair_files = _old_labels(settings), PairFiles.of(settings)
+    others = _pop_all_methods(settings)
+    of_page = _page_settings(settings.pop("no_objects"), others)
+    old, pair_files = _pop_old_labels(settings), PairFiles.of(settings)
     wanted, source = Consensus.of(settings.pop("k"), settings), Source.of(path, settings, "missing")
     if pair_files:
         pair_files.check(wanted.estimator(), others)
 
     def make(folder: Folder, content: bytes, seconds: dict[str, float]) -> dict[str, Any]:
-        with timed(seconds, "read"):
+        with record_time(seconds, "read"):
             members = source.members(content)
         tell_notes(path.name, members.notes)
         check_align(old, members.ids)
         pairs = pair_files.pairs(members.ids, path.name)
-        more: dict[str, Any] = {"old": old, "others": others, "pairs": pairs, "of_pairs": pair_files.told(pairs)}
+        more: dict[str, Any] = {
+            "old": old,
+            "others": others,
+            "pairs": pairs,
+            "of_pairs": pair_files.descriptions(pairs),
+        }
         return _finish(folder, members.ensemble, members, None, wanted, source, seconds, **more)
 
     asked = {"seed": wanted.seed, "k": wanted.k, **of_page, **identity_of(old), **pair_files.identity()}
-    return _analysed("combine", source, output, overwrite, wanted, asked, make)
+    return _analyse("combine", source, output, overwrite, wanted, asked, make)
 
 
-def _page_of(no_objects: bool, others: bool) -> dict[str, Any]:
+def _page_settings(no_objects: bool, others: bool) -> dict[str, Any]:
     """What the page and the summary depend on alone."""
     chosen: dict[str, Any] = {NO_OBJECTS: True} if no_objects else {}
     return chosen | ({"methods": ALL} if others else {})
 
 
-def _others(settings: dict[str, Any]) -> bool:
+def _pop_all_methods(settings: dict[str, Any]) -> bool:
     """Whether all methods are to be compared; the answer is that of none named."""
     if settings["method"] != ALL:
         return False
@@ -258,13 +263,13 @@ def _others(settings: dict[str, Any]) -> bool:
     return True
 
 
-def _old_labels(settings: dict[str, Any]) -> LabelTable | None:
+def _pop_old_labels(settings: dict[str, Any]) -> LabelTable | None:
     """The clusters whose numbers are to be kept."""
     path = settings.pop("align")
     return None if path is None else read_labels(path)
 
 
-def _analysed(
+def _analyse(
     command: str,
     source: Source,
     output: Path,
@@ -286,7 +291,7 @@ def _analysed(
     made_of = {"command": command, "ensemblage": __version__, **source.identity(content)}
     identity = {**made_of, **asked, **wanted.identity()}
     said = told_of_compiling(lambda: tell("compiling, once: later commands find it done"))
-    place = passing_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
+    place = temporary_folder(output, identity) if is_copy else output_folder(output, identity, overwrite)
     with said, place as folder, _interruptible(folder):
         if folder.has(*FILES[:-1]):
             tell(f"{folder.path}: finished by an earlier run with the same settings")
@@ -297,7 +302,7 @@ def _analysed(
         return summary
 
 
-def _largest(k: int | None, k_range: tuple[int, int] | None) -> int | None:
+def _largest_k(k: int | None, k_range: tuple[int, int] | None) -> int | None:
     """The largest number of clusters that is asked for."""
     if k is not None and k_range is not None:
         raise ValueError(
@@ -311,10 +316,12 @@ MOST_COMPARED, MOST_OVERLAPS = 5 * 10**7, 10**7
 for: a few seconds, and far less than `ConsensusModes` refuses."""
 
 
-def _compared(ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: dict[str, float]) -> MethodComparison:
+def _compare_methods(
+    ensemble: Ensemble, consensus: Any, wanted: Consensus, seconds: dict[str, float]
+) -> MethodComparison:
     """What every method makes of the partitions, asked for as many clusters as the answer has."""
     limit: dict[str, Any] = {} if wanted.memory is None else {"max_bytes": wanted.memory}
-    with timed(seconds, "methods"), progress_bar("methods", len(METHODS), "on the same partitions") as callback:
+    with record_time(seconds, "methods"), progress_bar("methods", len(METHODS), "on the same partitions") as callback:
         return compare_methods(
             ensemble,
             consensus.n_clusters_,
@@ -338,7 +345,7 @@ def _choice(
     """The number of clusters, in the range, that most criteria name."""
     ks = None if k_range is None else range(k_range[0], k_range[1] + 1)
     line = "against single clouds of the same shape, and in halves of the objects"
-    with timed(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
+    with record_time(seconds, "number of clusters"), progress_bar("number of clusters", 100, line) as callback:
         choice = choose_k(
             X, ks, standardize=False, n_jobs=generation.n_jobs, random_state=generation.seed, progress=callback
         )
@@ -372,7 +379,7 @@ def _interruptible(folder: Folder) -> Iterator[None]:
         raise
 
 
-def _generated(
+def _generate(
     folder: Folder, features: Features, preprocessor: Preprocessor, seconds: dict[str, float], generation: Generation
 ) -> tuple[Ensemble, ConsensusClustering | None]:
     """The ensemble of an earlier run that was stopped, or a new one, saved before anything else is done; and what puts
@@ -382,17 +389,17 @@ def _generated(
         earlier = load(folder.path / MODEL) if folder.has(MODEL) else None  # an older version kept none
         ensemble = Ensemble.load(folder.path / ENSEMBLE)
         return ensemble, earlier if isinstance(earlier, ConsensusClustering) else None
-    with timed(seconds, "base clusterings"):
-        ensemble, generator = generation.fitted(features)
+    with record_time(seconds, "base clusterings"):
+        ensemble, generator = generation.fit(features)
     of_distances = generation.generator == GOWER
     model = None if of_distances else ConsensusClustering._generated(preprocessor, generator, generation.seed)
     if model is not None:
-        folder.put(MODEL, partial(save_model, _without_threads(model)))
+        folder.put(MODEL, partial(save_model, _clone_without_threads(model)))
     folder.put(ENSEMBLE, ensemble.save)
     return ensemble, model
 
 
-def _without_threads(model: Any) -> Any:
+def _clone_without_threads(model: Any) -> Any:
     """The model as it is whatever --jobs was: threads change no result, and so no file."""
     for part in (model, *(getattr(model, name, None) for name in ("generator_", "consensus_"))):
         known = {} if part is None else part.get_params()
@@ -412,7 +419,7 @@ def _finish(
     *,
     stability: KChoice | None = None,
     weights: list[float] | None = None,
-    again: Again | None = None,
+    again: ResamplingPlan | None = None,
     used: Mapping[str, Any] = EMPTY,
     generated: ConsensusClustering | None = None,
     old: LabelTable | None = None,
@@ -423,30 +430,30 @@ def _finish(
     """The summary; ``used`` are settings that the data decided, ``generated`` made the ensemble of features, ``old``
     are clusters whose numbers are kept, ``others`` asks all methods, ``pairs`` are what the consensus keeps, told as
     ``of_pairs``."""
-    with timed(seconds, "consensus"):
+    with record_time(seconds, "consensus"):
         estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
-        with called_by(objects.ids):
+        with errors_with_ids(objects.ids):
             consensus = estimator.fit(ensemble, **pairs)
     align(consensus, old, objects.ids)
-    with timed(seconds, "ranking"):
+    with record_time(seconds, "ranking"):
         # Of fewer than three members there is no consensus to measure them by.
         rankers = [Discotec(random_state=0), AverageAgreement()][ensemble.shape[1] < 3 :]
         ranking = [ranker.fit(ensemble) for ranker in rankers]
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
     model = consensus if generated is None else generated._combined(ensemble, consensus, stability)
-    folder.put(MODEL, partial(save_model, _without_threads(model)))
+    folder.put(MODEL, partial(save_model, _clone_without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(numbers_of(consensus)[consensus.labels_])
-    compared = _compared(ensemble, consensus, wanted, seconds) if others else None
+    compared = _compare_methods(ensemble, consensus, wanted, seconds) if others else None
     found = None
     if isinstance(objects, Features):
-        with timed(seconds, "profile"):
+        with record_time(seconds, "profile"):
             found = profile_of_features(objects, consensus, source)
     settings = {**folder.identity, **used}
     told = ((name, value) for name, value in settings.items() if value is not None and value is not False)
     chosen = {name: value for name, value in told if value != [] and name not in KINDS}
-    with timed(seconds, "report"):
+    with record_time(seconds, "report"):
         summary = report.summarize(
             ensemble,
             consensus,

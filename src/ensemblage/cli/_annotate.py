@@ -14,8 +14,8 @@ from ensemblage import load
 from ensemblage.answer._to_anndata import check_key, columns_of, has_columns, notes_of, write_copy
 from ensemblage.base.atomic import atomic_write
 from ensemblage.cli._folder import LABELS, MODEL, NOTHING_UNASKED
+from ensemblage.cli._generate import check_free
 from ensemblage.cli._labels import LABEL_COLUMNS
-from ensemblage.cli._members import check_free
 from ensemblage.cli._source import CellSource, Source
 from ensemblage.io import Table
 from ensemblage.io._formats import CELLS, EXCEL, TEXT, first_suffixes, format_of, table_format
@@ -72,11 +72,11 @@ def write_annotated(source: Source, folder: Path, overwrite: bool) -> Path:
         return write_cells(source, folder, folder / f"annotated{CELLS.suffixes[0]}", overwrite)
     content = source.read()
     table, rows = source.table(content), source.features(content).rows
-    found = _found(folder / LABELS, len(table), rows, set(table.names))
+    found = _label_columns(folder / LABELS, len(table), rows, set(table.names))
     form = table_format(source.path)
     text = ".tsv" if table.delimiter == TAB else ".csv"
     path = folder / f"annotated{text if form is TEXT else source.path.suffix.lower()}"
-    write = {"workbook": _workbook, "typed": _typed}.get(form.cells, _text)
+    write = {"workbook": _workbook_content, "typed": _typed_content}.get(form.cells, _text_content)
     made = write(table, found, content, source)
     if path.exists() and not overwrite and path.read_bytes() != made:
         raise ValueError(f"{NOTHING_UNASKED} {path} exists. Move it away, or add --overwrite.")
@@ -103,7 +103,7 @@ def write_cells(source: Source, folder: Path, path: Path, overwrite: bool) -> Pa
 TAB = "\t"
 
 
-def _found(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, list[Any]]:
+def _label_columns(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, list[Any]]:
     """By name a cell for each of n rows of the table; None where a row was left out, or nothing is known."""
     with open(path, newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
@@ -117,7 +117,7 @@ def _found(path: Path, n: int, rows: Any, taken: set[str]) -> dict[str, list[Any
     return found
 
 
-def _text(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _text_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     """UTF-8 with the table's delimiter and decimal mark; with a mark of its encoding where a spreadsheet needs it."""
     comma = any(column.decimal == "," for column in table.columns)
 
@@ -134,7 +134,7 @@ def _text(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     return file.getvalue().encode("utf-8-sig" if table.delimiter == ";" else "utf-8")
 
 
-def _typed(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _typed_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     import pyarrow as pa
 
     types = {name: pa.int32() if kind is int else pa.float64() for name, kind in NUMBERS.items()}
@@ -157,7 +157,7 @@ def _typed(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     return file.getvalue()
 
 
-def _workbook(table: Table, found: Found, content: bytes, source: Source) -> bytes:
+def _workbook_content(table: Table, found: Found, content: bytes, source: Source) -> bytes:
     """The workbook as it is, with the columns at the right of the sheet that was read."""
     book = _openpyxl().load_workbook(io.BytesIO(content))
     sheet = book[source.reading["sheet"]] if source.reading.get("sheet") else _first_with_cells(book)

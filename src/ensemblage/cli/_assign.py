@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import ConsensusClustering, Ensemble, load
-from ensemblage.cli._folder import ENSEMBLE, MODEL, finished_files
+from ensemblage.cli._answer import certainty_text, show_lines
+from ensemblage.cli._folder import ENSEMBLE, MODEL, check_finished_files
+from ensemblage.cli._generate import check_free, check_suffix
 from ensemblage.cli._labels import write_labels
-from ensemblage.cli._members import check_free, check_suffix
-from ensemblage.cli._show import certainty_text, show_lines
+from ensemblage.cli._option_names import option_name
+from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import READING, Source
-from ensemblage.cli._spelled import option_of
-from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.consensus import Assignment
 from ensemblage.consensus._assignment import BY_RULE
 from ensemblage.io import Table, base_name, code_columns, read_table
@@ -35,7 +35,7 @@ MOST_NAMED = 3
 """Categories that a note names."""
 
 
-class Placed(NamedTuple):
+class AssignmentModel(NamedTuple):
     """An assignment by the names that a fitted consensus has."""
 
     labels_: NDArray[np.int32]
@@ -50,13 +50,13 @@ def assign_objects(
     """Do what ``ensemblage assign`` does."""
     check_suffix(output, ".csv")
     check_free(output, overwrite)
-    record = finished_files(folder, MODEL, ENSEMBLE)
+    record = check_finished_files(folder, MODEL, ENSEMBLE)
     model = load(folder / MODEL)
     is_run = isinstance(model, ConsensusClustering)
     if not is_run:
         model._names = Ensemble.load(folder / ENSEMBLE).names  # which a model of an earlier version does not know
     if is_label_file(new) and not is_run:
-        _refuse({"id_column": id_column, **reading}, new)
+        _refuse_table_options({"id_column": id_column, **reading}, new)
         labels = Ensemble.load(new)
         ids, found = list(map(str, range(1, len(labels) + 1))), model.assign(labels)
     else:
@@ -67,30 +67,32 @@ def assign_objects(
                 f"The base clusterings of {folder} must be able to label new objects. Those of distances (gower) and "
                 "those that an older version made cannot. Do the run again in a new folder, with another --generator."
             )
-        known = _id_of(model) if is_run else record.get("id-column")
+        known = record.get("id-column")
+        if is_run:
+            known = next((use.column for use in model.preprocessor_.columns_ if use.use == ID_USE), None)
         ids = _ids(table, id_column, known)
-        found = _of_features(model, table, n_jobs) if is_run else _of_labels(model, table, folder, new.name)
-    write_labels(output, ids, Placed(found.labels, found.confidence, found.runner_up, model.cluster_numbers_))
+        found = _assign_features(model, table, n_jobs) if is_run else _assign_labels(model, table, folder, new.name)
+    write_labels(output, ids, AssignmentModel(found.labels, found.confidence, found.runner_up, model.cluster_numbers_))
     show_lines(_lines(found, model.cluster_numbers_, output))
 
 
-def _refuse(options: Mapping[str, Any], new: Path) -> None:
+def _refuse_table_options(options: Mapping[str, Any], new: Path) -> None:
     """Options about tables say nothing of a file that is none."""
     if said := [name for name, value in options.items() if value is not None]:
-        raise ValueError(f"{option_of(said[0])} is for tables. Got {new.name}. Leave it out.")
+        raise ValueError(f"{option_name(said[0])} is for tables. Got {new.name}. Leave it out.")
 
 
 def _table(new: Path, reading: Mapping[str, Any], record: Mapping[str, Any], is_run: bool) -> Table:
     """The columns of the new objects: what the run clustered, or labels in the partitions that were combined."""
     if format_of(new) is CELLS:
-        _refuse(reading, new)
+        _refuse_table_options(reading, new)
         adata = open_file(new)
         return table_of(adata, record.get("use")) if is_run else read_table(adata.obs, name=new.name)
-    source = Source(new, reading=_reading(new, reading, record))
+    source = Source(new, reading=_reading_options(new, reading, record))
     return source.table(source.read())
 
 
-def _reading(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+def _reading_options(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
     """How the file is read: as it is said; else as the file of the run was, where it is a text file too."""
     names = {"has_header": "header"}
     as_before = {name: record.get(names.get(name, name)) for name in READING}
@@ -104,18 +106,13 @@ def _reading(new: Path, given: Mapping[str, Any], record: Mapping[str, Any]) -> 
     return {**{name: value for name, value in as_before.items() if value is not None}, **said}
 
 
-def _id_of(model: ConsensusClustering) -> str | None:
-    """The column that named the objects of the run."""
-    return next((use.column for use in model.preprocessor_.columns_ if use.use == ID_USE), None)
-
-
 def _ids(table: Table, given: str | None, known: str | None) -> list[str]:
     """What the objects are called: by the column that was said, or that of the run, or the numbers of the rows."""
     name = known if given is None and known in table.names else given
     return assign_roles(table, name, None, (), guess_id=False).ids
 
 
-def _of_features(model: ConsensusClustering, table: Table, n_jobs: int) -> Assignment:
+def _assign_features(model: ConsensusClustering, table: Table, n_jobs: int) -> Assignment:
     """Where the rows of a table belong; -1 where numbers are missing that the run did not fill."""
     for part in (model.generator_, model.consensus_):
         if part is not None and "n_jobs" in part.get_params():
@@ -139,10 +136,10 @@ def _of_features(model: ConsensusClustering, table: Table, n_jobs: int) -> Assig
         f"{table.source}: {plural(len(known) - len(rows), 'row')} with missing values in "
         f"{plural(len(used), 'column')} that are clustered: cluster -1. A run with --impute median fills them"
     )
-    return _in_rows(model.assign(known.take(rows)) if len(rows) else None, rows, len(known))
+    return _expand_assignment(model.assign(known.take(rows)) if len(rows) else None, rows, len(known))
 
 
-def _in_rows(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assignment:
+def _expand_assignment(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assignment:
     """The assignment of some of n rows as one of all."""
     empty = np.full(n, -1, dtype=np.int32)
     of_all = Assignment(empty, np.full(n, np.nan), empty.copy(), BY_RULE)
@@ -153,7 +150,7 @@ def _in_rows(found: Assignment | None, rows: NDArray[np.intp], n: int) -> Assign
     return replace(of_all, by=found.by)
 
 
-def _of_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:
+def _assign_labels(model: Any, table: Table, folder: Path, name: str) -> Assignment:
     """Where objects belong by their labels in the partitions that were combined."""
     partitions = model._names
     lost = [repr(column) for column in partitions if column not in table.names]

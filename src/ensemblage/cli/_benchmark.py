@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
+from ensemblage.cli._answer import show_table
 from ensemblage.cli._errors import Interrupted
-from ensemblage.cli._show import show_table
-from ensemblage.cli._tell import tell
+from ensemblage.cli._progress import tell
 from ensemblage.lab.benchmark import Request, benchmark, status
 from ensemblage.lab.benchmark._entries import POOLS
 from ensemblage.lab.benchmark._run import GIVEN_UP, LARGE, SMALL

@@ -11,7 +11,7 @@ import click
 from ensemblage._version import __version__
 from ensemblage.cli._errors import OneSentenceGroup
 from ensemblage.cli._methods import parse_set
-from ensemblage.cli._values import (
+from ensemblage.cli._option_values import (
     MOST_CLUSTERS,
     MOST_PARTITIONS,
     MOST_RUNS,
@@ -352,13 +352,13 @@ def run(data: Path, output: Path, annotate: bool, **settings: Any) -> None:
     are: import labels.csv into a spreadsheet as text if they begin with =, +, - or @.
     """
     from ensemblage.cli._analysis import run_analysis
+    from ensemblage.cli._answer import show_analysis
     from ensemblage.cli._pages import PageWishes
-    from ensemblage.cli._show import show_analysis
 
     wishes = PageWishes.of(settings).of_output(output, settings["no_objects"])
     summary = run_analysis(data, output, annotate=annotate, **settings)
     show_analysis(summary, output)
-    wishes.done(summary, output)
+    wishes.save_and_show(summary, output)
 
 
 @main.command()
@@ -386,7 +386,7 @@ def generate(**settings: Any) -> None:
     was stopped. DATA may be a .npy file as well then, of features that stay on the disk and are used as they are; the
     clusterings are by mini-batch k-means.
     """
-    from ensemblage.cli._members import generate_members
+    from ensemblage.cli._generate import generate_members
 
     generate_members(**settings)
 
@@ -415,8 +415,8 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
     Labels that are too many for the memory stay on disk: a .npy file of whole numbers, or a folder of Parquet parts.
     Then -o names a .npy or .csv file for the clusters, or a folder for Parquet parts; nothing else is written.
     """
+    from ensemblage.cli._combine_disk import combine_stored, is_on_disk
     from ensemblage.cli._pages import PageWishes
-    from ensemblage.cli._stored import combine_stored, is_on_disk
 
     if is_on_disk(ensemble, settings["memory"], scratch):
         PageWishes.of(settings).refuse(settings.pop("no_objects"))
@@ -425,12 +425,12 @@ def combine(ensemble: Path, scratch: Path | None, **settings: Any) -> None:
         combine_stored(ensemble, scratch=scratch, **settings)
         return
     from ensemblage.cli._analysis import combine_analysis
-    from ensemblage.cli._show import show_analysis
+    from ensemblage.cli._answer import show_analysis
 
     wishes = PageWishes.of(settings).of_output(settings["output"], settings["no_objects"])
     summary = combine_analysis(ensemble, **settings)
     show_analysis(summary, settings["output"])
-    wishes.done(summary, settings["output"])
+    wishes.save_and_show(summary, settings["output"])
 
 
 @main.command()

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ensemblage import CommunityConsensus, Ensemble, LeidenPartitions
+from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
+from ensemblage.cli._generate import check_free, check_suffix
 from ensemblage.cli._labels import write_labels
-from ensemblage.cli._members import check_free, check_suffix
-from ensemblage.cli._show import certainty_text, clusters_text, show_lines
+from ensemblage.cli._progress import progress_bar, tell_notes
 from ensemblage.cli._source import Source
-from ensemblage.cli._tell import progress_bar, tell_notes
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
@@ -62,7 +62,7 @@ def find_communities(
         graph.matrix, method, resolution=None if method == "fast-ensemble" else resolution, **shared
     )
     try:
-        ensemble = _made(generator, graph) if members is None else members.ensemble
+        ensemble = _make_partitions(generator, graph) if members is None else members.ensemble
         consensus.fit(ensemble)
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
@@ -70,7 +70,7 @@ def find_communities(
     show_lines([*_lines(graph, ensemble, consensus), ("written", str(output))])
 
 
-def _made(generator: LeidenPartitions, graph: Graph) -> Ensemble:
+def _make_partitions(generator: LeidenPartitions, graph: Graph) -> Ensemble:
     with progress_bar(
         "partitions", generator.n_partitions, f"{generator.n_partitions} by {generator.algorithm}"
     ) as done:

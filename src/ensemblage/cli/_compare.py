@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import write_csv
-from ensemblage.cli._members import check_free, check_suffix
-from ensemblage.cli._show import show_lines, show_table
-from ensemblage.cli._tell import tell
+from ensemblage.cli._answer import show_lines, show_table
+from ensemblage.cli._generate import check_free, check_suffix
+from ensemblage.cli._progress import tell
 from ensemblage.io import Column, as_labels, base_name, read_bytes, read_table
 from ensemblage.io._roles import assign_roles
 from ensemblage.io._table import check_column
@@ -91,7 +91,9 @@ def compare_tables(
     _show_clusters(found, one, two)
     if output is not None:
         write_csv(
-            output, ["id", one.name, two.name] if one.name != two.name else ["id", "from", "to"], _moved(found, one)
+            output,
+            ["id", one.name, two.name] if one.name != two.name else ["id", "from", "to"],
+            _moved_rows(found, one),
         )
         show_lines([("written", str(output))])
 
@@ -99,7 +101,7 @@ def compare_tables(
 def _lines(found: LabelComparison, one: LabelTable, two: LabelTable) -> Iterator[tuple[str, str]]:
     n = len(found.moved)
     only = [total - n for total in found.n_objects]
-    here = [f"{count:,} only in {name}" for count, name in zip(only, _names(one, two), strict=True) if count]
+    here = [f"{count:,} only in {name}" for count, name in zip(only, _table_names(one, two), strict=True) if count]
     yield "objects", ", ".join([f"{n:,} in both", *here])
     yield "agreement", f"ARI {found.ari:.3f}, AMI {found.ami:.3f}, NMI {found.nmi:.3f}"
     n_moved = int(found.moved.sum())
@@ -110,12 +112,12 @@ def _lines(found: LabelComparison, one: LabelTable, two: LabelTable) -> Iterator
     gone = [str(label) for label, match in zip(found.labels[0], found.matched, strict=True) if match < 0]
     came = [str(label) for j, label in enumerate(found.labels[1]) if j not in found.matched]
     if gone:
-        yield "gone", f"no match for {', '.join(gone[:MOST_CLUSTERS_SHOWN])} of {_names(one, two)[0]}"
+        yield "gone", f"no match for {', '.join(gone[:MOST_CLUSTERS_SHOWN])} of {_table_names(one, two)[0]}"
     if came:
-        yield "new", f"no match for {', '.join(came[:MOST_CLUSTERS_SHOWN])} of {_names(one, two)[1]}"
+        yield "new", f"no match for {', '.join(came[:MOST_CLUSTERS_SHOWN])} of {_table_names(one, two)[1]}"
 
 
-def _names(one: LabelTable, two: LabelTable) -> tuple[str, str]:
+def _table_names(one: LabelTable, two: LabelTable) -> tuple[str, str]:
     """What the tables are called; both may have the same name."""
     return (one.name, two.name) if one.name != two.name else ("the first", "the second")
 
@@ -129,14 +131,14 @@ def _show_clusters(found: LabelComparison, one: LabelTable, two: LabelTable) -> 
     for i in range(min(len(first), MOST_CLUSTERS_SHOWN)):
         match, row = found.matched[i], found.table[i]
         rows.append([str(first[i]), "-" if match < 0 else str(second[match]), *(f"{row[j]:,}" for j in shown)])
-    a, b = _names(one, two)
+    a, b = _table_names(one, two)
     header = [f"cluster of {a}", "matches", *(str(second[j]) for j in shown)]
     show_table(header, rows, right=range(2, len(header)))
     left = max(len(first), len(order)) - MOST_CLUSTERS_SHOWN
     click.echo(f"Columns: clusters of {b}." + (f" {left} more clusters are not shown." if left > 0 else ""))
 
 
-def _moved(found: LabelComparison, one: LabelTable) -> Iterator[tuple[Any, ...]]:
+def _moved_rows(found: LabelComparison, one: LabelTable) -> Iterator[tuple[Any, ...]]:
     """The id of each object that moved, and its cluster in both; empty: in none."""
     first, second = found.labels
     for m in np.flatnonzero(found.moved):
@@ -169,11 +171,8 @@ def align(model: Any, old: LabelTable | None, ids: list[str]) -> None:
         return
     model.align(old.labels, ids=ids, reference_ids=old.ids)
     numbers, known = model.cluster_numbers_.tolist(), set(old.labels[old.labels >= 0].tolist())
-    kept, came, gone = ([*map(str, some)] for some in _kept_came_gone(numbers, known))
+    kept, came = [str(n) for n in numbers if n in known], [str(n) for n in numbers if n not in known]
+    gone = [str(n) for n in sorted(known - set(numbers))]
     parts = [f"kept {', '.join(kept) or 'none'}"]
     parts += [f"new {', '.join(came)}"] * bool(came) + [f"gone {', '.join(gone)}"] * bool(gone)
     tell(f"numbers of clusters: {'; '.join(parts)}")
-
-
-def _kept_came_gone(numbers: list[int], known: set[int]) -> tuple[list[int], list[int], list[int]]:
-    return [n for n in numbers if n in known], [n for n in numbers if n not in known], sorted(known - set(numbers))

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from ensemblage.base.options import NoteWarning
-from ensemblage.cli._spelled import in_shell
+from ensemblage.cli._option_names import shell_text
 
 DEFECT, FAILED = 1, 2
 TRACEBACK = "ENSEMBLAGE_TRACEBACK"
@@ -61,7 +61,7 @@ class OneSentenceGroup(click.Group):
         **extra: Any,
     ) -> Any:
         args = list(sys.argv[1:] if args is None else args) or ["--help"]
-        extra.setdefault("color", colored())
+        extra.setdefault("color", color_choice())
         if not standalone_mode:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
         _open_closed_streams()
@@ -95,9 +95,9 @@ def _fail_for(error: Exception) -> NoReturn:
     if isinstance(error, MemoryError):
         _fail(f"Memory must hold the data and the ensemble. It does not: {error}. Use fewer rows or partitions.")
     if isinstance(error, OSError):
-        _fail(f"{error.filename or 'A file'} cannot be read or written: {in_shell(error.strerror or error)}.")
+        _fail(f"{error.filename or 'A file'} cannot be read or written: {shell_text(error.strerror or error)}.")
     if isinstance(error, ValueError):
-        _fail(in_shell(error))
+        _fail(shell_text(error))
     if os.environ.get(TRACEBACK):
         raise error
     _fail(
@@ -143,10 +143,10 @@ def _code_of(received: Sequence[int]) -> int:
 def say(text: str) -> None:
     """A line on stderr, if anybody reads it: nothing depends on that."""
     with suppress(OSError):
-        click.echo(text, err=True, color=colored())
+        click.echo(text, err=True, color=color_choice())
 
 
-def colored() -> bool | None:
+def color_choice() -> bool | None:
     """False if the user wants no colours (NO_COLOR is set and not empty), else what the terminal can."""
     return False if os.environ.get("NO_COLOR") else None
 
@@ -221,7 +221,7 @@ def one_line(message: str) -> str:
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        say(f"warning: {one_line(in_shell(message))}")
+        say(f"warning: {one_line(shell_text(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoteWarning)

@@ -94,7 +94,7 @@ class Folder:
             yield Path(own) / name
 
 
-class Passing(Folder):
+class TemporaryFolder(Folder):
     """A folder that goes again: only the model is put into it, of which something else is written."""
 
     def put(self, name: str, write: Callable[[Path], object]) -> None:
@@ -106,10 +106,10 @@ class Passing(Folder):
 
 
 @contextmanager
-def passing_folder(target: Path, identity: Mapping[str, Any]) -> Iterator[Passing]:
+def temporary_folder(target: Path, identity: Mapping[str, Any]) -> Iterator[TemporaryFolder]:
     """A folder beside a file that is written of what an analysis finds, and of nothing else."""
     with tempfile.TemporaryDirectory(prefix=NEW, dir=target.parent, ignore_cleanup_errors=True) as own:
-        yield Passing(Path(own), identity)
+        yield TemporaryFolder(Path(own), identity)
 
 
 @contextmanager
@@ -127,8 +127,8 @@ def output_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> I
     """
     is_new = not path.exists()
     try:
-        with _only_user(path):
-            yield _opened(path, identity, overwrite)
+        with _lock_folder(path):
+            yield _open_folder(path, identity, overwrite)
     finally:
         if is_new:
             with suppress(OSError):
@@ -136,7 +136,7 @@ def output_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> I
 
 
 @contextmanager
-def _only_user(path: Path) -> Iterator[None]:
+def _lock_folder(path: Path) -> Iterator[None]:
     """Make a folder if need be, keep other commands out of it, and remove what killed ones were writing."""
     while True:
         with ExitStack() as stack:
@@ -146,7 +146,7 @@ def _only_user(path: Path) -> Iterator[None]:
             except FileNotFoundError:  # another command made it for nothing, and took it away again
                 continue
             for left in path.glob(f"{NEW}*"):
-                if left.is_dir() and not left.is_symlink() and all(map(_was_being_written, left.iterdir())):
+                if left.is_dir() and not left.is_symlink() and all(map(_is_half_written, left.iterdir())):
                     shutil.rmtree(left, ignore_errors=True)
                 elif left.is_file() and left.name.removeprefix(NEW) in FILES:  # as version 0.1 left it
                     left.unlink(missing_ok=True)
@@ -154,13 +154,13 @@ def _only_user(path: Path) -> Iterator[None]:
             return
 
 
-def _was_being_written(path: Path) -> bool:
+def _is_half_written(path: Path) -> bool:
     """Whether a file has a name of ours, or one that `atomic_write` gives it meanwhile."""
     is_ours = any(path.name == name or path.name.startswith(f".{name}.") for name in (*FILES, SWEEP))
     return is_ours and path.is_file()
 
 
-def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
+def _open_folder(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
     present = [name for name in (*FILES, SWEEP) if (path / name).exists()]
     summary = read_summary(path)
     record = summary.pop("run", {})
@@ -180,8 +180,9 @@ def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
             "Choose another folder, or add --overwrite."
         )
     if changed and not overwrite:
+        other = [f"{key} {_short_text(record.get(key))} instead of {_short_text(identity.get(key))}" for key in changed]
         raise ValueError(
-            f"A folder holds one analysis. {path} holds one with {_differences(record, identity, changed)}. "
+            f"A folder holds one analysis. {path} holds one with {', '.join(other)}. "
             "Choose another folder, or add --overwrite."
         )
     if not overwrite:
@@ -192,13 +193,13 @@ def _opened(path: Path, identity: Mapping[str, Any], overwrite: bool) -> Folder:
 
 
 @contextmanager
-def finished_folder(path: Path, overwrite: bool) -> Iterator[Folder]:
+def open_finished_folder(path: Path, overwrite: bool) -> Iterator[Folder]:
     """Open a folder that a run has finished for one command alone, to make its page again."""
-    with _only_user(path):
-        yield _finished(path, overwrite)
+    with _lock_folder(path):
+        yield _open_finished(path, overwrite)
 
 
-def finished_summary(path: Path) -> dict[str, Any]:
+def read_finished_summary(path: Path) -> dict[str, Any]:
     """The summary in a folder that a run has finished."""
     summary = read_summary(path)
     if set(summary) <= {"schema", "run", "seconds"}:
@@ -208,11 +209,11 @@ def finished_summary(path: Path) -> dict[str, Any]:
     return summary
 
 
-def finished_files(path: Path, *names: str) -> dict[str, Any]:
+def check_finished_files(path: Path, *names: str) -> dict[str, Any]:
     """What a finished folder was made of, if these files in it are as they were written."""
     if not path.is_dir():
         raise ValueError(f"{path} must be the folder of a finished run. It is none. Do the run first.")
-    record: dict[str, Any] = finished_summary(path)["run"]
+    record: dict[str, Any] = read_finished_summary(path)["run"]
     for name in names:
         is_there = (path / name).is_file()
         if not is_there or _hash(path / name) != record.get("files", {}).get(name):
@@ -223,8 +224,8 @@ def finished_files(path: Path, *names: str) -> dict[str, Any]:
     return record
 
 
-def _finished(path: Path, overwrite: bool) -> Folder:
-    summary = finished_summary(path)
+def _open_finished(path: Path, overwrite: bool) -> Folder:
+    summary = read_finished_summary(path)
     identity = summary.pop("run")
     hashes = identity.pop("files", {})
     page = path / REPORT
@@ -265,7 +266,7 @@ def _are_dicts(*values: Any) -> bool:
 
 
 @contextmanager
-def unchanged_summary(path: Path) -> Iterator[None]:
+def check_summary_unchanged(path: Path) -> Iterator[None]:
     """Whatever goes wrong with a summary that was read back is that it was changed: a run writes it whole."""
     try:
         yield
@@ -284,12 +285,7 @@ def unchanged_summary(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _differences(record: Mapping[str, Any], identity: Mapping[str, Any], changed: list[str]) -> str:
-    told = [f"{key} {_told(record.get(key))} instead of {_told(identity.get(key))}" for key in changed]
-    return ", ".join(told)
-
-
-def _told(value: Any) -> str:
+def _short_text(value: Any) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= 60 else f"{text[:8]}..."
 

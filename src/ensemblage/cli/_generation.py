@@ -21,8 +21,8 @@ from ensemblage import (
     USpecPartitions,
 )
 from ensemblage.answer._consensus_clustering import can_choose_k, member_weights, method_of, with_members
+from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
-from ensemblage.cli._tell import progress_bar, tell, tell_notes
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
 from ensemblage.generation._run import told_fewer
@@ -86,7 +86,7 @@ class Generation:
             generator = RANDOM_K if of_kmeans else DIVERSE
         return cls(generator, partitions or N_PARTITIONS, k, seed, n_jobs, weight, fit_on, quality, is_chosen)
 
-    def of_features(self, X: NDArray[np.float64]) -> Generation:
+    def for_features(self, X: NDArray[np.float64]) -> Generation:
         """What is made of these features where no generator was named: k-means alone of very many, say."""
         chosen = self.is_chosen and self.generator == DIVERSE
         return replace(self, generator=RANDOM_K) if chosen and not can_be_diverse(X) else self
@@ -157,14 +157,14 @@ class Generation:
         sample = f"{size:,} of the {n_rows:,} rows, then {N_STEPS} steps on all"
         return (f"each k-means was fitted on {sample} (--fit-on all fits it on all)",)
 
-    def told(self, features: Features, name: str) -> Features:
+    def tell_features(self, features: Features, name: str) -> Features:
         """The features, with a note of what the base clusterings do with that many; it is said, too."""
         notes = self.notes(len(features.X)) if features.X.shape[1] else ()
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))
 
     @staticmethod
-    def fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
+    def tell_fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
         """The features, with a note of the partitions that have fewer clusters than were asked for; it is said, too."""
         asked = [] if generator is None else generator.n_clusters_.tolist()
         fewer = told_fewer(ensemble.names[: len(asked)], asked, ensemble.n_clusters[: len(asked)].tolist())
@@ -199,15 +199,15 @@ class Generation:
             return None
         return member_weights(n_partitions - n_members, n_members, features.n_columns, self.member_weight)
 
-    def fitted(self, features: Features) -> tuple[Ensemble, Any]:
+    def fit(self, features: Features) -> tuple[Ensemble, Any]:
         """The ensemble, and the generator that made it, None if there are but members.
 
         Categories that are members are its last partitions.
         """
-        made, generator = self._made(features) if features.X.shape[1] else (None, None)
+        made, generator = self._generate(features) if features.X.shape[1] else (None, None)
         return (with_members(made, features.members) if features.members or made is None else made), generator
 
-    def _made(self, features: Features) -> tuple[Ensemble, Any]:
+    def _generate(self, features: Features) -> tuple[Ensemble, Any]:
         """Every base clustering is told where each takes its time."""
         generator: Any
         X = self.input_of(features)

@@ -23,19 +23,19 @@ def numbers_of(consensus: Any) -> NDArray[np.int64]:
 
 
 def write_labels(path: Path, ids: Sequence[Any], consensus: Any) -> None:
-    """One line per object: id, cluster (−1: none), and `placed_cells`."""
+    """One line per object: id, cluster (−1: none), and `certainty_cells`."""
 
     numbers = numbers_of(consensus)
 
     def lines() -> Iterator[tuple[Any, ...]]:
         for block in row_blocks(len(consensus.labels_)):
             clusters = numbers[consensus.labels_[block]].tolist()
-            yield from zip(ids[block], clusters, *placed_cells(consensus, block, numbers), strict=True)
+            yield from zip(ids[block], clusters, *certainty_cells(consensus, block, numbers), strict=True)
 
     write_csv(path, list(LABEL_COLUMNS), lines())
 
 
-def placed_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
+def certainty_cells(consensus: Any, block: slice, numbers: NDArray[Any]) -> tuple[list[Any], ...]:
     """Of some objects: confidence, its word, the next best cluster and its share, 1 − confidence; empty: none.
 
     ``numbers`` are those of the clusters, and -1 of none.

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ensemblage.cli._values import whole
+from ensemblage.cli._option_values import parse_whole
 
 OPTIONS = {"n_clusters": "-k", "random_state": "--seed", "n_jobs": "--jobs", "max_bytes": "--memory"}
 """Parameters that have an option of their own."""
@@ -38,7 +38,7 @@ def value_of(text: str) -> Any:
     """A number, true, false, none, a list of such things with commas between them, or else the text."""
     if "," in text:
         return [value_of(part.strip()) for part in text.split(",")]
-    number = whole(text)
+    number = parse_whole(text)
     if number is not None:
         return number
     try:
@@ -74,7 +74,7 @@ def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
 
 def show_methods() -> None:
     """The registry of methods as a table."""
-    from ensemblage.cli._show import show_table
+    from ensemblage.cli._answer import show_table
     from ensemblage.consensus import METHODS
     from ensemblage.consensus._when import WHEN
 

@@ -14,7 +14,7 @@ import click
 from ensemblage import report
 from ensemblage.cli._errors import ARGUMENTS
 from ensemblage.cli._folder import REPORT
-from ensemblage.cli._tell import tell
+from ensemblage.cli._progress import tell
 from ensemblage.io._formats import CELLS, format_of
 
 FIGURES = "figures"
@@ -50,7 +50,7 @@ class PageWishes:
         if wished := [name for name, value in given.items() if value]:
             raise ValueError(f"{wished[0]} must go with a page. {why}. Leave it out, or {advice}.")
 
-    def done(self, summary: Mapping[str, Any], folder: Path) -> None:
+    def save_and_show(self, summary: Mapping[str, Any], folder: Path) -> None:
         """Save the figures of the page of a folder, and open it."""
         self.save(summary, folder)
         self.show(folder / REPORT)
@@ -83,11 +83,11 @@ def repeated_command(inputs: Mapping[str, Path]) -> str | None:
         if name in inputs:
             words.append(inputs[name].name)
         elif isinstance(parameter, click.Option) and name in given and name not in NOT_REPEATED:
-            words += _written(parameter, given[name])
+            words += _option_words(parameter, given[name])
     return shlex.join([*words, "-o", "out"])
 
 
-def _written(option: click.Option, value: Any) -> list[str]:
+def _option_words(option: click.Option, value: Any) -> list[str]:
     """An option with its value, as it is typed."""
     if option.is_flag:
         return [(option.opts if value else option.secondary_opts)[0]]

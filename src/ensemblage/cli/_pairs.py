@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.cli._spelled import option_of
-from ensemblage.cli._tell import tell
+from ensemblage.cli._option_names import option_name
+from ensemblage.cli._progress import tell
 from ensemblage.ensemble._links import ImpossiblePairs, Links
 from ensemblage.io import read_bytes, text_bytes
 from ensemblage.io._numbers import is_number
@@ -49,7 +49,7 @@ class PairFiles:
         if self and others:
             raise ValueError(
                 f"--method all must go without pairs, which not every method can keep. Got "
-                f"{', '.join(map(option_of, self.paths))}. Leave it out, or name a method."
+                f"{', '.join(map(option_name, self.paths))}. Leave it out, or name a method."
             )
         if "cannot_link" in self.paths and not estimator._assigns_units:
             raise ValueError(
@@ -60,18 +60,18 @@ class PairFiles:
     def pairs(self, ids: Sequence[str], objects: str) -> dict[str, NDArray[np.int64]]:
         """The pairs by the numbers of the objects, for ``fit``; refused where they contradict each other."""
         found = {name: read_pairs(self.contents[name], path.name, ids, objects) for name, path in self.paths.items()}
-        with called_by(ids):
+        with errors_with_ids(ids):
             Links.of(len(ids), **found)
         return found
 
-    def told(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
+    def descriptions(self, pairs: Mapping[str, NDArray[np.int64]]) -> dict[str, str]:
         """What the page says of them."""
-        return {f"pairs of {option_of(n)}": f"{plural(len(pairs[n]), 'pair')} of {p.name}" for n, p in
+        return {f"pairs of {option_name(n)}": f"{plural(len(pairs[n]), 'pair')} of {p.name}" for n, p in
                 self.paths.items()}  # fmt: skip
 
 
 @contextmanager
-def called_by(ids: Sequence[str]) -> Iterator[None]:
+def errors_with_ids(ids: Sequence[str]) -> Iterator[None]:
     """What is said of pairs that cannot be kept calls objects as their table does."""
     try:
         yield

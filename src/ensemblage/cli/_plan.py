@@ -17,7 +17,7 @@ LEAST, MOST = 0.5, 2.5
 work, too, and one 2.4: where the criteria disagree, several algorithms are asked for the number of clusters."""
 
 
-def plan_of(
+def plan_text(
     features: Features,
     generation: Generation,
     method: str,
@@ -40,12 +40,14 @@ def plan_of(
     if n_resamples:
         steps.append(f"all that again for {n_resamples} resamples")
     if m and (generation.generator, method) in KNOWN:
-        seconds = seconds_of(n, m, generation, k_range or (2, 10) if is_found else None, n_resamples)
-        steps.append(in_words(seconds))
+        seconds = estimate_seconds(n, m, generation, k_range or (2, 10) if is_found else None, n_resamples)
+        steps.append(duration_range_text(seconds))
     return "; ".join(steps)
 
 
-def seconds_of(n: int, m: int, generation: Generation, looked_for: tuple[int, int] | None, n_resamples: int) -> float:
+def estimate_seconds(
+    n: int, m: int, generation: Generation, looked_for: tuple[int, int] | None, n_resamples: int
+) -> float:
     """About how long a run with the default methods takes on two cores, with its imports and its page.
 
     Fitted by eye to runs of 300 to 100,000 objects with 10 to 1,000 features; `LEAST` and `MOST` say how well it holds.
@@ -60,19 +62,19 @@ def seconds_of(n: int, m: int, generation: Generation, looked_for: tuple[int, in
     return 5 + once + choice + 0.2 * once * n_resamples
 
 
-def in_words(seconds: float) -> str:
+def duration_range_text(seconds: float) -> str:
     """The times between which an estimate lies, both easily said."""
     low = max((step for step in STEPS if step <= LEAST * seconds), default=0)
     high = min((step for step in STEPS if step >= MOST * seconds), default=0)
     if 0 < high <= STEPS[1]:
         return "some seconds"
     if not high:
-        return f"{_said(low)} or more"
+        return f"{_duration_text(low)} or more"
     if not low:
-        return f"up to {_said(high)}"
+        return f"up to {_duration_text(high)}"
     of_one_unit = (low < LONG) == (high < LONG)
-    return f"{_said(low).partition(' ')[0] if of_one_unit else _said(low)} to {_said(high)}"
+    return f"{_duration_text(low).partition(' ')[0] if of_one_unit else _duration_text(low)} to {_duration_text(high)}"
 
 
-def _said(seconds: int) -> str:
+def _duration_text(seconds: int) -> str:
     return f"{seconds} seconds" if seconds < LONG else f"{seconds // 60} minutes"

@@ -20,13 +20,13 @@ def profile_of_features(features: Features, consensus: Any, source: Source) -> P
     original = source.described_by()
     if original is not None:
         rows = original if features.rows is None else original.take(features.rows)
-        genes = _without(rows, {original.columns[0].name})
+        genes = _drop_columns(rows, {original.columns[0].name})
         return profile(consensus, genes, ids=features.ids, features=features.X, clustered=genes.names)
     if features.table is None:
         return None
     used = {use.column for use in features.columns if use.use.startswith("used")}
     left = {source.truth_column, features.id_column, *source.drop_columns} - used
-    table = _without(features.table, left)
+    table = _drop_columns(features.table, left)
     if not table.columns:
         return None
     return profile(
@@ -45,7 +45,7 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
     roles = assign_roles(table, id_column, None, (), guess_id=True)
     rows = rows_of_members(roles.ids, roles.id_column, path.name, members, source.path.name)
     table = table if np.array_equal(rows, np.arange(len(table))) else table.take(rows)
-    kept = _without(table, {source.truth_column, roles.id_column})
+    kept = _drop_columns(table, {source.truth_column, roles.id_column})
     if not kept.columns:
         raise ValueError(
             f"{path.name} must have a column beside ids and known classes. It has none. Name another file."
@@ -53,7 +53,7 @@ def profile_of_table(path: Path, members: Members, source: Source, consensus: An
     return profile(consensus, kept, ids=members.ids)
 
 
-def _without(table: Table, names: Collection[str | None]) -> Table:
+def _drop_columns(table: Table, names: Collection[str | None]) -> Table:
     """The table without ids and known classes, which clusters are compared with elsewhere; roles stay as they are."""
     kept = replace(table, columns=[column for column in table.columns if column.name not in names])
     kept.__dict__["found_roles"] = {column.name: table.found_roles[column.name] for column in kept.columns}

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.text import write_csv
-from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._answer import show_table
+from ensemblage.cli._combine_disk import is_on_disk, open_ensemble
+from ensemblage.cli._generate import check_free, check_suffix
 from ensemblage.cli._pairs import PairFiles
-from ensemblage.cli._show import show_table
+from ensemblage.cli._progress import tell, tell_notes
 from ensemblage.cli._source import Source, rows_of_members
-from ensemblage.cli._stored import is_on_disk, opened
-from ensemblage.cli._tell import tell, tell_notes
 from ensemblage.io import Members, features_of, read_table
 from ensemblage.metrics import INTERNAL_INDICES
 from ensemblage.ranking import RANKERS, Comparison, compare, make_ranker
@@ -48,7 +48,7 @@ def rank_members(
     source = Source.of(path, dict(settings), "missing")
     if on_disk:
         given = {"features": features, **pair_files.paths}
-        members = Members(opened(path, memory, scratch, {**settings, **given}), [], None, None, ())
+        members = Members(open_ensemble(path, memory, scratch, {**settings, **given}), [], None, None, ())
     else:
         members = source.members(source.read())
     tell_notes(path.name, members.notes)
@@ -56,10 +56,10 @@ def rank_members(
         members.ensemble,
         None if features is None else _features(features, members, source, scaling),
         members.truth,
-        {name: _seeded(name, n_jobs) for name in criteria},
+        {name: _make_seeded_ranker(name, n_jobs) for name in criteria},
         **pair_files.pairs(members.ids, path.name),
     )
-    header, rows = ranked(comparison, criteria)
+    header, rows = ranking_rows(comparison, criteria)
     if output is not None:
         write_csv(output, header, rows)
     show_table(header, rows, right=[0, *range(2, len(header))])
@@ -75,24 +75,24 @@ def _check_criteria(criteria: Sequence[str], features: Path | None) -> None:
         raise ValueError(f"--by must name each criterion once. Got {','.join(criteria)}. Leave the repetition out.")
 
 
-def _seeded(name: str, n_jobs: int) -> Any:
+def _make_seeded_ranker(name: str, n_jobs: int) -> Any:
     ranker = make_ranker(name)
     chosen = {"n_jobs": n_jobs, "random_state": 0}
     return ranker.set_params(**{key: value for key, value in chosen.items() if key in ranker.get_params()})
 
 
-def ranked(comparison: Comparison, criteria: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+def ranking_rows(comparison: Comparison, criteria: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """The members best first by the first criterion, with their scores by all of them, and ARI with known classes."""
     columns = comparison.member_columns
     first = comparison.rankers[criteria[0]]
     numbers = [*criteria, *(["ari"] if "ari" in columns else [])]
     shown: list[Any] = [first.ranks_, columns["member"], columns["n_clusters"]]
-    shown += [[_score(score) for score in columns[name]] for name in numbers]
+    shown += [[_format_score(score) for score in columns[name]] for name in numbers]
     rows = [[str(column[j]) for column in shown] for j in first.order_.tolist()]
     return ["rank", "member", "clusters", *["with truth" if name == "ari" else name for name in numbers]], rows
 
 
-def _score(score: float) -> str:
+def _format_score(score: float) -> str:
     return "–" if math.isnan(score) else f"{score:.4f}" if abs(score) < 1e4 else f"{score:.6g}"
 
 

@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage import Ensemble, report
-from ensemblage.cli._folder import REPORT, finished_folder, finished_summary, unchanged_summary
-from ensemblage.cli._members import check_free, check_suffix
+from ensemblage.cli._folder import REPORT, check_summary_unchanged, open_finished_folder, read_finished_summary
+from ensemblage.cli._generate import check_free, check_suffix
 from ensemblage.cli._pages import PageWishes
 from ensemblage.cli._profile import profile_of_table
+from ensemblage.cli._progress import tell_notes
 from ensemblage.cli._source import Source
-from ensemblage.cli._tell import tell_notes
 from ensemblage.io import Members, Table, as_labels, read_table
 from ensemblage.metrics._certainty import certainty_of
 from ensemblage.report._object_table import remove_objects
 
 
-class GivenLabels(NamedTuple):
+class LabelModel(NamedTuple):
     """A clustering of unknown origin, as the report wants it."""
 
     labels_: NDArray[np.int64]
@@ -40,7 +40,7 @@ def make_report(
         for name, given in (("--labels", labels), ("--features", features)):
             if given is not None:
                 raise ValueError(f"{name} must go with the file of an ensemble. Got the folder {source}. Leave it out.")
-        page = _of_folder(source, output, objects, wishes)
+        page = _report_folder(source, output, objects, wishes)
         click.echo(page)
         wishes.show(page)
         return
@@ -50,14 +50,14 @@ def make_report(
             f"Got {source}. Add what is missing."
         )
     _check_page(output, overwrite)
-    summary = _of_labels(Source.of(source, settings, "missing"), labels, features)
+    summary = _summarize_labels(Source.of(source, settings, "missing"), labels, features)
     summary = summary if objects else remove_objects(summary)
     wishes.save(summary, output.parent)
     click.echo(report.build(summary, path=output))
     wishes.show(output)
 
 
-def _of_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishes) -> Path:
+def _report_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishes) -> Path:
     def drawn(summary: Mapping[str, Any], page: Path, beside: Path) -> Path:
         shown = summary if objects else remove_objects(summary)
         wishes.save(shown, beside)
@@ -65,10 +65,10 @@ def _of_folder(path: Path, output: Path | None, objects: bool, wishes: PageWishe
 
     if output is not None:
         _check_page(output, wishes.overwrite)
-        summary = finished_summary(path)
-        with unchanged_summary(path):
+        summary = read_finished_summary(path)
+        with check_summary_unchanged(path):
             return drawn(summary, output, output.parent)
-    with finished_folder(path, wishes.overwrite) as folder, unchanged_summary(path):
+    with open_finished_folder(path, wishes.overwrite) as folder, check_summary_unchanged(path):
         folder.put(REPORT, lambda page: drawn(folder.summary, page, path))
     return path / REPORT
 
@@ -78,12 +78,12 @@ def _check_page(path: Path, overwrite: bool) -> None:
     check_free(path, overwrite)
 
 
-def _of_labels(source: Source, labels: Path, features: Path | None) -> dict[str, Any]:
+def _summarize_labels(source: Source, labels: Path, features: Path | None) -> dict[str, Any]:
     members = source.members(source.read())
     tell_notes(source.path.name, members.notes)
     clusters = _clusters(labels, members)
     found = certainty_of(members.ensemble, clusters, np.ones(members.ensemble.shape[1]))
-    given = GivenLabels(clusters, found.confidence, found.runner_up, found.cohesion)
+    given = LabelModel(clusters, found.confidence, found.runner_up, found.cohesion)
     return report.summarize(
         members.ensemble,
         given,

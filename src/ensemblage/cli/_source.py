@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.once import once
 from ensemblage.base.text import some
-from ensemblage.cli._spelled import in_shell, option_of
-from ensemblage.cli._tell import tell_notes
+from ensemblage.cli._option_names import shell_text, option_name
+from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io import (
     ColumnUse,
@@ -139,7 +139,7 @@ class Source:
         features = features_of(self._table(content), **chosen)
         if self.by_distance:
             features.check_comparable()
-        return replace(features, notes=(*map(in_shell, features.notes), *formula_notes(features.ids)))
+        return replace(features, notes=(*map(shell_text, features.notes), *formula_notes(features.ids)))
 
     def described_by(self) -> Table | None:
         """What describes the clusters where it is not what was clustered."""
@@ -168,7 +168,7 @@ class Source:
             ids = [str(row) for row in range(1, len(ensemble) + 1)]
             return Members(ensemble, ids, None, None, ())
         members = members_of(self._table(content), **self._roles(), **self.options)
-        return replace(members, notes=(*map(in_shell, members.notes), *formula_notes(members.ids)))
+        return replace(members, notes=(*map(shell_text, members.notes), *formula_notes(members.ids)))
 
     @property
     def missing_codes(self) -> list[str] | None:
@@ -205,8 +205,8 @@ class CellSource(Source):
             value = settings.pop(name, None)
             if value not in (None, (), [], {}, False, USUAL.get(name)):
                 raise ValueError(
-                    f"{option_of(name)} is for tables. Got {path.name}. Leave it out; --columns and --use say what is "
-                    "read."
+                    f"{option_name(name)} is for tables. Got {path.name}. Leave it out; --columns and --use say what "
+                    "is read."
                 )
         options = {name: settings.pop(name) for name in own if name in settings}
         if options.get("standardize") == "auto":  # of principal components the scales are what they say

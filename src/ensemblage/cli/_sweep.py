@@ -17,12 +17,12 @@ from ensemblage.answer import ResolutionChoice, ResolutionRow
 from ensemblage.answer._to_anndata import columns_of, notes_of, write_copy
 from ensemblage.base.text import write_csv
 from ensemblage.cli._annotate import check_copy, is_annotated_copy
+from ensemblage.cli._answer import show_lines, show_table
 from ensemblage.cli._folder import ENSEMBLE, FILES, LABELS, MODEL, REPORT, SWEEP, Folder, output_folder
 from ensemblage.cli._labels import write_labels
-from ensemblage.cli._show import show_lines, show_table
+from ensemblage.cli._option_names import option_name, shell_text
+from ensemblage.cli._progress import progress_bar, record_time, tell, tell_notes
 from ensemblage.cli._source import FEATURE_OPTIONS, USUAL, CellSource, Source
-from ensemblage.cli._spelled import in_shell, option_of
-from ensemblage.cli._tell import progress_bar, tell, tell_notes, timed
 from ensemblage.consensus._saved import save_model
 from ensemblage.generation._graphs import as_graph
 from ensemblage.io import as_labels, read_bytes
@@ -30,7 +30,7 @@ from ensemblage.io._anndata_features import classes_of
 from ensemblage.report._sweep import sweep_page, sweep_summary
 
 
-class Given(NamedTuple):
+class SweepInput(NamedTuple):
     """What is swept."""
 
     X: Any
@@ -63,13 +63,13 @@ def sweep_resolutions(
                 "Name a folder."
             )
         check_copy(source, output, overwrite)
-    make = partial(_made, source, data, color, asked, n_jobs, has_header)
+    make = partial(_choose, source, data, color, asked, n_jobs, has_header)
     if is_annotated_copy(output) and isinstance(source, CellSource):
         choice = make({})[0]
         if choice.consensus is None:
             raise ValueError(f"There is nothing to write into {output}. {choice.sentence} Try higher --resolutions.")
         write_copy(data, output, columns_of(choice.consensus, source.key), source.key, notes_of(choice))
-        _show(_shown(choice), [output])
+        _show({"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}, [output])
         return
     content = read_bytes(data) if source is None else source.read()
     read = (
@@ -91,10 +91,10 @@ def _refuse_features(settings: Mapping[str, Any], data: Path) -> None:
     """Of a graph there is nothing to say about features."""
     for name, value in settings.items():
         if value not in (None, (), [], {}, False, "auto", USUAL.get(name)):
-            raise ValueError(f"{option_of(name)} is for features. Got the graph {data.name}. Leave it out.")
+            raise ValueError(f"{option_name(name)} is for features. Got the graph {data.name}. Leave it out.")
 
 
-def _made(
+def _choose(
     source: Source | None,
     data: Path,
     color: str | None,
@@ -102,27 +102,27 @@ def _made(
     n_jobs: int,
     has_header: bool | None,
     seconds: dict[str, float],
-) -> tuple[ResolutionChoice, Given]:
+) -> tuple[ResolutionChoice, SweepInput]:
     """What was found, and of what."""
-    with timed(seconds, "read"):
-        given = _graph(data, color, has_header) if source is None else _given(source, color)
+    with record_time(seconds, "read"):
+        given = _read_graph(data, color, has_header) if source is None else _read_objects(source, color)
     tell_notes(data.name, given.notes)
     known = {name: value for name, value in asked.items() if value is not None}
     line = f"{known['n_resamples']} resamples, and every resolution"
-    with timed(seconds, "sweep"), progress_bar("sweep", 100, line) as callback:
+    with record_time(seconds, "sweep"), progress_bar("sweep", 100, line) as callback:
         choice = choose_resolution(given.X, **known, **given.options, n_jobs=n_jobs, progress=callback)
     tell_notes(data.name, choice.notes)
     return choice, given
 
 
-def _graph(data: Path, color: str | None, has_header: bool | None) -> Given:
+def _read_graph(data: Path, color: str | None, has_header: bool | None) -> SweepInput:
     if color is not None:
         raise ValueError("--color must go with a table or a .h5ad file. Got a graph. Leave it out.")
     graph = as_graph(data, data.name, has_header=has_header)
-    return Given(graph.matrix, [str(name) for name in graph.names], None, {"affinity": "precomputed"}, graph.notes)
+    return SweepInput(graph.matrix, [str(name) for name in graph.names], None, {"affinity": "precomputed"}, graph.notes)
 
 
-def _given(source: Source, color: str | None) -> Given:
+def _read_objects(source: Source, color: str | None) -> SweepInput:
     if isinstance(source, CellSource):
         adata = source.opened
         ids = [str(name) for name in adata.obs.index]
@@ -136,7 +136,7 @@ def _given(source: Source, color: str | None) -> Given:
                 )
             shown = color, adata.obs[color].to_numpy(dtype=np.float64)
         truth = None if source.truth_column is None else as_labels(classes_of(adata, source.truth_column))
-        return Given(source.path, ids, shown, {"use": source.use}, truth=truth)
+        return SweepInput(source.path, ids, shown, {"use": source.use}, truth=truth)
     content = source.read()
     features, shown = source.features(content), None
     if color is not None:
@@ -152,7 +152,7 @@ def _given(source: Source, color: str | None) -> Given:
         raise ValueError(
             f"{source.path.name} must have features beside its members. It has none. Leave --categories out."
         )
-    return Given(features.X, features.ids, shown, {"standardize": False}, features.notes, features.truth)
+    return SweepInput(features.X, features.ids, shown, {"standardize": False}, features.notes, features.truth)
 
 
 def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> None:
@@ -167,19 +167,15 @@ def _fill(folder: Folder, data: Path, make: Any, told: Mapping[str, str]) -> Non
     folder.put(LABELS, lambda path: write_labels(path, given.ids, consensus))
     rows = [["" if value is None or value != value else value for value in row] for row in choice.table]
     folder.put(SWEEP, lambda path: write_csv(path, ResolutionRow._fields, rows))
-    notes = {"notes": "; ".join(map(in_shell, given.notes))} if given.notes else {}
+    notes = {"notes": "; ".join(map(shell_text, given.notes))} if given.notes else {}
     settings = {"file": data.name, **told, "version": __version__, **notes}
-    with timed(seconds, "report"):
+    with record_time(seconds, "report"):
         summary = sweep_summary(
             choice, title=f"Resolutions of {data.name}", settings=settings, color=given.color, truth=given.truth
         )
         folder.summary = {"sweep": summary, "seconds": seconds}
         folder.put(REPORT, lambda path: path.write_text(sweep_page(summary), encoding="utf-8", errors="replace"))
     folder.put_summary()
-
-
-def _shown(choice: ResolutionChoice) -> dict[str, Any]:
-    return {"sweep": {"sentence": choice.sentence, "table": [row._asdict() for row in choice.table]}}
 
 
 def _show(summary: Mapping[str, Any], written: list[Path]) -> None:

@@ -20,14 +20,14 @@ NAMES: Mapping[str, str] = {
 """Options that are called otherwise than their parameters."""
 
 
-def option_of(name: str) -> str:
+def option_name(name: str) -> str:
     """How the option behind a parameter is written."""
     return f"--{NAMES.get(name, name).replace('_', '-')}"
 
 
-def spell(option: Option) -> str:
+def option_text(option: Option) -> str:
     """An option as it is typed: ``--impute median``, ``--role zip=category``, ``--no-header``."""
-    flag, value = option_of(option.name), option.value
+    flag, value = option_name(option.name), option.value
     if value is ...:
         return flag
     if isinstance(value, bool):
@@ -39,8 +39,8 @@ def spell(option: Option) -> str:
     return f"{flag} {shlex.quote(str(value))}"
 
 
-def in_shell(text: Any) -> str:
+def shell_text(text: Any) -> str:
     """A message, or an error or warning with one, as the shell says it."""
     if isinstance(text, BaseException) and len(text.args) == 1:
         text = text.args[0]
-    return text.spelled(spell) if isinstance(text, Message) else str(text)
+    return text.spelled(option_text) if isinstance(text, Message) else str(text)

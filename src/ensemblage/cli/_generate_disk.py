@@ -11,9 +11,9 @@ from click.core import ParameterSource
 
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._generation import USPEC, Generation
+from ensemblage.cli._option_names import option_name
+from ensemblage.cli._progress import progress_bar, tell
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
-from ensemblage.cli._spelled import option_of
-from ensemblage.cli._tell import progress_bar, tell
 from ensemblage.generation import write_partitions
 from ensemblage.report._layout import plural
 
@@ -27,7 +27,11 @@ def generate_on_disk(
             f"The labels of a .npy file must go to a .npy file, partition by partition. Got {output}. Name it so."
         )
     if data.suffix.lower() == ".npy":
-        X, estimator = _mapped(data, settings), _mini_batch()
+        from sklearn.cluster import MiniBatchKMeans
+
+        X: Any = _map_features(data, settings)
+        # Every batch costs O(n) for its draw: of the default size, most of the time goes there.
+        estimator: Any = MiniBatchKMeans(n_init=1, batch_size=10_000)
         clusterer = "U-SPEC" if generation.generator == USPEC else "mini-batch k-means"
         tell(f"{data.name}: features as they are, {clusterer}")
     else:
@@ -37,7 +41,7 @@ def generate_on_disk(
                 "A .npy file must hold clusterings only. Got --categories member, whose labels are the file's. "
                 "Leave it out, or write a .npz file."
             )
-        X, estimator = generation.input_of(generation.told(features, data.name)), None
+        X, estimator = generation.input_of(generation.tell_features(features, data.name)), None
     generator = generation.independent(estimator)
     try:
         with progress_bar("base clusterings", generation.partitions) as callback:
@@ -49,13 +53,13 @@ def generate_on_disk(
     click.echo(f"{output}: {plural(X.shape[0], 'object')}, {plural(len(names), 'partition')}")
 
 
-def _mapped(data: Path, settings: dict[str, Any]) -> Any:
+def _map_features(data: Path, settings: dict[str, Any]) -> Any:
     """The features where they lie; options about tables are refused."""
     source_of = click.get_current_context().get_parameter_source
     for name in settings:
         if source_of(name) is ParameterSource.COMMANDLINE:
             raise ValueError(
-                f"{option_of(name)} is for tables. {data} is used as it is. Leave it out, or give a .csv file."
+                f"{option_name(name)} is for tables. {data} is used as it is. Leave it out, or give a .csv file."
             )
     try:
         X = np.load(data, mmap_mode="r", allow_pickle=False)
@@ -69,10 +73,3 @@ def _mapped(data: Path, settings: dict[str, Any]) -> Any:
             f"{X.shape} in {data}. Save one row per object."
         )
     return X
-
-
-def _mini_batch() -> Any:
-    from sklearn.cluster import MiniBatchKMeans
-
-    # Every batch costs O(n) for its draw: of the default size, most of the time goes there.
-    return MiniBatchKMeans(n_init=1, batch_size=10_000)

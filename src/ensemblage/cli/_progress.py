@@ -10,20 +10,20 @@ from contextlib import contextmanager
 import click
 
 from ensemblage.cli._errors import one_line, say
-from ensemblage.cli._spelled import in_shell
+from ensemblage.cli._option_names import shell_text
 
 
 def tell(text: str) -> None:
-    say(one_line(in_shell(text)))
+    say(one_line(shell_text(text)))
 
 
 def tell_notes(name: str, notes: Iterable[str]) -> None:
     for note in notes:
-        tell(f"{name}: {in_shell(note)}")
+        tell(f"{name}: {shell_text(note)}")
 
 
 @contextmanager
-def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+def record_time(seconds: dict[str, float], stage: str) -> Iterator[None]:
     """Record how long a stage takes."""
     start = time.perf_counter()
     yield
@@ -39,7 +39,7 @@ SLOWER = 4
 can be longer, and further ones turn out to be needed."""
 
 
-class Remaining:
+class RemainingTime:
     """Called with what is done of all that is to do: says once how long the rest takes at most.
 
     The pace is that after the first call in which something is done: what comes before may be compiling.
@@ -77,7 +77,7 @@ def progress_bar(label: str, length: int, line: str | None = None) -> Iterator[C
     """A bar on a terminal; elsewhere one line when the work begins."""
     if not sys.stderr.isatty():
         tell(f"{label}: {length if line is None else line} ...")
-        yield Remaining(label)
+        yield RemainingTime(label)
         return
     with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
         yield lambda done, total: bar.update(length * done // total - bar.pos)

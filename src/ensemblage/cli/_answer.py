@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ensemblage.cli._folder import FILES, unchanged_summary
+from ensemblage.cli._folder import FILES, check_summary_unchanged
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._certainty import VERDICTS
 from ensemblage.report._layout import percent, plural
@@ -20,7 +20,7 @@ MOST_DESCRIBED = 10
 
 def show_analysis(summary: Mapping[str, Any], output: Path) -> None:
     """A few lines about a finished analysis."""
-    with unchanged_summary(output):
+    with check_summary_unchanged(output):
         lines = list(_lines(summary))
     written = [output] if format_of(output) is CELLS else [output / name for name in FILES]
     show_lines([*lines, ("written", ", ".join(map(str, written)))])
@@ -40,8 +40,8 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "objects", f"{data['n_objects']:,}{features}"
     partitions = plural(data["n_partitions"], "partition")
     yield "ensemble", f"{partitions}, {data['mean_member_clusters']:.1f} clusters on average"
-    yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked(summary))
-    yield from _described(summary.get("profile"))
+    yield "consensus", clusters_text([cluster["size"] for cluster in summary["clusters"]], _asked_k(summary))
+    yield from _cluster_descriptions(summary.get("profile"))
     yield from _number_of_clusters(summary.get("number"))
     yield from _stability(summary.get("stability"))
     yield from _choice(summary.get("choice"), len(summary["clusters"]))
@@ -54,12 +54,16 @@ def _lines(summary: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         yield "found again", summary["found_again"]["sentence"]
     if "mean_cohesion" in consensus:  # not in a folder of an older version
         yield "certainty", certainty_text([cluster["verdicts"] for cluster in summary["clusters"]])
-    cohesion = _number(consensus.get("mean_cohesion", consensus["mean_confidence"]))
-    between = _number(consensus["between"])
+    cohesion = _number_text(consensus.get("mean_cohesion", consensus["mean_confidence"]))
+    between = _number_text(consensus["between"])
     yield "together", f"in {cohesion} of the partitions within clusters, in {between} between them"
     for name, score in (summary["truth"] or {}).items():
-        members = f"{_number(score['mean'])} ± {_number(score['sd'])}" if score["mean"] is not None else "not computed"
-        yield name.upper(), f"{_number(score['consensus'])} with the truth; members {members}"
+        members = (
+            f"{_number_text(score['mean'])} ± {_number_text(score['sd'])}"
+            if score["mean"] is not None
+            else "not computed"
+        )
+        yield name.upper(), f"{_number_text(score['consensus'])} with the truth; members {members}"
     yield "seconds", ", ".join(f"{stage} {value:.1f}" for stage, value in summary["seconds"].items())
 
 
@@ -77,7 +81,7 @@ def _number_of_clusters(found: Mapping[str, Any] | None) -> Iterable[tuple[str, 
         yield "how many", found["sentence"].removeprefix(found["structure"]["sentence"]).strip()
 
 
-def _described(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
+def _cluster_descriptions(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
     """What describes the first clusters, a line each."""
     from ensemblage.profiles._words import NOTHING
 
@@ -91,7 +95,7 @@ def _described(found: Mapping[str, Any] | None) -> Iterable[tuple[str, str]]:
             yield "", f"... of the other {found['n_clusters'] - MOST_DESCRIBED:,} the page tells"
 
 
-def _asked(summary: Mapping[str, Any]) -> int | None:
+def _asked_k(summary: Mapping[str, Any]) -> int | None:
     """The number of clusters that the consensus was asked for; None if it was to find one."""
     stability = summary.get("stability") or summary.get("number")
     return stability["best"] if stability else int(summary["settings"].get("k", 0)) or None
@@ -103,7 +107,8 @@ def _choice(choice: Mapping[str, Any] | None, n_clusters: int) -> Iterable[tuple
 
     if choice and choice["found"]:
         yield "choice", clarity_sentence(choice, n_clusters)
-        yield "instead", _alternatives(choice["lifetimes"][1:])
+        others = ", ".join(f"{k} ({life:.3f})" for k, life in choice["lifetimes"][1 : MOST_ALTERNATIVES + 1])
+        yield "instead", f"-k with its lifetime: {others}" if others else "no other number of clusters"
 
 
 def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
@@ -114,11 +119,6 @@ def _evidence(records: Sequence[dict[str, Any]]) -> Iterable[tuple[str, str]]:
     for record in records:
         for sentence in evidence_sentences(evidence_from_dict(record)):
             yield "evidence", sentence
-
-
-def _alternatives(lifetimes: Sequence[tuple[int, float]]) -> str:
-    shown = ", ".join(f"{k} ({life:.3f})" for k, life in lifetimes[:MOST_ALTERNATIVES])
-    return f"-k with its lifetime: {shown}" if shown else "no other number of clusters"
 
 
 def clusters_text(sizes: Sequence[int], asked: int | None) -> str:
@@ -137,7 +137,7 @@ def certainty_text(of_clusters: Sequence[Mapping[str, int]]) -> str:
     return ", ".join(f"{n:,} {word} ({percent(n / max(1, total))})" for word, n in counts.items())
 
 
-def _number(value: float | None) -> str:
+def _number_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 

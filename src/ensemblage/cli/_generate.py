@@ -11,8 +11,8 @@ import numpy as np
 from ensemblage.base.text import write_csv
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
+from ensemblage.cli._generate_disk import generate_on_disk
 from ensemblage.cli._generation import Generation
-from ensemblage.cli._generation_disk import generate_on_disk
 from ensemblage.cli._source import FEATURE_OPTIONS, Source
 from ensemblage.io._formats import first_suffixes
 
@@ -29,10 +29,10 @@ def generate_members(data: Path, output: Path, overwrite: bool, **settings: Any)
     features = generation.source(Source.of(data, settings, *FEATURE_OPTIONS)).told_features()
     generation.check_features(features, False, data.name)
     try:
-        ensemble, generator = generation.fitted(generation.told(features, data.name))
+        ensemble, generator = generation.fit(generation.tell_features(features, data.name))
     except KeyboardInterrupt:
         raise Interrupted(INTERRUPTED) from None
-    generation.fewer(data.name, features, ensemble, generator)
+    generation.tell_fewer(data.name, features, ensemble, generator)
     if output.suffix.lower() == ".csv" and features.id_column is not None:
         # The first column is unnamed and holds the ids: what ``combine`` and data frames expect.
         rows = zip(features.ids, np.asarray(ensemble).tolist(), strict=True)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from ensemblage import Ensemble
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, Generation
-from ensemblage.cli._tell import progress_bar, tell, timed
+from ensemblage.cli._progress import progress_bar, record_time, tell
 from ensemblage.io import Features
 from ensemblage.stability import ClusterStability, cluster_stability
 
@@ -24,7 +24,7 @@ MOST_PARTITIONS = 20
 """Of each resample."""
 
 
-class Combined(BaseEstimator):
+class GeneratedConsensus(BaseEstimator):
     """A generator and a consensus as one clusterer of features."""
 
     def __init__(self, generator: Any, consensus: Any) -> None:
@@ -36,7 +36,7 @@ class Combined(BaseEstimator):
         return np.asarray(clone(self.consensus).fit(Ensemble(labels)).labels_)
 
 
-def resamples_of(generation: Generation, features: Features, asked: int | None) -> int:
+def n_resamples_for(generation: Generation, features: Features, asked: int | None) -> int:
     """As many as were asked for, or `N_RESAMPLES` where these cost little; refused where nothing can be made again."""
     fits = generation.generator in (DIVERSE, *INDEPENDENT) and generation.generator != GOWER
     can = fits and not features.members and features.X.shape[1] > 0
@@ -52,7 +52,7 @@ def resamples_of(generation: Generation, features: Features, asked: int | None) 
 
 
 @dataclass(frozen=True)
-class Again:
+class ResamplingPlan:
     """How often the analysis is made again."""
 
     generation: Generation
@@ -79,10 +79,10 @@ class Again:
         known = self.consensus.get_params()
         consensus = self.consensus.set_params(**({"n_jobs": 1} if "n_jobs" in known else {}))
         settings: dict[str, Any] = {"n_resamples": n, "n_jobs": given.n_jobs, "random_state": given.seed}
-        with timed(self.seconds, "stability"), progress_bar("found again in resamples", n) as callback:
+        with record_time(self.seconds, "stability"), progress_bar("found again in resamples", n) as callback:
             try:
                 return cluster_stability(
-                    Combined(generator, consensus), self.features.X, labels, progress=callback, **settings
+                    GeneratedConsensus(generator, consensus), self.features.X, labels, progress=callback, **settings
                 )
             except ValueError as error:  # too few different rows, say: the analysis itself is done
                 if self.is_asked:

@@ -16,13 +16,15 @@ import numpy as np
 from ensemblage import Ensemble
 from ensemblage.base.atomic import Place, atomic_write
 from ensemblage.cli._analysis import Consensus
+from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
 from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
+from ensemblage.cli._generate import check_free
 from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
-from ensemblage.cli._members import check_free
-from ensemblage.cli._show import certainty_text, clusters_text, show_lines
-from ensemblage.cli._spelled import option_of
-from ensemblage.cli._tell import tell
+from ensemblage.cli._generate import check_free
+from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
+from ensemblage.cli._option_names import option_name
+from ensemblage.cli._progress import tell
 from ensemblage.io._formats import format_of
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
@@ -42,12 +44,12 @@ def is_on_disk(path: Path, memory: str | None, scratch: Path | None) -> bool:
     return on_disk
 
 
-def opened(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
+def open_ensemble(path: Path, memory: str | None, scratch: Path | None, settings: Mapping[str, Any]) -> Ensemble:
     """The ensemble; options about tables in memory are refused."""
     for name, value in settings.items():
         if name != "missing" and value not in (None, ()):
             raise ValueError(
-                f"{option_of(name)} is for tables that are read whole. {path} stays on disk. "
+                f"{option_name(name)} is for tables that are read whole. {path} stays on disk. "
                 "Leave it out, or give a .csv file."
             )
     return Ensemble.open(path, missing=settings["missing"], memory=memory or DEFAULT_MEMORY, scratch=scratch)
@@ -61,7 +63,7 @@ def combine_stored(path: Path, output: Path, overwrite: bool, *, scratch: Path |
     start = time.perf_counter()
     try:
         tell(f"{path}: reading ...")
-        ensemble = opened(path, wanted.memory, scratch, settings)
+        ensemble = open_ensemble(path, wanted.memory, scratch, settings)
         tell(f"{ensemble!r}: {wanted.method} ...")
         consensus = wanted.estimator().fit(ensemble)
         write(output, consensus)
@@ -102,7 +104,9 @@ def _writer(output: Path, overwrite: bool) -> Writer:
             f"The output for labels on disk must be a .npy or .csv file, or a folder of Parquet parts. Got {output}. "
             "Name one of these."
         )
-    if output.exists() and not (output.is_dir() and ((overwrite and _only_parts(output)) or not any(output.iterdir()))):
+    if output.exists() and not (
+        output.is_dir() and ((overwrite and _holds_parts(output)) or not any(output.iterdir()))
+    ):
         raise ValueError(
             f"{NOTHING_UNASKED} {output} exists. Name another folder, or add --overwrite if it holds nothing but parts."
         )
@@ -112,7 +116,7 @@ def _writer(output: Path, overwrite: bool) -> Writer:
     return partial(_write_parts, overwrite)
 
 
-def _only_parts(folder: Path) -> bool:
+def _holds_parts(folder: Path) -> bool:
     return all(path.name.startswith("part-") and path.suffix == ".parquet" for path in folder.iterdir())
 
 
@@ -139,7 +143,7 @@ def _write_parts(overwrite: bool, folder: Path, consensus: Any) -> None:
             pq.write_table(table, new / f"part-{i:05}.parquet")
         if mode is not None:
             os.chmod(new, mode)
-            shutil.rmtree(folder) if overwrite and _only_parts(folder) else folder.rmdir()
+            shutil.rmtree(folder) if overwrite and _holds_parts(folder) else folder.rmdir()
         os.replace(new, folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

@@ -15,37 +15,37 @@ FIGURE_FORMATS = ("svg", "png", "pdf")
 def parse_jobs(ctx: click.Context, param: click.Parameter, value: str) -> int:
     if value == "all":
         return -1
-    jobs = whole(value)
+    jobs = parse_whole(value)
     if jobs is None or not 1 <= jobs <= MOST_JOBS:
-        raise click.BadParameter(f"{shown(value)} is neither a number from 1 to {MOST_JOBS:,} nor all.", ctx, param)
+        raise click.BadParameter(f"{quote(value)} is neither a number from 1 to {MOST_JOBS:,} nor all.", ctx, param)
     return jobs
 
 
 def parse_fit_on(ctx: click.Context, param: click.Parameter, value: str) -> int | str | None:
     if value in ("auto", "all"):
         return None if value == "all" else value
-    rows = whole(value)
+    rows = parse_whole(value)
     if rows is None or rows < 1:
-        raise click.BadParameter(f"{shown(value)} is neither a number of rows nor auto nor all.", ctx, param)
+        raise click.BadParameter(f"{quote(value)} is neither a number of rows nor auto nor all.", ctx, param)
     return rows
 
 
 def parse_missing(ctx: click.Context, param: click.Parameter, value: str) -> int | None:
     """The first whole number, or none, is the label; what else stands there means missing in the table."""
     codes = parse_codes(ctx, param, value) or []
-    label = next((code for code in codes if code == "none" or whole(code) is not None), None)
+    label = next((code for code in codes if code == "none" or parse_whole(code) is not None), None)
     if label is None:
-        raise click.BadParameter(f"{shown(value)} holds neither a whole number nor none.", ctx, param)
+        raise click.BadParameter(f"{quote(value)} holds neither a whole number nor none.", ctx, param)
     codes.remove(label)
     ctx.params["missing_codes"] = codes or None
-    return None if label == "none" else whole(label)
+    return None if label == "none" else parse_whole(label)
 
 
 def parse_codes(ctx: click.Context, param: click.Parameter, value: str | None) -> list[str] | None:
     """Values with commas between."""
     codes = [code.strip() for code in value.split(",")] if value is not None else None
     if codes is not None and not all(codes):
-        raise click.BadParameter(f"{shown(str(value))} holds an empty value, which is missing always.", ctx, param)
+        raise click.BadParameter(f"{quote(str(value))} holds an empty value, which is missing always.", ctx, param)
     return codes
 
 
@@ -53,16 +53,16 @@ def parse_figures(ctx: click.Context, param: click.Parameter, value: str | None)
     """Formats of figures, each once."""
     formats = tuple(dict.fromkeys(name.strip().lower() for name in value.split(","))) if value is not None else ()
     if unknown := [name for name in formats if name not in FIGURE_FORMATS]:
-        raise click.BadParameter(f"{shown(unknown[0])} is not among {', '.join(FIGURE_FORMATS)}.", ctx, param)
+        raise click.BadParameter(f"{quote(unknown[0])} is not among {', '.join(FIGURE_FORMATS)}.", ctx, param)
     return formats
 
 
 def parse_k_range(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[int, int] | None:
     if value is None:
         return None
-    low, high = (whole(end) for end in (value.partition(":")[0], value.partition(":")[2]))
+    low, high = (parse_whole(end) for end in (value.partition(":")[0], value.partition(":")[2]))
     if low is None or high is None or not 2 <= low <= high:
-        raise click.BadParameter(f"{shown(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
+        raise click.BadParameter(f"{quote(value)} is no range of numbers ≥ 2 such as 2:10.", ctx, param)
     return low, high
 
 
@@ -75,14 +75,14 @@ def parse_resolutions(ctx: click.Context, param: click.Parameter, value: str | N
     except ValueError:
         numbers = []
     if not numbers or not all(0 < number < float("inf") for number in numbers):
-        raise click.BadParameter(f"{shown(value)} is no list of numbers > 0 such as 0.5,1,2.", ctx, param)
+        raise click.BadParameter(f"{quote(value)} is no list of numbers > 0 such as 0.5,1,2.", ctx, param)
     return numbers
 
 
 def parse_delimiter(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     delimiter = "\t" if value in ("tab", "\\t") else value
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        raise click.BadParameter(f"{shown(delimiter)} is no single character, nor the word tab.", ctx, param)
+        raise click.BadParameter(f"{quote(delimiter)} is no single character, nor the word tab.", ctx, param)
     return delimiter
 
 
@@ -92,9 +92,9 @@ def parse_roles(ctx: click.Context, param: click.Parameter, value: tuple[str, ..
         column, equals, role = text.rpartition("=")
         kind, colon, order = role.partition(":")
         if not equals or not (role in ROLES or (kind == "ordered" and colon and "<" in order)):
-            raise click.BadParameter(f"{shown(text)} is no COLUMN=ROLE with a role of {', '.join(ROLES)}.", ctx, param)
+            raise click.BadParameter(f"{quote(text)} is no COLUMN=ROLE with a role of {', '.join(ROLES)}.", ctx, param)
         if column in roles:
-            raise click.BadParameter(f"{shown(column)} has two roles.", ctx, param)
+            raise click.BadParameter(f"{quote(column)} has two roles.", ctx, param)
         roles[column] = role
     return roles or None
 
@@ -106,17 +106,17 @@ def check_size(ctx: click.Context, param: click.Parameter, value: str | None) ->
         try:
             check_bytes(value, "--memory")
         except ValueError:
-            raise click.BadParameter(f"{shown(value)} is no size such as 500MB or 4GB.", ctx, param) from None
+            raise click.BadParameter(f"{quote(value)} is no size such as 500MB or 4GB.", ctx, param) from None
     return value
 
 
-def whole(text: str) -> int | None:
+def parse_whole(text: str) -> int | None:
     """A whole number of 64 bits as people write it; None if the text is none. int() takes more than that: ²٣, 1_0."""
     number = int(text) if re.fullmatch(r"-?[0-9]{1,19}", text) else 2**63
     return number if -(2**63) <= number < 2**63 else None
 
 
-def shown(value: str) -> str:
+def quote(value: str) -> str:
     return repr(value if len(value) <= 40 else f"{value[:40]}...")
 
 

@@ -120,7 +120,7 @@ def linear(sizes: list[int], figure: str | None) -> None:
 
 
 def draw(times: list[tuple[int, float, float]], path: str) -> None:
-    from ensemblage.plotting._axes import new_axes, without_frame
+    from ensemblage.plotting._axes import new_axes, remove_frame
 
     ax, (n, acv, bv) = new_axes(), zip(*times, strict=True)
     ax.loglog(n, acv, "o-", label="CumulativeVoting")
@@ -128,7 +128,7 @@ def draw(times: list[tuple[int, float, float]], path: str) -> None:
     ax.loglog(n, np.array(n) * acv[-1] / n[-1], color="0.6", linestyle=":", label="linear")
     ax.set(xlabel="objects", ylabel="CPU seconds")
     ax.legend(frameon=False)
-    without_frame(ax)
+    remove_frame(ax)
     ax.figure.savefig(path, dpi=120)
 
 

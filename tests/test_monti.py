@@ -15,7 +15,7 @@ from strategies import label_matrices, labels_and_clustering, planted_labels
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions, ResampledPartitions, report
 from ensemblage.answer import MontiRow, choose_k_monti
-from ensemblage.answer._monti_choice import _best, _compared, summarize_choice, without_clusters
+from ensemblage.answer._monti_choice import _best, _compare_with_references, draw_reference, summarize_choice
 from ensemblage.cli import main
 from ensemblage.metrics import (
     cluster_consensus,
@@ -249,18 +249,18 @@ def test_the_same_objects_are_drawn_for_every_k(choice):
 def test_references_keep_the_covariance_and_lose_the_humps(reference):
     random = np.random.default_rng(0)
     data = random.normal(size=(4000, 3)) @ random.normal(size=(3, 3)) + 5
-    kept = without_clusters(data, reference, 1)
+    kept = draw_reference(data, reference, 1)
     assert_allclose(np.cov(kept.T), np.cov(data.T), atol=0.3)
     assert not np.allclose(kept, data)
     humps = np.concatenate([random.normal(-6, 1, 500), random.normal(6, 1, 500)])[:, None]
     assert (np.abs(humps) < 2).mean() < 0.01
-    assert (np.abs(without_clusters(humps, reference, 1)) < 2).mean() > 0.15
+    assert (np.abs(draw_reference(humps, reference, 1)) < 2).mean() > 0.15
 
 
 def test_shuffled_features_keep_their_values():
     random = np.random.default_rng(0)
     data = random.normal(size=(4000, 3)) @ random.normal(size=(3, 3)) + 5
-    lost = without_clusters(data, "features", 1)
+    lost = draw_reference(data, "features", 1)
     assert_array_equal(np.sort(lost, axis=0), np.sort(data, axis=0))
     correlations = np.corrcoef(lost.T)[np.triu_indices(3, 1)]
     assert np.abs(correlations).max() < 0.1
@@ -392,7 +392,7 @@ def test_what_choose_k_cannot_take(arguments, error, told):
 
 def test_the_data_count_as_one_of_the_references():
     """The least p-value of three references is 1/4; of the stable k that reach it the largest is chosen."""
-    assert _compared(0.2, np.array([0.1, 0.3, 0.4]))[2] == 2 / 4
+    assert _compare_with_references(0.2, np.array([0.1, 0.3, 0.4]))[2] == 2 / 4
     table = [MontiRow(k, 0.0, 0.5, 0.1, 0.5, 5 - k, p, 0.0) for k, p in ((2, 1 / 4), (3, 1 / 4), (4, 2 / 4))]
     assert _best(table, 3) == 3
     assert _best(table, 0) == 2

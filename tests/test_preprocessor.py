@@ -22,7 +22,7 @@ from ensemblage import (
     RandomKPartitions,
     read_table,
 )
-from ensemblage.answer._consensus_clustering import generator_of
+from ensemblage.answer._consensus_clustering import default_generator
 from ensemblage.cli import main
 from ensemblage.io._categories import CategoryEncoder
 from ensemblage.io._dates import date_parts, parse_dates
@@ -480,7 +480,7 @@ def test_python_and_the_shell_give_the_same_labels(name, k, tmp_path):
     assert model.fit(read_table(path).to_frame()).labels_.tolist() == shell
     if chosen.get("categories") != "member":
         features = Preprocessor(**chosen).fit_transform(frame)
-        generator = generator_of("default", features, model.n_clusters_).set_params(random_state=5)
+        generator = default_generator("default", features, model.n_clusters_).set_params(random_state=5)
         np.testing.assert_array_equal(np.asarray(model.ensemble_), generator.fit_transform(features))
 
 

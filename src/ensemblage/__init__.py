@@ -88,8 +88,8 @@ PLACES.update(
     ensemble_on_cluster="ensemblage.io._out_of_core.ensemble_on_cluster",
     ensemble_of_anndata="ensemblage.io._anndata_labels.ensemble_of",
     features_of="ensemblage.io._features.features_of",
-    figure="ensemblage.plotting._by_name.figure",
-    html="ensemblage.plotting._by_name.html",
+    figure="ensemblage.plotting._dispatch.figure",
+    html="ensemblage.plotting._dispatch.html",
     page="ensemblage.report._notebook.report_of",
 )
 

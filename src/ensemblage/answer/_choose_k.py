@@ -162,7 +162,7 @@ def choose_k(
     '3 clusters: all five criteria agree.'
     """
     name = "choose_k"
-    prepared = _prepared(X, standardize, impute)
+    prepared = _prepare_features(X, standardize, impute)
     data = check_array(prepared, dtype=np.float64, ensure_min_samples=4)
     check_whole(n_references, f"n_references of {name}", 1, MOST_TASKS)
     check_whole(n_splits, f"n_splits of {name}", 1, MOST_TASKS)
@@ -172,14 +172,14 @@ def choose_k(
     check_progress(progress, f"progress of {name}")
     *others, of_agreement = task_seeds(random_state, 6 + n_references).tolist()
     seeds = iter(others)
-    everything, objects = data, _sampled(len(data), sample, next(seeds))
+    everything, objects = data, _sample_rows(len(data), sample, next(seeds))
     data = data[objects]
-    ks = _checked_range(k_range, len(data), n_distinct_rows(data, len(data)))
+    ks = _check_k_range(k_range, len(data), n_distinct_rows(data, len(data)))
     steps = _Steps(progress, n_references, n_references, n_splits * len(ks), n_partitions, len(NUMBERS))
     cloud = UnimodalComponents(data)
     scores = np.ascontiguousarray(cloud.of_data)
-    halves = _strength(scores, ks, n_splits, n_jobs, next(seeds), steps)
-    lifetime = _lifetime(data, n_partitions, n_jobs, next(seeds), steps)
+    halves = _prediction_strengths(scores, ks, n_splits, n_jobs, next(seeds), steps)
+    lifetime = _longest_living_k(data, n_partitions, n_jobs, next(seeds), steps)
     labels = _kmeans_labels(scores, ks, next(seeds))
     loops = iter((0, 1))
 
@@ -189,7 +189,7 @@ def choose_k(
     test = compared(data, cloud, max(ks) + 1, list(seeds), run)
 
     def agreement() -> dict[int, float]:
-        some = everything[_sampled(len(everything), 2 * sample, of_agreement)]
+        some = everything[_sample_rows(len(everything), 2 * sample, of_agreement)]
         is_more = k_range is None and numbers_up_to_root(len(everything))[-1] > max(ks)
         if not is_more or not can_be_diverse(some):
             return {}
@@ -200,7 +200,7 @@ def choose_k(
     return choice
 
 
-def _prepared(X: Any, standardize: bool | Literal["auto"], impute: str | None) -> Any:
+def _prepare_features(X: Any, standardize: bool | Literal["auto"], impute: str | None) -> Any:
     """(n, m) the features that `ConsensusClustering` makes of the same; what cannot be clustered is refused."""
     check_value(standardize, "standardize of choose_k", [Flag(), Words([AUTO])])
     check_value(impute, "impute of choose_k", [IMPUTE, None])
@@ -325,11 +325,11 @@ class _Steps:
             self.progress(sum(self.lengths), sum(self.lengths))
 
 
-def _sampled(n: int, most: int, seed: int) -> NDArray[np.intp]:
+def _sample_rows(n: int, most: int, seed: int) -> NDArray[np.intp]:
     return np.arange(n) if n <= most else np.sort(check_random_state(seed).permutation(n)[:most])
 
 
-def _strength(
+def _prediction_strengths(
     scores: NDArray[np.float64], ks: list[int], n_splits: int, n_jobs: int | None, seed: int, steps: _Steps
 ) -> PredictionStrength:
     """Of k-means; numbers above half of the objects have none."""
@@ -337,7 +337,9 @@ def _strength(
     return prediction_strength(SmallKMeans(n_init=N_STARTS), scores, ks, **settings)
 
 
-def _lifetime(data: NDArray[np.float64], n_partitions: int, n_jobs: int | None, seed: int, steps: _Steps) -> int | None:
+def _longest_living_k(
+    data: NDArray[np.float64], n_partitions: int, n_jobs: int | None, seed: int, steps: _Steps
+) -> int | None:
     """The number of clusters that lives longest in cumulative voting."""
     generator = RandomKPartitions(n_partitions, n_jobs=n_jobs, random_state=seed, progress=steps.of(3))
     return CumulativeVoting().fit(Ensemble(generator.fit_transform(data))).n_clusters_
@@ -358,7 +360,7 @@ def _check_distinct(n_distinct: int) -> None:
         raise ValueError(f"X of choose_k must have 3 different rows at least. Got {n_distinct}. Give more objects.")
 
 
-def _checked_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:
+def _check_k_range(k_range: Iterable[int] | None, n: int, n_distinct: int) -> list[int]:
     _check_distinct(n_distinct)
     if k_range is None:
         return list(range(2, max(2, min(10, math.isqrt(n), n // 2, n_distinct - 1)) + 1))

@@ -165,7 +165,7 @@ def choose_resolution(
     check_whole(n_resamples, "n_resamples of choose_resolution", 2)
     check_value(fraction, "fraction of choose_resolution", [FRACTION])
     check_progress(progress, "progress of choose_resolution")
-    ascending = _ascending(resolutions, objective)
+    ascending = _check_resolutions(resolutions, objective)
     make_consensus(consensus, 2)
     if algorithm == "leiden":
         needed_for_leiden()
@@ -179,10 +179,10 @@ def choose_resolution(
 
     tasks = _resamples(source.n, n_resamples, fraction, draw)
     resampled = run_all(
-        partial(_clustered, source, ascending, detect), tasks, n_jobs, progress=tell(0), what="resample"
+        partial(_cluster_resample, source, ascending, detect), tasks, n_jobs, progress=tell(0), what="resample"
     )
     starts = task_seeds(start, N_STARTS * len(ascending)).reshape(-1, N_STARTS).tolist()
-    whole = source.of(None)
+    whole = source.subgraph(None)
     first = partial(_best_of, whole, detect, objective)
     best = run_all(
         first, list(zip(ascending, starts, strict=True)), n_jobs, progress=tell(n_resamples), what="resolution"
@@ -199,7 +199,7 @@ class Graphs(Protocol):
     def n(self) -> int:
         """Objects."""
 
-    def of(self, objects: NDArray[np.intp] | None) -> csr_array:
+    def subgraph(self, objects: NDArray[np.intp] | None) -> csr_array:
         """That of some objects; None: of all."""
 
 
@@ -213,7 +213,7 @@ class NeighbourGraphs(NamedTuple):
     def n(self) -> int:
         return len(self.neighbours.rows)
 
-    def of(self, objects: NDArray[np.intp] | None) -> csr_array:
+    def subgraph(self, objects: NDArray[np.intp] | None) -> csr_array:
         rows = np.arange(self.n) if objects is None else objects
         return neighbour_graph(self.neighbours.among(rows, self.k))
 
@@ -227,7 +227,7 @@ class PartsOfGraph(NamedTuple):
     def n(self) -> int:
         return int(self.matrix.shape[0])
 
-    def of(self, objects: NDArray[np.intp] | None) -> csr_array:
+    def subgraph(self, objects: NDArray[np.intp] | None) -> csr_array:
         if objects is None:
             return self.matrix
         part = csr_array(self.matrix[objects][:, objects])
@@ -247,7 +247,7 @@ def graphs_of(
         key = CONNECTIVITIES if use is None and CONNECTIVITIES in keys else use
         if key in keys:
             note = f"clustered is the graph .obsp[{key!r}]"
-            return _checked(PartsOfGraph(as_graph(csr_array(adata.obsp[key]), subject).matrix)), [note]
+            return _check_n_objects(PartsOfGraph(as_graph(csr_array(adata.obsp[key]), subject).matrix)), [note]
         if use is not None and use != "X" and use not in adata.obsm:
             raise ValueError(
                 f"use must name a graph in .obsp, a matrix in .obsm, or be X. Got {use!r}. There are "
@@ -261,7 +261,10 @@ def graphs_of(
         raise ValueError(f"use is for AnnData. Got {shown(use)} for {type(X).__name__}. Leave it out.")
     if affinity == "precomputed":
         graph = as_graph(X, subject)
-        return _checked(PartsOfGraph(graph.matrix)), [f"a graph of {graph.matrix.nnz // 2:,} edges", *graph.notes]
+        return _check_n_objects(PartsOfGraph(graph.matrix)), [
+            f"a graph of {graph.matrix.nnz // 2:,} edges",
+            *graph.notes,
+        ]
     features = Preprocessor(standardize=standardize).fit_transform(X)
     n, m = features.shape
     return _neighbours(features, n_neighbors), [
@@ -272,7 +275,7 @@ def graphs_of(
 LEAST_OBJECTS = 10
 
 
-def _checked(graphs: Graphs) -> Graphs:
+def _check_n_objects(graphs: Graphs) -> Graphs:
     if graphs.n < LEAST_OBJECTS:
         raise ValueError(
             f"X of choose_resolution must have at least {LEAST_OBJECTS} objects. Got {graphs.n}. Give more."
@@ -286,10 +289,10 @@ def _neighbours(X: Any, k: int) -> Graphs:
         raise ValueError(
             f"n_neighbors of choose_resolution must be < the {n} objects of X. Got {k}. Ask for fewer neighbours."
         )
-    return _checked(NeighbourGraphs(nearest_neighbours(X, min(2 * k + 10, n - 1)), k))
+    return _check_n_objects(NeighbourGraphs(nearest_neighbours(X, min(2 * k + 10, n - 1)), k))
 
 
-def _ascending(resolutions: Sequence[float] | None, objective: str) -> list[float]:
+def _check_resolutions(resolutions: Sequence[float] | None, objective: str) -> list[float]:
     if resolutions is None:
         if objective == "cpm":
             raise ValueError(
@@ -320,11 +323,11 @@ def _resamples(n: int, n_resamples: int, fraction: float, seed: int) -> list[Res
 Detect = Callable[..., NDArray[np.int32]]
 
 
-def _clustered(
+def _cluster_resample(
     graphs: Graphs, resolutions: Sequence[float], detect: Detect, drawn: Resample
 ) -> list[NDArray[np.int32]]:
     """(n,) the clusters of a resample at each resolution, -1 for objects that were not drawn."""
-    graph, found = graphs.of(drawn.objects), []
+    graph, found = graphs.subgraph(drawn.objects), []
     for resolution, seed in zip(resolutions, task_seeds(drawn.seed, len(resolutions)).tolist(), strict=True):
         labels = np.full(graphs.n, -1, dtype=np.int32)
         labels[drawn.objects] = detect(graph, resolution, seed=seed)
@@ -352,7 +355,7 @@ def _choice(
 ) -> ResolutionChoice:
     """The record of the clusters of all objects and of the resamples at each resolution."""
     resolutions = list(labels)
-    again = {r: _found_again(labels[r], ensembles[r]) for r in resolutions}
+    again = {r: np.array([row.mean_jaccard for row in member_stability(labels[r], ensembles[r]).table]) for r in labels}
     shares = {r: float((again[r] >= LEAST_JACCARD)[labels[r]].mean()) for r in resolutions}
     means = {r: _agreements(ensemble, n_jobs) for r, ensemble in ensembles.items()}
     stability = {r: float(mean.mean()) for r, mean in means.items()}
@@ -360,7 +363,7 @@ def _choice(
     alike = agreement_matrix(several, "ari", n_jobs=n_jobs)
     runs = list(_plateaus([int(z.max()) + 1 for z in labels.values()], alike))
     sweep = Sweep(labels, ensembles, stability, shares)
-    combined = [sweep.combined([resolutions[i] for i in run], consensus, seed, n_jobs) for run in runs]
+    combined = [sweep.combine([resolutions[i] for i in run], consensus, seed, n_jobs) for run in runs]
     best = _best(combined)
     told = [i == best or plateau.verdict == "stable" for i, plateau in enumerate(combined)]
     plateaus = [replace(p, modes=sweep.modes(p)) if is_told else p for p, is_told in zip(combined, told, strict=True)]
@@ -420,7 +423,7 @@ class Sweep(NamedTuple):
         names = [f"r{r:g}_{b}" for r in run for b in range(len(columns[r]))]
         return Ensemble(np.column_stack([column for r in run for column in columns[r]]), names=names)
 
-    def combined(self, run: Sequence[float], method: str, seed: int, n_jobs: int | None) -> Plateau:
+    def combine(self, run: Sequence[float], method: str, seed: int, n_jobs: int | None) -> Plateau:
         """The consensus of a run of resolutions."""
         resolution = max(run, key=lambda r: self.stability[r])
         k = int(self.labels[resolution].max()) + 1
@@ -445,8 +448,3 @@ def _best(plateaus: Sequence[Plateau]) -> int | None:
         return max(stable, key=lambda i: plateaus[i].n_clusters)
     nearest = max(range(len(plateaus)), key=lambda i: plateaus[i].stability, default=None)
     return nearest if nearest is None or plateaus[nearest].stability >= DOUBTFUL else 0
-
-
-def _found_again(labels: NDArray[np.int32], ensemble: Ensemble) -> NDArray[np.float64]:
-    """(k,) mean Jaccard similarity of each cluster with the one most like it in each resample."""
-    return np.array([row.mean_jaccard for row in member_stability(labels, ensemble).table])

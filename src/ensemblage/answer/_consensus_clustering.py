@@ -213,9 +213,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         given = self.random_state
         seed = int(given) if isinstance(given, numbers.Integral) else int(task_seeds(given, 1)[0])
         k = getattr(self.consensus, "n_clusters", None) if self.n_clusters is None else self.n_clusters
-        generator = generator_of(self.quality, features) if self.generator is None else clone(self.generator)
+        generator = default_generator(self.quality, features) if self.generator is None else clone(self.generator)
         self.choice_ = None
-        is_default = is_method(self.consensus, method_of(generator))
+        is_default = is_method(self.consensus, default_method(generator))
         if k is None and is_default and not by_distance and can_choose_k(features):
             self.choice_ = choose_k(features, standardize=False, n_jobs=self.n_jobs, random_state=seed)
             k = self.choice_.n_clusters(self.allow_one)
@@ -223,21 +223,23 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         if k is None and isinstance(consensus, BaseConsensus):
             check_finds_k(consensus)
         near: dict[str, Any] = {"n_clusters": k} if isinstance(generator, DiversePartitions) else {}
-        self.generator_ = self._with_defaults(generator, seed, progress=self.progress, **near)
+        self.generator_ = self._fill_defaults(generator, seed, progress=self.progress, **near)
         if by_distance:
             features = self.preprocessor_.distances(X)
         made = ensemble_of(self.generator_, features) if features.shape[1] else None
         if members := self._members(X):
-            ensemble, of = with_members(made, members), self.preprocessor_
+            ensemble, of = append_members(made, members), self.preprocessor_
             if made is not None:
                 weights = member_weights(made.shape[1], len(members), of.n_columns_, of.member_weight)
-                consensus = weighted(consensus, weights)
+                consensus = set_weights(consensus, weights)
         elif made is None:
             raise ValueError("The features must have a column at least. They have none. Give others.")
         else:
             ensemble = made
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
-        self._found(ensemble, consensus.fit(ensemble, **{name: p for name, p in pairs.items() if p is not None}))
+        self._take_consensus(
+            ensemble, consensus.fit(ensemble, **{name: p for name, p in pairs.items() if p is not None})
+        )
         return self
 
     def _check_preparation(self) -> None:
@@ -249,13 +251,13 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
                 f"{shown(getattr(self, asked[0]))}. Give it to the preprocessor, or leave one out."
             )
 
-    def _found(self, ensemble: Ensemble, consensus: Any) -> None:
+    def _take_consensus(self, ensemble: Ensemble, consensus: Any) -> None:
         """Take what a fitted consensus has found."""
         self.ensemble_, self.consensus_ = ensemble, consensus
         self._take(consensus)
 
     @classmethod
-    def _generated(cls, preprocessor: Preprocessor, generator: Any, seed: int) -> Self:
+    def _from_generator(cls, preprocessor: Preprocessor, generator: Any, seed: int) -> Self:
         """What was made of features before they were combined."""
         unfitted = None if generator is None else clone(generator)
         made = cls(generator=unfitted, preprocessor=clone(preprocessor), random_state=seed)
@@ -263,27 +265,27 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         made.n_features_in_, made.feature_names_in_ = preprocessor.n_features_in_, preprocessor.feature_names_in_
         return made
 
-    def _combined(self, ensemble: Ensemble, consensus: Any, choice: KChoice | None) -> Self:
+    def _set_consensus(self, ensemble: Ensemble, consensus: Any, choice: KChoice | None) -> Self:
         """The fitted model of what was generated and a fitted consensus of it."""
         self.choice_ = choice
-        self._found(ensemble, consensus)
+        self._take_consensus(ensemble, consensus)
         self.set_params(n_clusters=None if choice else consensus.n_clusters, consensus=clone(consensus))
         return self
 
     def _consensus(self, generator: Any, seed: int, k: int | None) -> Any:
         if self.consensus is None or isinstance(self.consensus, str):
-            consensus = make_consensus(self.consensus or ("acv" if k is None else method_of(generator)), k)
+            consensus = make_consensus(self.consensus or ("acv" if k is None else default_method(generator)), k)
         else:
             consensus = clone(self.consensus)
             if k is not None:
                 consensus.set_params(n_clusters=k)
-        return self._with_defaults(consensus, seed)
+        return self._fill_defaults(consensus, seed)
 
     def _renumber(self, places: NDArray[np.int64]) -> None:
         self.consensus_._renumber(places)
         self._take(self.consensus_)
 
-    def _with_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
+    def _fill_defaults(self, estimator: Any, seed: int, **more: Any) -> Any:
         """The estimator with threads and every seed of its own and of its parts set that it was not given."""
         missing = sorted(name for name, value in estimator.get_params().items() if value is None)
         nested = [name for name in missing if name.endswith("__random_state")]
@@ -364,9 +366,9 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         """
         labels = self._labels_of(X)
         found: Assignment = self.consensus_.assign(labels)
-        return found if found.by == BY_RULE else self._with_known_rows(labels, found)
+        return found if found.by == BY_RULE else self._keep_known_rows(labels, found)
 
-    def _with_known_rows(self, labels: NDArray[np.int32], found: Assignment) -> Assignment:
+    def _keep_known_rows(self, labels: NDArray[np.int32], found: Assignment) -> Assignment:
         """The same, with the clusters of fitted objects for new ones that have their labels."""
         ensemble = self.ensemble_
         new = Coding(ensemble.categories, ensemble.missing).encode(code_labels(labels, ensemble.missing), warn=False)
@@ -383,14 +385,14 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
         return self.preprocessor_.members(X) if getattr(self.preprocessor_, "members_", []) else {}
 
 
-def generator_of(quality: str, features: Any, k: int | None = None) -> Any:
+def default_generator(quality: str, features: Any, k: int | None = None) -> Any:
     """What makes the ensemble of features where nothing else is asked for."""
     if quality == "fast" or not can_be_diverse(features):
         return RandomKPartitions()
     return DiversePartitions(k, standardized_too=quality == "best")
 
 
-def method_of(generator: Any) -> str:
+def default_method(generator: Any) -> str:
     """What combines the partitions of a generator where nothing else is asked for: see docs/DEFAULT.md."""
     return "eac-average" if isinstance(generator, DiversePartitions) else "km"
 
@@ -416,7 +418,7 @@ def takes_distances(generator: Any) -> bool:
     return any(name.rpartition("__")[2] in ("metric", "affinity") and value == "precomputed" for name, value in values)
 
 
-def with_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
+def append_members(ensemble: Ensemble | None, members: Mapping[str, NDArray[np.int32]]) -> Ensemble:
     """The ensemble with categories as further partitions."""
     columns = [*([] if ensemble is None else [np.asarray(ensemble)]), *members.values()]
     return Ensemble(np.column_stack(columns), names=[*([] if ensemble is None else ensemble.names), *members])
@@ -427,7 +429,7 @@ def member_weights(n_made: int, n_members: int, n_columns: int, weight: float) -
     return [1.0] * n_made + [weight * n_made / n_columns] * n_members
 
 
-def weighted(consensus: Any, weights: list[float]) -> Any:
+def set_weights(consensus: Any, weights: list[float]) -> Any:
     """The consensus with these weights of the partitions; unequal ones need a method that has them."""
     if min(weights) == max(weights):
         return consensus

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -111,7 +111,8 @@ class KChoice:
         elif self.evidence == "clear":
             yield f"{k} clusters: {'all five' if n == len(self.votes) else 'four of five'} criteria agree."
         elif self.evidence == "likely":
-            said = [f"{' and '.join(who)} say{'s' * (len(who) == 1)} {named}" for named, who in _other(others, k)]
+            for_others = sorted((named, who) for named, who in others.items() if named is not None and named != k)
+            said = [f"{' and '.join(who)} say{'s' * (len(who) == 1)} {named}" for named, who in for_others]
             yield f"Probably {k} clusters, which three of five criteria name{': ' * bool(said)}{'; '.join(said)}."
         else:
             named = sorted({v for v in self.votes.values() if v is not None})
@@ -177,7 +178,3 @@ class KChoice:
             for row in self.table
         ]  # fmt: skip
         return "\n".join([f"KChoice: {self.sentence}", aligned([head, *lines]), *self.notes])
-
-
-def _other(by_number: Mapping[int | None, list[str]], best: int) -> list[tuple[int, list[str]]]:
-    return sorted((k, who) for k, who in by_number.items() if k is not None and k != best)

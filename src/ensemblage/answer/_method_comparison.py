@@ -175,10 +175,10 @@ def compare_methods(
                 refused[method] = " ".join(str(error).split())
         if progress is not None:
             progress(done, len(asked))
-    return _compared(ensemble, found, refused, asked, backend_of(labels))
+    return _compare(ensemble, found, refused, asked, backend_of(labels))
 
 
-def _compared(
+def _compare(
     ensemble: Ensemble,
     found: dict[str, NDArray[np.int32]],
     refused: dict[str, str],

@@ -145,7 +145,7 @@ def choose_k_monti(
     """
     with features_checked("choose_k_monti", X):
         data = check_array(X, dtype=np.float64, ensure_min_samples=4)
-    ks = _checked_range(k_range)
+    ks = _check_k_range(k_range)
     check_choice(reference, "reference of choose_k_monti", _REFERENCES)
     check_whole(n_references, "n_references of choose_k_monti", 0, _MOST_REFERENCES)
     check_progress(progress, "progress of choose_k_monti")
@@ -168,7 +168,7 @@ def choose_k_monti(
         return {k: pac_of(*consensus_cdf(ensemble)) for k, ensemble in ensembles.items()}
 
     found = ensembles_of(data, seed)
-    references = [pac_by_k(ensembles_of(without_clusters(data, reference, s), s)) for s in reference_seeds]
+    references = [pac_by_k(ensembles_of(draw_reference(data, reference, s), s)) for s in reference_seeds]
     return summarize_choice(found, references)
 
 
@@ -181,7 +181,9 @@ def summarize_choice(ensembles: dict[int, Ensemble], references: Sequence[dict[i
     table = []
     for k in ks:
         ambiguous = pac_of(*distributions[k])
-        compared = _compared(ambiguous, np.array([r[k] for r in references])) if references else (None,) * 4
+        compared = (
+            _compare_with_references(ambiguous, np.array([r[k] for r in references])) if references else (None,) * 4
+        )
         table.append(MontiRow(k, ambiguous, areas[k], growth[k], *compared))
     return MontiChoice(_best(table, len(references)), table, ensembles)
 
@@ -193,7 +195,7 @@ def _best(table: list[MontiRow], n_references: int) -> int:
     return max(table, key=lambda row: -row.pac if row.rcsi is None else row.rcsi).k
 
 
-def _compared(ambiguous: float, references: NDArray[np.float64]) -> tuple[float, float, float, float]:
+def _compare_with_references(ambiguous: float, references: NDArray[np.float64]) -> tuple[float, float, float, float]:
     """Mean of the references, RCSI and both p-values."""
     rcsi = float(np.log10(np.maximum(references, STABLE)).mean() - np.log10(max(ambiguous, STABLE)))
     n_as_stable, n = np.count_nonzero(references <= ambiguous), len(references)
@@ -206,7 +208,7 @@ def _compared(ambiguous: float, references: NDArray[np.float64]) -> tuple[float,
     return mean, rcsi, float((1 + n_as_stable) / (1 + n)), p_value_beta
 
 
-def without_clusters(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np.float64]:
+def draw_reference(data: NDArray[np.float64], reference: str, seed: int) -> NDArray[np.float64]:
     """Data like these without clusters."""
     random = check_random_state(seed)
     if reference == "features":
@@ -218,7 +220,7 @@ def without_clusters(data: NDArray[np.float64], reference: str, seed: int) -> ND
     return np.asarray(scores @ axes.directions + axes.centre)
 
 
-def _checked_range(k_range: Iterable[int]) -> list[int]:
+def _check_k_range(k_range: Iterable[int]) -> list[int]:
     if not isinstance(k_range, Iterable):
         raise TypeError(
             f"k_range of choose_k_monti must be several numbers. Got {shown(k_range)}. Give range(2, 11), say."

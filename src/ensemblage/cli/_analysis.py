@@ -26,7 +26,7 @@ from ensemblage import (
 )
 from ensemblage._version import __version__
 from ensemblage.answer import KChoice, MethodComparison, compare_methods
-from ensemblage.answer._consensus_clustering import ConsensusClustering, weighted
+from ensemblage.answer._consensus_clustering import ConsensusClustering, set_weights
 from ensemblage.base.validation import check_parameters, check_weights, n_distinct_rows
 from ensemblage.cli._annotate import check_annotated, check_copy, is_annotated_copy, write_annotated, write_cells
 from ensemblage.cli._compare import LabelTable, align, check_align, identity_of, read_labels
@@ -170,7 +170,7 @@ def run_analysis(data: Path, output: Path, overwrite: bool, annotate: bool, **se
         n_resamples = n_resamples_for(generation, features, again)
         features = generation.tell_features(features, data.name)
         if generation.weights(features, len(features.members) + 1) is not None:
-            weighted(chosen.estimator(), [1, 2])  # refused before the work begins
+            set_weights(chosen.estimator(), [1, 2])  # refused before the work begins
         is_default = named is None or (may_look and named == generation.method)
         is_found = k_range is not None or (k is None and is_default and generation.can_choose_k(features))
         if most is None and not is_found:  # by a rule of the method's own
@@ -392,7 +392,7 @@ def _generate(
     with record_time(seconds, "base clusterings"):
         ensemble, generator = generation.fit(features)
     of_distances = generation.generator == GOWER
-    model = None if of_distances else ConsensusClustering._generated(preprocessor, generator, generation.seed)
+    model = None if of_distances else ConsensusClustering._from_generator(preprocessor, generator, generation.seed)
     if model is not None:
         folder.put(MODEL, partial(save_model, _clone_without_threads(model)))
     folder.put(ENSEMBLE, ensemble.save)
@@ -431,7 +431,7 @@ def _finish(
     are clusters whose numbers are kept, ``others`` asks all methods, ``pairs`` are what the consensus keeps, told as
     ``of_pairs``."""
     with record_time(seconds, "consensus"):
-        estimator = wanted.estimator() if weights is None else weighted(wanted.estimator(), weights)
+        estimator = wanted.estimator() if weights is None else set_weights(wanted.estimator(), weights)
         with errors_with_ids(objects.ids):
             consensus = estimator.fit(ensemble, **pairs)
     align(consensus, old, objects.ids)
@@ -441,7 +441,7 @@ def _finish(
         ranking = [ranker.fit(ensemble) for ranker in rankers]
     if not folder.has(ENSEMBLE):
         folder.put(ENSEMBLE, ensemble.save)
-    model = consensus if generated is None else generated._combined(ensemble, consensus, stability)
+    model = consensus if generated is None else generated._set_consensus(ensemble, consensus, stability)
     folder.put(MODEL, partial(save_model, _clone_without_threads(model)))
     folder.put(LABELS, lambda path: write_labels(path, objects.ids, consensus))
     again_found = None if again is None else again.stability(numbers_of(consensus)[consensus.labels_])

@@ -20,7 +20,7 @@ from ensemblage import (
     SubspacePartitions,
     USpecPartitions,
 )
-from ensemblage.answer._consensus_clustering import can_choose_k, member_weights, method_of, with_members
+from ensemblage.answer._consensus_clustering import append_members, can_choose_k, default_method, member_weights
 from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation._diverse import can_be_diverse
@@ -94,11 +94,11 @@ class Generation:
     @property
     def method(self) -> str:
         """What combines its partitions where no method is named."""
-        return method_of(self.diverse() if self.generator == DIVERSE else None)
+        return default_method(self.diverse() if self.generator == DIVERSE else None)
 
     def may_take(self, method: str) -> bool:
         """Whether a method is what may combine its partitions where none is named; the data decide."""
-        return method == self.method or (self.is_chosen and method == method_of(None))
+        return method == self.method or (self.is_chosen and method == default_method(None))
 
     def check(self) -> None:
         """What can be said before the work begins."""
@@ -205,7 +205,7 @@ class Generation:
         Categories that are members are its last partitions.
         """
         made, generator = self._generate(features) if features.X.shape[1] else (None, None)
-        return (with_members(made, features.members) if features.members or made is None else made), generator
+        return (append_members(made, features.members) if features.members or made is None else made), generator
 
     def _generate(self, features: Features) -> tuple[Ensemble, Any]:
         """Every base clustering is told where each takes its time."""

@@ -11,17 +11,26 @@ from ensemblage.base.docs import fill_docstrings
 
 from ._associations import association_histogram, threshold_search
 from ._axes import printable
-from ._by_number import consensus_cdfs, delta_areas, estimated_clusters, lifetimes, split_losses, stability_curves
 from ._clusters import cluster_sizes, confidence_boxes, confidence_by_cluster, confidence_quantiles
+from ._clustree import clustree
 from ._colors import PALETTE, UNLABELLED_COLOR, cluster_colors
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
+from ._evidence import evidence
+from ._k_curves import (
+    consensus_cdfs,
+    criteria_by_number,
+    delta_areas,
+    estimated_clusters,
+    evidence_by_number,
+    lifetimes,
+    split_losses,
+    stability_curves,
+)
 from ._matrices import agreement, consensus_matrix, thresholded_matrices
 from ._memberships import item_consensus_bars, membership
 from ._models import model
-from ._numbers import clustree, criteria_by_number, evidence_by_number
 from ._profiles import profile_heat_map, variable_panel, variable_panels
 from ._ranking import ranking_scores
-from ._records import evidence
 from ._resolutions import stability_by_resolution
 from ._scatter import entropy_scatter, scatter
 from ._stability import cluster_jaccards, prediction_strengths

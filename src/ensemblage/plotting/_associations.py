@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number, check_numbers, shown
 
-from ._arrays import axes_of, whole_numbers
-from ._axes import Axes, axes_or_new, curve, printable, without_frame
+from ._axes import Axes, axes_or_new, curve, printable, remove_frame
+from ._checks import axes_of, whole_numbers
 from ._colors import PALETTE, UNLABELLED_COLOR
 
 _MOST_BINS = 100
@@ -54,7 +54,7 @@ def association_histogram(
     if thresholds:
         ax.legend(frameon=False)
     ax.yaxis.set_major_formatter("{x:,.0f}")
-    return without_frame(ax, xlabel="association", ylabel="pairs of objects", xlim=(0, edges[-1]))
+    return remove_frame(ax, xlabel="association", ylabel="pairs of objects", xlim=(0, edges[-1]))
 
 
 def _bins(counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -101,4 +101,4 @@ def threshold_search(thresholds: ArrayLike, indices: ArrayLike, *, ax: Axes | No
     if not finite.all():
         top = ax.get_xaxis_transform()
         ax.plot(x[~finite], np.full(np.count_nonzero(~finite), 0.98), "|", color=UNLABELLED_COLOR, transform=top)
-    return without_frame(ax, xlabel="threshold", ylabel="MM index")
+    return remove_frame(ax, xlabel="threshold", ylabel="MM index")

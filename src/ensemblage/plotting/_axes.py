@@ -29,11 +29,11 @@ def new_axes(width: float = 4.8, height: float = 3.6) -> Axes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure.subplots(subplot_kw={"axes_class": shown_axes()})
+    return figure.subplots(subplot_kw={"axes_class": self_showing_axes()})
 
 
 @cache
-def shown_axes() -> Any:
+def self_showing_axes() -> Any:
     """A class of axes that show their figure where a cell of a notebook ends with them."""
     from matplotlib.axes import Axes
 
@@ -49,7 +49,7 @@ def shown_axes() -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "ShownAxes":
-        return shown_axes()
+        return self_showing_axes()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -81,7 +81,7 @@ def heat_map(ax: Axes, shares: NDArray[np.float64], extent: Any, label: str, cma
     ax.figure.colorbar(image, ax=ax, label=label, fraction=0.05, pad=0.03)
 
 
-def without_frame(ax: Axes, **properties: Any) -> Axes:
+def remove_frame(ax: Axes, **properties: Any) -> Axes:
     """The ax with these properties, and only the axes that carry numbers."""
     ax.set(**properties)
     ax.spines[["top", "right"]].set_visible(False)
@@ -121,8 +121,3 @@ def label_ticks(
     labels = [printable(name) for name in names][::step]
     set_ticks = ax.set_xticks if axis == "x" else ax.set_yticks
     set_ticks(positions[::step], labels=labels, parse_math=False)
-
-
-def cluster_name(cluster: int) -> str:
-    """The number of a cluster; a negative one means that no partition labels its objects."""
-    return str(cluster) if cluster >= 0 else "unlabelled"

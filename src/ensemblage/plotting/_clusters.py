@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import MOST_OBJECTS, check_numbers, check_whole, shown
 
-from ._arrays import whole_numbers
-from ._axes import Axes, axes_or_new, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, label_ticks, remove_frame
+from ._checks import whole_numbers
 from ._colors import UNLABELLED_COLOR, cluster_colors
 from ._models import is_model
 
@@ -54,7 +54,7 @@ def cluster_sizes(sizes: ArrayLike | Any, *, unlabelled: int = 0, ax: Axes | Non
     label_ticks(ax, "x", clusters.tolist(), clusters.tolist(), most=20)
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.margins(x=0.02, y=0.1)
-    return without_frame(ax, xlabel="cluster", ylabel="objects")
+    return remove_frame(ax, xlabel="cluster", ylabel="objects")
 
 
 def confidence_by_cluster(
@@ -154,7 +154,7 @@ def confidence_boxes(quantiles: Sequence[dict[str, Any]], *, ax: Axes | None = N
     label_ticks(ax, "x", clusters, clusters, most=20)
     top = max([value for q in quantiles for value in q["values"] or [q["q95"] or 0.0]], default=0.0)
     ax.set_xlim(-0.6, max(len(clusters), 1) - 0.4)
-    return without_frame(ax, xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
+    return remove_frame(ax, xlabel="cluster", ylabel="confidence", ylim=(0, 1.02 if top > 0.5 else 1.2 * top or 1.02))
 
 
 def draw_boxes(ax: Axes, x: NDArray[Any], quantiles: NDArray[np.float64], colors: NDArray[np.float64]) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._arrays import axes_of, whole_numbers
+from ._checks import axes_of, whole_numbers
 
 # Eight colours after Okabe & Ito and Tol; the others chosen one by one, each as far as possible (OKLab) from all
 # before it and from grey, seen with normal vision and with the three colour blindnesses (Machado et al. 2009).
@@ -41,9 +41,5 @@ def cluster_colors(clusters: ArrayLike) -> NDArray[np.float64]:
            [0.55, 0.55, 0.55]])
     """
     numbers = whole_numbers(clusters, "clusters of cluster_colors", axes_of(clusters))
-    table = np.array([_rgb(color) for color in (*PALETTE, UNLABELLED_COLOR)])
+    table = np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in (*PALETTE, UNLABELLED_COLOR)])
     return table[np.where(numbers < 0, len(PALETTE), numbers % len(PALETTE))]
-
-
-def _rgb(color: str) -> list[float]:
-    return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers
 
-from ._arrays import whole_numbers
-from ._axes import Axes, axes_or_new, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, label_ticks, remove_frame
+from ._checks import whole_numbers
 from ._colors import cluster_colors
 
 
@@ -142,5 +142,5 @@ def _draw_tree(ax: Axes, merges: NDArray[np.float64], cluster_of: NDArray[np.int
     for x, y in zip(tree["icoord"], tree["dcoord"], strict=True):
         below = np.unique(cluster_of[leaves][int(x[0] // 10) : int(x[-1] // 10) + 1])
         ax.plot(x, y, color=cluster_colors(below[0]) if len(below) == 1 else "0.35", linewidth=1.2)
-    without_frame(ax, ylabel=height, xlim=(0, 10 * len(leaves)), ylim=(0, None))
+    remove_frame(ax, ylabel=height, xlim=(0, 10 * len(leaves)), ylim=(0, None))
     return leaves

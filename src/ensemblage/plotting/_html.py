@@ -30,7 +30,9 @@ def ensemble_html(ensemble: Any) -> str:
     said = f"<b>Ensemble</b> of {n:,} objects and {p:,} partitions" + (f", {missing:.1%} missing" if missing else "")
     rows = [[printable(name), f"{k:,}"] for name, k in zip(ensemble.names, ensemble.n_clusters.tolist(), strict=True)]
     head = ["partition", "clusters"]
-    return _beside(f"<div>{said}{_table(head, rows)}</div>", _thumbnail(ensemble) if p >= 2 else "")
+    picture = _thumbnail(ensemble) if p >= 2 else ""
+    style = "display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start"
+    return f'<div style="{style}"><div>{said}{_table(head, rows)}</div>{picture}</div>'
 
 
 def _thumbnail(ensemble: Any) -> str:
@@ -78,10 +80,6 @@ def choice_html(choice: Any) -> str:
         rows.append([str(row.k), *numbers, ", ".join(row.votes), row.status])
     notes = "".join(f"<br>{escape(note)}" for note in choice.notes)
     return f"<div><b>{escape(choice.sentence)}</b>{_table(head, rows, len(rows), bold)}{notes}</div>"
-
-
-def _beside(*parts: str) -> str:
-    return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">{"".join(parts)}</div>'
 
 
 def _columns(columns: Mapping[str, Sequence[Any]]) -> str:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number, check_numbers, shown
 
-from ._arrays import check_length, check_sizes, whole_numbers
-from ._axes import Axes, axes_or_new, cluster_name, heat_map, label_ticks
+from ._axes import Axes, axes_or_new, heat_map, label_ticks
+from ._checks import check_length, check_sizes, whole_numbers
 from ._colors import cluster_colors
 from ._models import association_of, is_model
 
@@ -168,7 +168,7 @@ def _mark_clusters(ax: Axes, labels: NDArray[np.int64], ends: NDArray[np.float64
     ax.bar(-0.025 * total, stops - starts, bottom=starts, width=0.03 * total, color=colors)
     ax.bar(starts, 0.03 * total, bottom=-0.04 * total, width=stops - starts, color=colors, align="edge")
     wide = stops - starts >= _NARROWEST_NAMED * total
-    names = [cluster_name(int(cluster)) for cluster in labels[last][wide]]
+    names = [str(cluster) if cluster >= 0 else "unlabelled" for cluster in labels[last][wide].tolist()]
     ax.set_yticks(((starts + stops) / 2)[wide], labels=names)
     ax.set_xticks([])
     ax.tick_params(length=0)
@@ -213,7 +213,7 @@ def thresholded_matrices(
     >>> after.images[0].get_array().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    left, right = _pair_of_axes() if axes is None else _checked_pair(axes)
+    left, right = _pair_of_axes() if axes is None else _check_pair(axes)
     shares = check_numbers(matrix, "matrix of thresholded_matrices", ("r", "r"), least=1)
     check_number(threshold, "threshold of thresholded_matrices", least=0)
     strong = np.where((shares <= threshold) & ~np.eye(len(shares), dtype=bool), 0.0, shares)
@@ -224,7 +224,7 @@ def thresholded_matrices(
     return left, right
 
 
-def _checked_pair(axes: Any) -> tuple[Axes, Axes]:
+def _check_pair(axes: Any) -> tuple[Axes, Axes]:
     try:
         left, right = axes
     except (TypeError, ValueError):

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, check_whole
 
-from ._arrays import check_length, check_sizes, whole_numbers
-from ._axes import Axes, axes_or_new, heat_map, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, heat_map, label_ticks, remove_frame
+from ._checks import check_length, check_sizes, whole_numbers
 from ._colors import cluster_colors
 
 _PIXELS = 600
@@ -49,7 +49,7 @@ def membership(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax, 4.2, 4.1)
-    rows, labels, own = _with_clusters(shares, clusters, "shares", "membership")
+    rows, labels, own = _check_shares(shares, clusters, "shares", "membership")
     heights = check_sizes(sizes, len(rows), "sizes of membership")
     order = np.lexsort((-own, np.where(labels < 0, rows.shape[1], labels)))
     ends = np.cumsum(heights[order])
@@ -89,7 +89,7 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
     6
     """
     ax = axes_or_new(ax, 6.4, 3.6)
-    shares, labels, own = _with_clusters(consensus, clusters, "consensus", "item_consensus_bars")
+    shares, labels, own = _check_shares(consensus, clusters, "consensus", "item_consensus_bars")
     check_whole(most, "most of item_consensus_bars", 1)
     order = np.lexsort((-own, labels))
     order = order[(labels[order] >= 0) & np.isfinite(own[order])]
@@ -99,12 +99,12 @@ def item_consensus_bars(consensus: ArrayLike, clusters: ArrayLike, *, most: int 
         ax.bar(np.arange(len(order)), shares[order, c], bottom=below, width=1.0, color=color)
         below += shares[order, c]
     _name_clusters(ax, labels[order].tolist())
-    return without_frame(
+    return remove_frame(
         ax, xlabel="objects, ordered by cluster", ylabel="consensus with each cluster", xlim=(-0.5, len(order) - 0.5)
     )
 
 
-def _with_clusters(
+def _check_shares(
     shares: ArrayLike, clusters: ArrayLike, name: str, figure: str
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
     """(n, k) shares, (n,) clusters, one of the columns each, and (n,) the share in it."""

@@ -67,10 +67,10 @@ def model(model: Any, X: Any = None, kind: str | None = None, *, ax: Axes | None
     ensemble = model.ensemble_ if of_features else labels_of(model, X)
     if chosen == "coassociation":
         return consensus_matrix(ensemble, model, ax=ax)
-    found = [r for r in method_of(model).evidence(ensemble, sample_rows(model.labels_)) if isinstance(r, Dendrogram)]
+    found = [r for r in consensus_of(model).evidence(ensemble, sample_rows(model.labels_)) if isinstance(r, Dendrogram)]
     if not found or len(found[0].merges) < 1:
         raise ValueError(
-            f"A dendrogram must be of a method that makes a hierarchy. Got {type(method_of(model)).__name__}, which "
+            f"A dendrogram must be of a method that makes a hierarchy. Got {type(consensus_of(model)).__name__}, which "
             "makes none. Draw kind='coassociation'."
         )
     return evidence(found[0], ax=ax)
@@ -88,7 +88,7 @@ def is_model(value: Any) -> TypeGuard[Fitted]:
     return hasattr(value, "labels_") and hasattr(value, "confidence_")
 
 
-def method_of(model: Any) -> Any:
+def consensus_of(model: Any) -> Any:
     """What combined the label matrix."""
     return getattr(model, "consensus_", model)
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers, shown
 
-from ._arrays import check_length
-from ._axes import Axes, axes_or_new, label_ticks, printable, without_frame
+from ._axes import Axes, axes_or_new, label_ticks, printable, remove_frame
+from ._checks import check_length
 from ._clusters import draw_boxes
 from ._colors import cluster_colors
 
@@ -125,7 +125,7 @@ def variable_panel(panel: Mapping[str, Any], *, ax: Axes | None = None) -> Axes:
     label_ticks(ax, "x", x.tolist(), clusters, most=16)
     ax.tick_params(labelsize=8)
     ax.set_xlim(-0.6, k - 0.4)
-    return without_frame(ax)
+    return remove_frame(ax)
 
 
 def _draw_shares(ax: Axes, shares: NDArray[np.float64], colors: NDArray[np.float64]) -> None:

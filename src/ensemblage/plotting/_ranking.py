@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_flag, check_numbers
 
-from ._arrays import check_length
-from ._axes import Axes, axes_or_new, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, label_ticks, remove_frame
+from ._checks import check_length
 from ._colors import PALETTE
 
 _MOST_NAMES = 30
@@ -73,7 +73,7 @@ def ranking_scores(
         ax.set(xlabel="rank (1 = best)", ylabel=label)
         ax.grid(axis="y", color="0.9")
     ax.set_axisbelow(True)
-    return without_frame(ax)
+    return remove_frame(ax)
 
 
 def _draw_named(ax: Axes, scores: NDArray[np.float64], spread: NDArray[np.float64], names: Sequence[object]) -> None:

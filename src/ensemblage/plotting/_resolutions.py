@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ensemblage.base.validation import check_numbers
 
-from ._arrays import check_mapping
-from ._axes import Axes, axes_or_new, without_frame
+from ._axes import Axes, axes_or_new, remove_frame
+from ._checks import check_mapping
 from ._colors import PALETTE
 
 _BOUNDS = {0.7: "doubtful", 0.85: "stable"}
@@ -66,4 +66,4 @@ def stability_by_resolution(
     ax.set_xticks(shown, labels=[f"{r:g}" for r in shown])
     ax.minorticks_off()
     ax.legend(frameon=False, fontsize="small", loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    return without_frame(ax, xlabel="resolution", ylabel="stability", ylim=(-0.1, 1.03))
+    return remove_frame(ax, xlabel="resolution", ylabel="stability", ylim=(-0.1, 1.03))

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_numbers
 
-from ._arrays import whole_numbers
-from ._axes import Axes, axes_or_new, without_frame
+from ._axes import Axes, axes_or_new, remove_frame
+from ._checks import whole_numbers
 from ._colors import UNLABELLED_COLOR, cluster_colors
 from ._models import is_model, two_components
 
@@ -61,7 +61,7 @@ def scatter(
     )
     _name_clusters(ax, xy, labels)
     _explain(ax, None if confidence is None else top, bool((labels < 0).any()))
-    return without_frame(ax)
+    return remove_frame(ax)
 
 
 def _name_clusters(ax: Axes, xy: NDArray[np.float64], labels: NDArray[np.int64]) -> None:
@@ -131,4 +131,4 @@ def entropy_scatter(points: ArrayLike, entropy: ArrayLike, *, ax: Axes | None = 
         ax.scatter(xy[~known, 0], xy[~known, 1], s=size / 3, color=UNLABELLED_COLOR, **style)
     drawn = ax.scatter(xy[order, 0], xy[order, 1], s=size, c=values[order], cmap="viridis_r", vmin=0, vmax=1, **style)
     ax.figure.colorbar(drawn, ax=ax, label="entropy of the membership (1 = undecided)", fraction=0.05, pad=0.03)
-    return without_frame(ax)
+    return remove_frame(ax)

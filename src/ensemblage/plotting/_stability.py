@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from ensemblage.base.validation import check_number, check_numbers
 
-from ._arrays import check_length, check_mapping
-from ._axes import Axes, axes_or_new, label_ticks, without_frame
-from ._by_number import curves_by_number
+from ._axes import Axes, axes_or_new, label_ticks, remove_frame
+from ._checks import check_length, check_mapping
 from ._clusters import confidence_boxes, confidence_quantiles
 from ._colors import PALETTE
+from ._k_curves import curves_by_number
 
 _BOUNDS = {0.6: "doubtful", 0.75: "stable", 0.85: "very stable"}
 
@@ -51,7 +51,7 @@ def cluster_jaccards(jaccard: ArrayLike, *, clusters: Sequence[object] | None = 
             fontsize="x-small", color="0.4", va="bottom",
         )  # fmt: skip
     label_ticks(ax, "x", range(k), range(k) if clusters is None else clusters, most=20)
-    return without_frame(ax, xlabel="cluster", ylabel="Jaccard similarity", ylim=(0, 1.02))
+    return remove_frame(ax, xlabel="cluster", ylabel="Jaccard similarity", ylim=(0, 1.02))
 
 
 def prediction_strengths(

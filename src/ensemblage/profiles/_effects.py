@@ -60,7 +60,7 @@ def _compare(values: NDArray[np.float64], clusters: NDArray[np.intp], k: int) ->
     counts = np.bincount(cells, minlength=m * (k + 1)).reshape(m, k + 1)[:, :k]
     total = counts.sum(axis=1, keepdims=True)
     others = total - counts
-    ranks, ties = _twice_ranks(ordered)
+    ranks, ties = _doubled_ranks(ordered)
     # Twice the ranks are whole numbers: their sums are exact up to 2^53.
     sums = np.bincount(cells, ranks.ravel(), m * (k + 1)).reshape(m, k + 1)[:, :k]
     twice_u = sums - counts * (counts + 1.0)
@@ -69,13 +69,13 @@ def _compare(values: NDArray[np.float64], clusters: NDArray[np.intp], k: int) ->
         delta = (twice_u - pairs) / pairs
     places = np.argsort(of, axis=1, kind="stable")
     starts = np.cumsum(counts, axis=1) - counts
-    inside = _quantiles(ordered, counts, lambda r: _at(places, starts[..., None] + r))
+    inside = _quantiles(ordered, counts, lambda r: _take_rows(places, starts[..., None] + r))
     rest = _quantiles(ordered, others, lambda r: _place_in_rest(places, starts, counts, r))
     d, standardised = _moments(ordered, missing, cells, counts, others, k)
     return Numbers(counts, inside, rest, delta, d, standardised, _p_values(twice_u / 2, counts, others, total, ties))
 
 
-def _twice_ranks(ordered: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _doubled_ranks(ordered: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(m, n) twice the mean ranks from 1, ties shared; (m,) the sum of t³ − t over the ties of t values."""
     m, n = ordered.shape
     is_new = np.ones((m, n + 1), dtype=bool)
@@ -88,7 +88,7 @@ def _twice_ranks(ordered: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
     return ranks, np.where(np.isnan(ordered), 0.0, t * t - 1).sum(axis=1)
 
 
-def _at(array: NDArray[np.intp], places: NDArray[np.intp]) -> NDArray[np.intp]:
+def _take_rows(array: NDArray[np.intp], places: NDArray[np.intp]) -> NDArray[np.intp]:
     """Entries of each row of an (m, n) array at its (m, ...) places."""
     m, n = array.shape
     flat = np.clip(places, 0, n - 1).reshape(m, -1)
@@ -106,7 +106,7 @@ def _place_in_rest(
     low, high = np.zeros_like(r), np.broadcast_to(counts[..., None], r.shape).copy()
     while (low < high).any():
         middle = (low + high) // 2
-        before = _at(places, starts[..., None] + middle) - middle
+        before = _take_rows(places, starts[..., None] + middle) - middle
         is_after = (before <= r) & (low < high)
         low, high = np.where(is_after, middle + 1, low), np.where(is_after | (low >= high), high, middle)
     return r + low

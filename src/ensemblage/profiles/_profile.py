@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.frames import backend_of
 from ensemblage.base.validation import check_numbers, check_whole, shown
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.profiles._compared import Compared, repeats_clusters
+from ensemblage.profiles._comparison import ClusterComparison, repeats_clusters
 from ensemblage.profiles._record import ClusterProfile, Profile, sentence_of
 from ensemblage.profiles._tree import rules_of
 from ensemblage.profiles._typical import coordinates_of, least_sure, nearness, typical_objects
-from ensemblage.profiles._variables import Described, Variable, described
+from ensemblage.profiles._variables import Variable, VariableTable, describe_objects
 
 
 def profile(
@@ -114,14 +114,14 @@ def profile(
     check_whole(n_drivers, "n_drivers of profile", 1)
     check_whole(max_depth, "max_depth of profile", 0, 3)
     check_whole(random_state, "random_state of profile", 0, 2**32 - 1)
-    given = described(X, getattr(model_or_labels, "preprocessor_", None))
+    given = describe_objects(X, getattr(model_or_labels, "preprocessor_", None))
     given = given.with_clustered(
-        _clustered_by(model_or_labels, given) if clustered is None else _of_x(clustered, given)
+        _clustered_columns(model_or_labels, given) if clustered is None else _check_columns(clustered, given)
     )
-    names, clusters = _coded(labels, len(given.ids))
+    names, clusters = _encode_labels(labels, len(given.ids))
     k, n = len(names), len(clusters)
     members = np.split(np.argsort(clusters, kind="stable"), np.cumsum(np.bincount(clusters, minlength=k + 1)))[:k]
-    compared = Compared(given.variables, clusters, k)
+    compared = ClusterComparison(given.variables, clusters, k)
     variables = compared.variables
     coordinates = _coordinates(model_or_labels, X, features, given, n)
     typical, by_all = typical_objects(coordinates, members)
@@ -171,7 +171,7 @@ def _labels_of(model_or_labels: Any) -> Any:
     return labels if numbers is None else np.append(numbers, -1)[labels]
 
 
-def _coded(labels: Any, n: int) -> tuple[list[Any], NDArray[np.intp]]:
+def _encode_labels(labels: Any, n: int) -> tuple[list[Any], NDArray[np.intp]]:
     """The labels of the clusters, ascending; (n,) the place of each object's among them, their number in no cluster."""
     coded = Ensemble.from_partitions([labels])
     if len(coded) != n:
@@ -203,7 +203,7 @@ def _names(ids: Any, n: int) -> list[str]:
     return names
 
 
-def _of_x(clustered: Any, given: Described) -> set[str]:
+def _check_columns(clustered: Any, given: VariableTable) -> set[str]:
     """Names of columns of X."""
     names = _texts(clustered, "clustered")
     known = [*(v.name for v in given.variables), *given.left_out]
@@ -215,7 +215,7 @@ def _of_x(clustered: Any, given: Described) -> set[str]:
     return set(names)
 
 
-def _clustered_by(model: Any, given: Described) -> set[str] | None:
+def _clustered_columns(model: Any, given: VariableTable) -> set[str] | None:
     """Names of the columns that a model clustered, if it says so, and knows those of X."""
     uses = getattr(getattr(model, "preprocessor_", None), "columns_", None)
     names = {v.name for v in given.variables}
@@ -224,7 +224,7 @@ def _clustered_by(model: Any, given: Described) -> set[str] | None:
     return {use.column for use in uses if use.use.startswith("used")}
 
 
-def _coordinates(model: Any, X: Any, features: Any, given: Described, n: int) -> NDArray[np.float64]:
+def _coordinates(model: Any, X: Any, features: Any, given: VariableTable, n: int) -> NDArray[np.float64]:
     """(n, d) what objects are compared by."""
     if features is not None:
         checked = check_numbers(features, "features of profile", (n, "d"))

@@ -16,9 +16,9 @@ from ensemblage.base.once import once
 from ensemblage.base.registered import figure
 from ensemblage.base.text import listed, one_line
 from ensemblage.base.validation import check_choice, check_whole
-from ensemblage.profiles._compared import Compared, top_level
-from ensemblage.profiles._drawn import heat_map_of, panels_of
+from ensemblage.profiles._comparison import ClusterComparison, top_level
 from ensemblage.profiles._effects import Categories, benjamini_hochberg
+from ensemblage.profiles._figure_data import heat_map_of, panels_of
 from ensemblage.profiles._tree import Rules
 from ensemblage.profiles._variables import Variable
 from ensemblage.profiles._words import (
@@ -123,7 +123,7 @@ class Profile:
     n_objects: int
     n_unlabelled: int
     border_by: str
-    _compared: Compared
+    _compared: ClusterComparison
     _n_missing: NDArray[np.int64]
     """(m, k)"""
     _backend: str | None
@@ -147,12 +147,12 @@ class Profile:
     def _row(self, j: int, c: int) -> VariableRow:
         """Variable j in cluster c."""
         v, of = self._compared.variables[j], self._compared.category(j)
-        found = self._of_number(j, c) if of is None else self._of_category(v, of, c)
+        found = self._number_fields(j, c) if of is None else self._category_fields(v, of, c)
         cluster, missing = self.clusters[c].cluster, int(self._n_missing[j, c])
         n = self.clusters[c].size - missing
         return VariableRow(cluster, v.name, v.kind, n, missing, **found, clustered=v.clustered)
 
-    def _of_number(self, j: int, c: int) -> dict[str, Any]:
+    def _number_fields(self, j: int, c: int) -> dict[str, Any]:
         """What a row says of a variable with an order."""
         v, found = self._compared.variables[j], self._compared.numbers
         inside, rest, delta = found.quantiles[j, c].tolist(), found.rest[j, c].tolist(), float(found.delta[j, c])
@@ -167,12 +167,12 @@ class Profile:
             "measure": "Cliff's delta",
             "cohens_d": float(found.cohens_d[j, c]),
             "p_value": float(found.p_values[j, c]),
-            "p_adjusted": float(self._adjusted[j, c]),
+            "p_adjusted": float(self._adjusted_p_values[j, c]),
             "describes": abs(delta) >= LEAST_DELTA,
         }
 
     @staticmethod
-    def _of_category(v: Variable, of: Categories, c: int) -> dict[str, Any]:
+    def _category_fields(v: Variable, of: Categories, c: int) -> dict[str, Any]:
         """What a row says of a category."""
         level = top_level(v, of, c)
         share, share_rest, effect = float(of.shares[c, level]), float(of.rest[c, level]), float(of.cramers_v[c])
@@ -188,7 +188,7 @@ class Profile:
         }
 
     @once
-    def _adjusted(self) -> NDArray[np.float64]:
+    def _adjusted_p_values(self) -> NDArray[np.float64]:
         """(m, k) p-values of the numbers, adjusted in each cluster."""
         return benjamini_hochberg(self._compared.numbers.p_values)
 
@@ -226,7 +226,7 @@ class Profile:
 
     def _marker_rows(self, c: int, most: int) -> list[VariableRow]:
         """Up to ``most`` markers of cluster c."""
-        p, delta = self._adjusted[:, c], self._compared.numbers.delta[:, c]
+        p, delta = self._adjusted_p_values[:, c], self._compared.numbers.delta[:, c]
         found = np.flatnonzero((p < 0.05) & (delta > 0))
         order = found[np.lexsort((-delta[found], self._compared.numbers.p_values[found, c]))]
         return [self._row(j, c) for j in order[:most].tolist()]

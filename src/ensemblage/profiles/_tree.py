@@ -103,11 +103,11 @@ def rules_of(
     for f in range(N_FOLDS):
         train, test = fold != f, fold == f
         if test.any() and train.any():
-            chosen = _chosen(X[train], y[train])
-            tree = _fitted(X[np.ix_(train, chosen)], y[train], max_depth)
+            chosen = _select_columns(X[train], y[train])
+            tree = _fit_tree(X[np.ix_(train, chosen)], y[train], max_depth)
             predicted[test] = tree.predict(X[np.ix_(test, chosen)])
-    chosen = _chosen(X, y)
-    tree = _fitted(X[:, chosen], y, max_depth)
+    chosen = _select_columns(X, y)
+    tree = _fit_tree(X[:, chosen], y, max_depth)
     rules = _leaves(tree, [columns[j] for j in chosen], X[:, chosen], y)
     right, sizes = predicted == y, np.bincount(y, minlength=k)
     present = sizes > 0
@@ -153,7 +153,7 @@ def _folds(y: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     return fold
 
 
-def _chosen(X: NDArray[np.float32], y: NDArray[np.intp]) -> NDArray[np.intp]:
+def _select_columns(X: NDArray[np.float32], y: NDArray[np.intp]) -> NDArray[np.intp]:
     """The columns that the tree may use: those of the greatest F statistic where there are too many."""
     d = X.shape[1]
     if d <= MOST_VARIABLES:
@@ -171,7 +171,7 @@ def _chosen(X: NDArray[np.float32], y: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.sort(np.argsort(-between / total, kind="stable")[:MOST_VARIABLES])
 
 
-def _fitted(X: NDArray[np.float32], y: NDArray[np.intp], max_depth: int) -> Any:
+def _fit_tree(X: NDArray[np.float32], y: NDArray[np.intp], max_depth: int) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     smallest = int(np.bincount(y)[np.unique(y)].min())

@@ -22,7 +22,7 @@ def coordinates_of(variables: Sequence[Variable], n: int) -> NDArray[np.float64]
         known = ~np.isnan(v.values)
         if v.kind != "category":
             centred = np.where(known & np.isfinite(v.values), v.values, np.nan)
-            columns += [_standardised(centred)]
+            columns += [_standardise(centred)]
             continue
         for level in range(len(v.levels)):
             share = float((v.values == level).sum() / max(known.sum(), 1))
@@ -31,7 +31,7 @@ def coordinates_of(variables: Sequence[Variable], n: int) -> NDArray[np.float64]
     return np.column_stack(columns) if columns else np.zeros((n, 1))
 
 
-def _standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardise(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = values[~np.isnan(values)]
     unit = np.abs(known).max(initial=0.0) or 1.0  # of which squares are numbers
     known = known / unit

@@ -40,7 +40,7 @@ class Variable:
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class VariableTable:
     """The objects and what is known of them."""
 
     variables: list[Variable]
@@ -48,7 +48,7 @@ class Described:
     left_out: dict[str, str]
     """By name of the columns that describe nothing, why."""
 
-    def with_clustered(self, names: Collection[str] | None) -> Described:
+    def with_clustered(self, names: Collection[str] | None) -> VariableTable:
         """The same, if the variables of these names were clustered; None: as it is."""
         if names is None:
             return self
@@ -58,20 +58,20 @@ class Described:
 YES = {"yes", "y", "true", "t", "ja", "wahr", "oui", "si", "sí", "on", "1"}
 
 
-def described(X: Any, preprocessor: Any = None) -> Described:
+def describe_objects(X: Any, preprocessor: Any = None) -> VariableTable:
     """The variables of what the user gave; what they said of its columns before stands in a fitted preprocessor."""
     is_ours = isinstance(preprocessor, Preprocessor)
     roles, missing = (preprocessor.roles or {}, preprocessor.missing) if is_ours else ({}, None)
     is_table = isinstance(X, Table)
     if not is_table and (sparse.issparse(X) or as_frame(X) is None):
-        return _of_array(X, missing)
+        return _variables_from_array(X, missing)
     table = X if is_table else read_table(X, keep_empty=True)
     given = {**table.given_roles, **{name: role for name, role in roles.items() if name in table.names}}
     table = table if given == table.given_roles else replace(table, given_roles=given)
-    return _of_table(with_gaps(table, missing), 1 if is_table else 0)
+    return _variables_from_table(with_gaps(table, missing), 1 if is_table else 0)
 
 
-def _of_table(table: Table, first_row: int) -> Described:
+def _variables_from_table(table: Table, first_row: int) -> VariableTable:
     """The columns by their roles; rows without an id are numbered from ``first_row``."""
     roles = table.found_roles
     id_column = next((name for name, role in roles.items() if role.name == "id"), None)
@@ -88,7 +88,7 @@ def _of_table(table: Table, first_row: int) -> Described:
             variables.append(found)
         else:
             left_out[column.name] = "constant"
-    return Described(variables, ids, left_out)
+    return VariableTable(variables, ids, left_out)
 
 
 def _numeric(name: str, values: NDArray[np.float64], clustered: bool = True) -> Variable:
@@ -128,7 +128,7 @@ def _variable(column: Column, role: str, table: Table, clustered: bool) -> Varia
     )
 
 
-def _of_array(X: Any, missing: Sequence[str | float] | None = None) -> Described:
+def _variables_from_array(X: Any, missing: Sequence[str | float] | None = None) -> VariableTable:
     """The columns of an array of numbers, or of objects as those of a table."""
     try:
         dense = (
@@ -141,7 +141,7 @@ def _of_array(X: Any, missing: Sequence[str | float] | None = None) -> Described
             f"X of profile must be a table of objects and variables. Got {shown(X)}. Give a data frame or a matrix."
         )
     if dense.dtype.kind not in "biuf":
-        return _of_table(read_table(_as_arrow(dense), keep_empty=True), 0)
+        return _variables_from_table(read_table(_arrow_table(dense), keep_empty=True), 0)
     numbers = np.asfortranarray(dense, dtype=np.float64)
     if missing is not None:
         numbers = np.where(Gaps(missing).are(numbers), np.nan, numbers)
@@ -150,10 +150,10 @@ def _of_array(X: Any, missing: Sequence[str | float] | None = None) -> Described
     varies = (low < high).tolist()
     variables = [_numeric(name, numbers[:, j]) for j, name in enumerate(names) if varies[j]]
     left_out = {name: "constant" for name, is_varying in zip(names, varies, strict=True) if not is_varying}
-    return Described(variables, [str(i) for i in range(len(numbers))], left_out)
+    return VariableTable(variables, [str(i) for i in range(len(numbers))], left_out)
 
 
-def _as_arrow(cells: NDArray[Any]) -> Any:
+def _arrow_table(cells: NDArray[Any]) -> Any:
     """The Arrow table of an array of text or objects: a column of numbers where all are, else of text."""
     import pyarrow as pa
 

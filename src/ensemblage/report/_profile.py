@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ensemblage import plotting
 from ensemblage.base.text import listed
 from ensemblage.profiles import Profile, Rule, Rules, profile
-from ensemblage.profiles._shown import profile_shown
+from ensemblage.profiles._summary import profile_summary
 from ensemblage.profiles._words import NOTHING, value_text
 from ensemblage.report._layout import Cell, Picture, Section, Table, cluster_cell, number, plural
 from ensemblage.report._ranking import short_repr
@@ -40,11 +40,11 @@ def profile_for_page(given: Any, consensus: Any, features: Any, ids: Any) -> dic
             f"profile of report must be what ensemblage.profile returned. Got {short_repr(given)}. Give that."
         )
     if given is not None:
-        return profile_shown(given)
+        return profile_summary(given)
     if features is None or np.prod(np.shape(features), dtype=np.float64) > MOST_CELLS:
         return None
     values = np.reshape(features, (-1, 1)) if np.ndim(features) == 1 else features
-    return profile_shown(profile(consensus, values, ids=ids))
+    return profile_summary(profile(consensus, values, ids=ids))
 
 
 def profile_section(summary: Summary) -> Section | None:

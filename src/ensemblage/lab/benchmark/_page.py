@@ -22,7 +22,7 @@ from ensemblage.lab.benchmark._kinds import RULES, Traits
 from ensemblage.lab.benchmark._pictures import picture_of_loss
 from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import new_axes, without_frame
+from ensemblage.plotting._axes import new_axes, remove_frame
 from ensemblage.report._layout import Picture, Section, Table, plural
 from ensemblage.report._page import render_page
 from ensemblage.report._svg import figure_style, to_svg
@@ -322,7 +322,7 @@ def _intervals(lines: Sequence[Line], scope: Scope, name: str) -> Picture:
         ax.plot([line.low, line.high], [place, place], color=color, linewidth=1.5)
         ax.plot([line.over_all], [place], "o", color=color, markersize=4)
     ax.set_yticks(range(len(shown)), [line.name for line in shown], fontsize=7)
-    without_frame(ax, xlabel="mean adjusted Rand index over all sets", ylim=(-0.7, len(shown) - 0.3))
+    remove_frame(ax, xlabel="mean adjusted Rand index over all sets", ylim=(-0.7, len(shown) - 0.3))
     return Picture(f"Means and their 95 % intervals, {scope.title}", to_svg(ax, f"means-{name}"), [], wide=True)
 
 
@@ -337,6 +337,6 @@ def _rank_picture(board: Board, scope: Scope, name: str) -> list[Picture]:
     ax.axvspan(best, best + difference, color="#e6e6e6", zorder=0)
     ax.plot([rank for _, rank in shown], range(len(shown)), "o", color=PALETTE[0], markersize=4)
     ax.set_yticks(range(len(shown)), [entry for entry, _ in shown], fontsize=7)
-    without_frame(ax, xlabel="mean rank, 1 is best", ylim=(-0.7, len(shown) - 0.3))
+    remove_frame(ax, xlabel="mean rank, 1 is best", ylim=(-0.7, len(shown) - 0.3))
     sentence = f"Grey: within Nemenyi's critical difference of the first, {difference:.2f} at 5 %: not told from it."
     return [Picture(f"Mean ranks, {scope.title}", to_svg(ax, f"ranks-{name}"), [sentence], wide=True)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import label_ticks, new_axes, without_frame
+from ensemblage.plotting._axes import label_ticks, new_axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def boxes(title: str, values: Mapping[str, Sequence[float]], ylabel: str, senten
     label_ticks(ax, "x", range(1, len(names) + 1), names)
     if sum(map(len, names)) > 30:
         ax.tick_params(axis="x", labelrotation=30)
-    without_frame(ax, ylabel=ylabel)
+    remove_frame(ax, ylabel=ylabel)
     rows = [{"name": n, "run": i, "value": v} for n in names for i, v in enumerate(values[n])]
     return Panel(title, ax, rows, sentence)
 
@@ -56,7 +56,7 @@ def lines(title: str, curves: Mapping[str, Mapping[float, Any]], labels: tuple[s
         ax.fill_between(x, mean - sd, mean + sd, color=color, alpha=0.12, linewidth=0)
         rows += [{"name": name, "x": at, "mean": points[at].mean, "sd": points[at].sd, "n": points[at].n} for at in x]
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax, xlabel=labels[0], ylabel=labels[1])
+    remove_frame(ax, xlabel=labels[0], ylabel=labels[1])
     return Panel(title, ax, rows, sentence)
 
 
@@ -73,6 +73,6 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], ylabel: str, sen
     ax.tick_params(axis="x", labelrotation=60 if len(groups) > 4 else 0)
     ax.axhline(0, color="#57606a", linewidth=0.8)
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax, ylabel=ylabel)
+    remove_frame(ax, ylabel=ylabel)
     rows = [{"group": g, "name": n, "value": v} for g, values in groups.items() for n, v in values.items()]
     return Panel(title, ax, rows, sentence)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ensemblage.base.text import markdown_table, write_csv
 from ensemblage.lab.reproduce._cells import DIFFERS, Cell, ordered
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import new_axes, without_frame
+from ensemblage.plotting._axes import new_axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +90,7 @@ def plot(cells: Sequence[Cell]) -> Axes | None:
     for i, column in enumerate(ordered(c.column for c in shown)):
         _plot_column(ax, [c for c in shown if c.column == column], column, PALETTE[i % len(PALETTE)])
     ax.legend(frameon=False, fontsize=8, ncols=1 if len(ordered(c.column for c in shown)) < 10 else 2)
-    return without_frame(ax, xlabel="published", ylabel="ours", xlim=ends, ylim=ends)
+    return remove_frame(ax, xlabel="published", ylabel="ours", xlim=ends, ylim=ends)
 
 
 def _plot_column(ax: Any, cells: Sequence[Cell], column: str, color: str) -> None:

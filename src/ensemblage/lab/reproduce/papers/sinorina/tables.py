@@ -8,7 +8,7 @@ import numpy as np
 
 from ensemblage.lab.reproduce.papers import Cell, Panel, Results, number, published
 from ensemblage.lab.reproduce.papers.sinorina import protocol
-from ensemblage.plotting._axes import new_axes, without_frame
+from ensemblage.plotting._axes import new_axes, remove_frame
 from ensemblage.plotting._colors import PALETTE
 
 FILES = {
@@ -89,7 +89,7 @@ def draw_histogram(title: str, heights: Sequence[float], thresholds: Mapping[str
     for i, (name, tau) in enumerate(thresholds.items()):
         ax.axvline(tau, color=PALETTE[i], linestyle=("-", "--", ":")[i % 3], label=f"{name}: {tau:.2f}")
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax, xlabel="association", ylabel="pairs", xlim=(0, 1))
+    remove_frame(ax, xlabel="association", ylabel="pairs", xlim=(0, 1))
     rows = [{"from": float(a), "pairs": h} for a, h in zip(edges[:-1], heights, strict=True)]
     return Panel(title, ax, [*rows, *({"threshold": name, "from": tau} for name, tau in thresholds.items())])
 
@@ -137,7 +137,7 @@ def _time_panel(setup: str, results: Results) -> Panel | None:
         ylim=(0, None),
     )
     ax.legend(frameon=False, fontsize=8)
-    without_frame(ax)
+    remove_frame(ax)
     numbers = [dict(zip(("dataset", "method", "negmm", "wat"), row, strict=True)) for row in rows]
     told = "" if math.isnan(slope) else f"Slope {slope:.3f}; "
     return Panel(

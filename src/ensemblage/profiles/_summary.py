@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ensemblage.profiles._compared import label_of, plain
-from ensemblage.profiles._drawn import heat_map_of, panels_of
+from ensemblage.profiles._comparison import json_number, label_of
+from ensemblage.profiles._figure_data import heat_map_of, panels_of
 from ensemblage.profiles._record import Profile, VariableRow, same_as_sentence
 from ensemblage.profiles._words import LEAST_DELTA, LEAST_V
 
@@ -19,7 +19,7 @@ ROW = (
 )
 
 
-def profile_shown(profile: Profile) -> dict[str, Any]:
+def profile_summary(profile: Profile) -> dict[str, Any]:
     """All that the page shows of a profile. Ids of objects are in ``typical`` and ``border`` of the clusters alone."""
     labels, rules = [label_of(cluster.cluster) for cluster in profile.clusters], profile.rules
     return {
@@ -47,11 +47,11 @@ def profile_shown(profile: Profile) -> dict[str, Any]:
         "rules": None
         if rules is None
         else {
-            **{name: plain(value) for name, value in vars(rules).items() if name != "rules"},
+            **{name: json_number(value) for name, value in vars(rules).items() if name != "rules"},
             "rules": [{**rule._asdict(), "cluster": label_of(rule.cluster)} for rule in rules.rules],
         },
     }
 
 
 def _row(row: VariableRow) -> dict[str, Any]:
-    return {name: plain(getattr(row, name)) for name in ROW}
+    return {name: json_number(getattr(row, name)) for name in ROW}

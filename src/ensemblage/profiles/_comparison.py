@@ -18,7 +18,7 @@ _NAMED = 40
 """Characters of a name in a sentence."""
 
 
-class Compared:
+class ClusterComparison:
     """m variables in k clusters against the rest, those with an order first.
 
     Parameters
@@ -96,6 +96,6 @@ def label_of(cluster: Any) -> Any:
     return cluster if isinstance(cluster, int | str) else str(cluster)
 
 
-def plain(value: Any) -> Any:
+def json_number(value: Any) -> Any:
     """What JSON can hold: None for a number that is none."""
     return (float(f"{value:.6g}") if np.isfinite(value) else None) if isinstance(value, float) else value

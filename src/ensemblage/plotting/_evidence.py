@@ -11,10 +11,10 @@ from ensemblage.base.validation import shown
 from ensemblage.consensus import evidence as records
 
 from ._associations import association_histogram, threshold_search
-from ._axes import Axes, axes_or_new, curve, without_frame
-from ._by_number import lifetimes, split_losses
+from ._axes import Axes, axes_or_new, curve, remove_frame
 from ._colors import PALETTE, UNLABELLED_COLOR
 from ._dendrograms import dendrogram, last_merges, voting_dendrogram
+from ._k_curves import lifetimes, split_losses
 from ._memberships import membership
 
 
@@ -92,7 +92,7 @@ def _(record: records.Trace, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax)
     curve(ax, np.arange(len(record.values)), record.values)
     ax.locator_params(axis="x", integer=True)
-    return without_frame(ax, xlabel="pass", ylabel=record.quantity)
+    return remove_frame(ax, xlabel="pass", ylabel=record.quantity)
 
 
 @_draw.register(records.Memberships)
@@ -105,6 +105,6 @@ def _(record: records.Cut, ax: Axes | None) -> Axes:
     ax = axes_or_new(ax, 6.4, 1.4)
     ax.barh([0], [record.bound], color=UNLABELLED_COLOR, alpha=0.4)
     ax.barh([0], [record.value], color=PALETTE[0])
-    return without_frame(
+    return remove_frame(
         ax, xlabel=f"{record.criterion} (at most {record.bound:.3g})", yticks=[], xlim=(0, record.bound)
     )

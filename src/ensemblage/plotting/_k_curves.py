@@ -1,4 +1,4 @@
-"""What speaks for a number of clusters: stability, lifetimes, losses and repeated runs."""
+"""Curves and bars by the number of clusters: stability, lifetimes, losses, evidence against single clouds, criteria."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from ensemblage.base.parameters import FRACTION
 from ensemblage.base.validation import check_numbers, check_value
 
-from ._arrays import check_chosen, check_mapping, whole_numbers
-from ._axes import Axes, axes_or_new, curve, label_ticks, without_frame
+from ._axes import Axes, axes_or_new, curve, label_ticks, remove_frame
+from ._checks import check_mapping, check_marked_k, whole_numbers
 from ._colors import PALETTE, UNLABELLED_COLOR
 
 _MOST_BARS = 15
@@ -39,13 +39,13 @@ def consensus_cdfs(
     """
     ax = axes_or_new(ax)
     check_mapping(distributions, "distributions of consensus_cdfs")
-    check_chosen(n_clusters)
+    check_marked_k(n_clusters)
     for i, (k, distribution) in enumerate(sorted(distributions.items())):
         values, cdf = check_numbers(distribution, f"values and distribution of k = {k}", (2, "n"))
         width = 3 if k == n_clusters else 1.2
         ax.step(values, cdf, where="post", label=f"k = {k}", color=PALETTE[i % len(PALETTE)], linewidth=width)
     ax.legend(frameon=False, fontsize="small")
-    return without_frame(ax, xlabel="consensus", ylabel="share of the pairs", xlim=(0, 1), ylim=(0, 1.02))
+    return remove_frame(ax, xlabel="consensus", ylabel="share of the pairs", xlim=(0, 1), ylim=(0, 1.02))
 
 
 def delta_areas(growth: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
@@ -102,7 +102,7 @@ def curves_by_number(
     from matplotlib.ticker import MaxNLocator
 
     ax = axes_or_new(ax)
-    check_chosen(n_clusters)
+    check_marked_k(n_clusters)
     if n_clusters is not None:
         ax.axvline(n_clusters, color="0.85", linewidth=4, zorder=0)
     for color, (name, by_k) in zip((PALETTE[0], UNLABELLED_COLOR), curves.items(), strict=False):
@@ -112,7 +112,7 @@ def curves_by_number(
     if len(curves) > 1:
         ax.legend(frameon=False)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    return without_frame(ax, xlabel="number of clusters", ylabel=title)
+    return remove_frame(ax, xlabel="number of clusters", ylabel=title)
 
 
 def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: Axes | None = None) -> Axes:
@@ -134,12 +134,12 @@ def lifetimes(lives: Mapping[int, float], *, n_clusters: int | None = None, ax: 
     """
     ax = axes_or_new(ax)
     check_mapping(lives, "lives of lifetimes")
-    check_chosen(n_clusters)
+    check_marked_k(n_clusters)
     ks = sorted(sorted(lives, key=lambda k: -lives[k])[:_MOST_BARS])
     colors = [PALETTE[0] if k == n_clusters else UNLABELLED_COLOR for k in ks]
     ax.bar(range(len(ks)), [lives[k] for k in ks], width=0.8, color=colors)
     label_ticks(ax, "x", range(len(ks)), ks)
-    return without_frame(ax, xlabel="number of clusters", ylabel="lifetime")
+    return remove_frame(ax, xlabel="number of clusters", ylabel="lifetime")
 
 
 def estimated_clusters(counts: ArrayLike, *, share: float = 0.95, ax: Axes | None = None) -> Axes:
@@ -204,4 +204,76 @@ def split_losses(losses: ArrayLike, *, ax: Axes | None = None) -> Axes:
     shares = 100 * left / left[0] if left[0] > 0 else np.zeros(len(left))
     curve(ax, np.arange(1, len(left) + 1), shares)
     ax.locator_params(axis="x", integer=True)
-    return without_frame(ax, xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))
+    return remove_frame(ax, xlabel="number of clusters", ylabel="loss left (%)", ylim=(0, 105))
+
+
+def evidence_by_number(
+    log_within: Mapping[int, float],
+    references: Mapping[int, ArrayLike],
+    *,
+    n_clusters: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """How far the objects are from their centres, against single clouds of the same shape, by the number of clusters.
+
+    Parameters
+    ----------
+    log_within : mapping of int to float
+        Logarithm of W_k / W_1 for each number of clusters.
+    references : mapping of int to (low, mean, high)
+        Of the clouds: the band and the line in it.
+    {number_chosen}
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import evidence_by_number
+    >>> evidence_by_number({2: 4.0, 3: 2.0}, {2: (4.0, 4.1, 4.2), 3: (3.6, 3.7, 3.8)}).get_xlabel()
+    'number of clusters'
+    """
+    ax = axes_or_new(ax)
+    check_mapping(references, "references of evidence_by_number")
+    ks = sorted(references)
+    bands = check_numbers([references[k] for k in ks], "references of evidence_by_number", ("k", 3))
+    ax.fill_between(ks, bands[:, 0], bands[:, 2], color=UNLABELLED_COLOR, alpha=0.35, lw=0, label="single clouds, 90 %")
+    means = dict(zip(ks, bands[:, 1].tolist(), strict=True))
+    return curves_by_number(
+        ax, {"these data": log_within, "their mean": means}, "ln of the spread in clusters", n_clusters
+    )
+
+
+def criteria_by_number(
+    criteria: Mapping[str, Mapping[int, float]], *, n_clusters: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """A line per criterion by the number of clusters, all of them at most 1.
+
+    Parameters
+    ----------
+    criteria : mapping of str to mapping of int to float
+        Values by number of clusters, under the name of each criterion.
+    {number_chosen}
+    {ax}
+
+    Examples
+    --------
+    >>> from ensemblage.plotting import criteria_by_number
+    >>> ax = criteria_by_number({"silhouette": {2: 0.5, 3: 0.7}, "strength": {2: 0.9, 3: 1.0}}, n_clusters=3)
+    >>> [line.get_label() for line in ax.lines[1:]]
+    ['silhouette', 'strength']
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    ax = axes_or_new(ax)
+    check_mapping(criteria, "criteria of criteria_by_number")
+    check_marked_k(n_clusters)
+    if n_clusters is not None:
+        ax.axvline(n_clusters, color="0.85", linewidth=4, zorder=0)
+    for i, (name, by_k) in enumerate(criteria.items()):
+        check_mapping(by_k, f"criteria of criteria_by_number, {name},")
+        values = check_numbers([by_k[k] for k in sorted(by_k)], f"criteria of criteria_by_number, {name},", ("k",))
+        marker, style = "osD^v<>"[i % 7], ("-", "--", ":", "-.")[i % 4]
+        ax.plot(sorted(by_k), values, style, marker=marker, markersize=4, color=PALETTE[i % len(PALETTE)], label=name)
+    ax.legend(frameon=False, fontsize="small")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_ylim(top=1.03)
+    return remove_frame(ax, xlabel="number of clusters", ylabel="criterion")

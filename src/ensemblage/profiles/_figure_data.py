@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.profiles._compared import Compared, label_of, plain
+from ensemblage.profiles._comparison import ClusterComparison, json_number, label_of
 from ensemblage.profiles._effects import Categories
 from ensemblage.profiles._variables import Variable
 
@@ -16,27 +16,27 @@ MOST_DRAWN, MOST_PANELS, MOST_CLUSTERS = 40, 6, 40
 """Variables of the heat map and of the small figures; clusters in figures: the first."""
 
 
-def heat_map_of(compared: Compared, clusters: Sequence[Any]) -> dict[str, Any]:
+def heat_map_of(compared: ClusterComparison, clusters: Sequence[Any]) -> dict[str, Any]:
     """Standardised means, a row for each of the variables that describe some cluster best, like rows side by side."""
     k = min(len(clusters), MOST_CLUSTERS)
-    rows = [_standardised(compared, j) for j in compared.order()[:MOST_DRAWN]]
+    rows = [_standardised_row(compared, j) for j in compared.order()[:MOST_DRAWN]]
     z = np.array([values[:k] for _, values in rows]).reshape(len(rows), k)
-    order = _alike_together(z)
+    order = _linkage_order(z)
     return {
         "variables": [rows[i][0] for i in order],
         "clusters": list(map(label_of, clusters[:k])),
-        "z": [[plain(round(value, 3)) for value in z[i].tolist()] for i in order],
+        "z": [[json_number(round(value, 3)) for value in z[i].tolist()] for i in order],
         "n_variables": len(compared.variables),
         "n_clusters": len(clusters),
     }
 
 
-def _standardised(compared: Compared, j: int) -> tuple[str, NDArray[np.float64]]:
+def _standardised_row(compared: ClusterComparison, j: int) -> tuple[str, NDArray[np.float64]]:
     """The name and (k,) standardised means of variable j; of a category those of being what varies most."""
     v, of = compared.variables[j], compared.category(j)
     if of is None:
         return v.name, compared.numbers.standardised[j]
-    level = _level_drawn(v, of)
+    level = _largest_level(v, of)
     return f"{v.name}: {v.levels[level]}", _standardised_shares(of)[:, level]
 
 
@@ -48,14 +48,14 @@ def _standardised_shares(of: Categories) -> NDArray[np.float64]:
     return z
 
 
-def _level_drawn(v: Variable, of: Categories) -> int:
+def _largest_level(v: Variable, of: Categories) -> int:
     """The category that some cluster has most of; of yes and no always yes."""
     if v.is_yes_no:
         return len(v.levels) - 1
     return int(np.argmax(np.nan_to_num(_standardised_shares(of)).max(axis=0)))
 
 
-def _alike_together(z: NDArray[np.float64]) -> list[int]:
+def _linkage_order(z: NDArray[np.float64]) -> list[int]:
     """The rows as the leaves of average linkage, so turned that rows high in the first cluster stand first."""
     if len(z) < 3:
         return list(range(len(z)))
@@ -66,7 +66,7 @@ def _alike_together(z: NDArray[np.float64]) -> list[int]:
     return order[::-1] if known[order[0], 0] < known[order[-1], 0] else order
 
 
-def panels_of(compared: Compared, clusters: Sequence[Any]) -> list[dict[str, Any]]:
+def panels_of(compared: ClusterComparison, clusters: Sequence[Any]) -> list[dict[str, Any]]:
     """The distributions, cluster by cluster, of the variables that describe them best: of each cluster in turn."""
     strengths, chosen = compared.strengths, dict[int, None]()
     for ranked in np.argsort(-strengths, axis=0, kind="stable")[:MOST_PANELS]:
@@ -76,7 +76,7 @@ def panels_of(compared: Compared, clusters: Sequence[Any]) -> list[dict[str, Any
     return [_panel(compared, j, names) for j in best]
 
 
-def _panel(compared: Compared, j: int, clusters: list[Any]) -> dict[str, Any]:
+def _panel(compared: ClusterComparison, j: int, clusters: list[Any]) -> dict[str, Any]:
     v, of, k = compared.variables[j], compared.category(j), len(clusters)
     panel: dict[str, Any] = {
         "variable": v.name,
@@ -89,6 +89,6 @@ def _panel(compared: Compared, j: int, clusters: list[Any]) -> dict[str, Any]:
     }
     if of is None:
         quantiles = compared.numbers.quantiles[j, :k].tolist()
-        return panel | {"quantiles": [[plain(value) for value in row] for row in quantiles]}
-    level = _level_drawn(v, of)
-    return panel | {"level": v.levels[level], "shares": [plain(share) for share in of.shares[:k, level].tolist()]}
+        return panel | {"quantiles": [[json_number(value) for value in row] for row in quantiles]}
+    level = _largest_level(v, of)
+    return panel | {"level": v.levels[level], "shares": [json_number(share) for share in of.shares[:k, level].tolist()]}

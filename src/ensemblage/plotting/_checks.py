@@ -54,6 +54,6 @@ def check_mapping(values: Any, subject: str) -> None:
         raise TypeError(f"{subject} must be a dict with at least one entry. Got {shown(values)}. Give numbers by k.")
 
 
-def check_chosen(n_clusters: Any) -> None:
+def check_marked_k(n_clusters: Any) -> None:
     """The number of clusters to mark, or None."""
     check_value(n_clusters, "n_clusters to mark", [Whole(1, MOST_OBJECTS), None])

@@ -187,7 +187,8 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
             unless ``standardize`` is True.
         y : None
             Ignored.
-        {links}
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+            Pairs of objects, by row number, that get the same cluster, or different ones: see the notes.
 
         {self}
 
@@ -306,7 +307,15 @@ class ConsensusClustering(Model, ClusterMixin, BaseEstimator):
 
         A consensus without ``predict`` gives the cluster that the partitions join them with most often.
 
-        {predicted_of_features}
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Their features.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where nothing is labelled.
         """
         found: Assignment = self.assign(X)
         return found.labels

@@ -7,6 +7,7 @@ from ensemblage.consensus._bisecting import BisectingKMeansConsensus
 from ensemblage.consensus._bvote import BipartiteVoting
 from ensemblage.consensus._communities import CommunityConsensus
 from ensemblage.consensus._cspa import CSPA
+from ensemblage.consensus._docs import PARTS
 from ensemblage.consensus._eac import EvidenceAccumulation
 from ensemblage.consensus._gkcc import GreedyKMeansConsensus
 from ensemblage.consensus._gv3 import ComembershipMedian
@@ -57,4 +58,4 @@ __all__ = [
     "make_consensus",
 ]
 
-fill_docstrings(globals()[name] for name in __all__)
+fill_docstrings((globals()[name] for name in __all__), PARTS)

@@ -116,7 +116,10 @@ class CumulativeVoting(VotingConsensus):
 
     Parameters
     ----------
-    {voted_clusters}
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
+        lifetime in the hierarchy of the columns of ``aggregate_``, at least 2 and less than all of them; all of them
+        where they are 1 or 2, for nothing is in between.
     order : {"entropy", "divergence", "given"}, default "entropy"
         Which partition votes next: the one with the largest entropy, the one whose votes have the least
         Kullback-Leibler divergence from the aggregate so far (Sec. 3.1), or as in the label matrix. The reference is
@@ -125,7 +128,10 @@ class CumulativeVoting(VotingConsensus):
         decreasing agreement, the weighted mean of their adjusted Rand indices with all partitions.
     voting : {"adaptive", "fixed"}, default "adaptive"
         Relabel to the aggregate so far, or to the reference alone.
-    {js_alink}
+    linkage : {"average", "aib"}, default "average"
+        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
+        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
+        times the work.
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the reference are a candidate too.
     weights : array-like of shape (n_partitions,) or "agreement", optional
@@ -134,7 +140,10 @@ class CumulativeVoting(VotingConsensus):
 
     Attributes
     ----------
-    {likeliest}
+    labels_ : ndarray of shape (n_objects,), int32
+        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
+        decreasing size; -1 for an object that no partition labels.
+    {confidence}
     membership_ : ndarray of shape (n_objects, k)
         Probability of each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
     aggregate_ : ndarray of shape (n_objects, k0)
@@ -144,7 +153,14 @@ class CumulativeVoting(VotingConsensus):
         Clusters that have objects: now and then fewer than k, when a cluster is no object's most likely one.
     order_ : ndarray of int
         Partitions in the order in which they voted; the first is the reference.
-    {hierarchy_of_votes}
+    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
+        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
+        clusters' share of the objects with "aib").
+    clusters_of_reference_ : ndarray of shape (k0,)
+        Cluster to which each column of ``aggregate_`` went.
+    lifetimes_ : dict of int to float
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+        no number is a candidate.
     losses_ : VotingLosses
         ``mse`` (Eq. 3) and ``error_rate`` of each partition, relabelled to ``aggregate_``, each (n_partitions,); NaN
         for a partition of weight 0.

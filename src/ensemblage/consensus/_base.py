@@ -212,7 +212,8 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             object has one per row of X. An object of weight 0 is left out, with the labels that only such objects have.
             It gets the label and the confidence of the other objects of its label row; if these have no weight either,
             the label of ``predict``, or -1 where the method has none, and the confidence NaN.
-        {links}
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+            Pairs of objects, by row number, that get the same cluster, or different ones: see the notes.
 
         Returns
         -------
@@ -230,7 +231,27 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         -----
         Voting methods, medians and `HBGF` take a `SoftEnsemble` as X too, with weights that are so but for rounding.
 
-        {how_links}
+        Who belongs to the same belongs together: must-link makes groups, and what is said of an object is said of its
+        group. A group becomes one object. In k-means (`KMeansConsensus`, `KModesConsensus`) it goes to the centre from
+        which its objects have the least summed distance, and counts in it with all of them. In `EvidenceAccumulation`
+        its objects have merged, at height 0, before anything else does, and it is as similar to others as any cluster
+        of its objects is. In `BipartiteVoting`, `CumulativeVoting`, `EuclideanMedian` and `MajorityVoting` the
+        partitions are relabelled as without pairs, and the summed votes of its objects choose its cluster. In all other
+        methods its objects get common labels first: in every partition that which most of them have, the first on ties;
+        of a `SoftEnsemble` their mean memberships.
+
+        Cannot-link: k-means and voting place the groups that are kept apart one after the other, first those with the
+        fewest clusters left, of these the surest, each at the nearest centre or in the best column that is left; where
+        none is, the last choices are taken back. `EvidenceAccumulation` forbids a merge that would join two of them;
+        such merges end the hierarchy, at height 1. The others refuse it. An object without weight counts nowhere. It
+        gets the cluster of its group, else its nearest of a method that has ``predict``; none where cannot-link keeps
+        it out of that. One that no partition labels gets the cluster of its group. The confidence of both is NaN, but
+        where an object of the group that has weight has the same labels.
+
+        Pairs cost 40 bytes per object, a table of the named objects by clusters per iteration of k-means, and in
+        `EvidenceAccumulation` two matrices of all pairs of distinct label rows, within ``max_bytes``. They follow
+        Wagstaff et al., "Constrained k-means clustering with background knowledge", ICML 2001 (which takes no choice
+        back), and Davidson & Ravi, "Agglomerative hierarchical clustering with constraints", PKDD 2005.
 
         Weights cost 24 bytes per object while they are summed over distinct rows, 8 afterwards, whatever their sum; and
         a copy of the codes where some label has no weight. A hierarchy of the objects and `evidence` count every object
@@ -554,7 +575,10 @@ class InductiveConsensus(BaseConsensus):
         ----------
         {new_labels}
 
-        {predicted}
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where nothing is labelled.
         """
         return self._predicted(self._encode(X))
 

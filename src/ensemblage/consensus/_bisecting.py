@@ -96,7 +96,9 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
 
     Attributes
     ----------
-    {labels_confidence}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    {confidence}
     n_clusters_ : int
         Fewer than asked for, with a warning, where no cluster has any loss left.
     splits_ : list of Split

@@ -69,10 +69,16 @@ class BipartiteVoting(VotingConsensus):
 
     Parameters
     ----------
-    {voted_clusters}
+    n_clusters : int, optional
+        Number of clusters of the consensus, at most that of the largest partition. None: the number with the longest
+        lifetime in the hierarchy of the columns of ``aggregate_``, at least 2 and less than all of them; all of them
+        where they are 1 or 2, for nothing is in between.
     n_passes : int, default 10
         Random orders of the partitions to try.
-    {js_alink}
+    linkage : {"average", "aib"}, default "average"
+        JS-ALink: average linkage of the divergences between the columns of ``aggregate_``. Or the agglomerative
+        information bottleneck, which merges what costs the least I(C; X) and then computes the divergences anew: k0
+        times the work.
     include_singletons : bool, default False
         Without ``n_clusters``: whether all clusters of the aggregate are a candidate too.
     weights : array-like of shape (n_partitions,) or "agreement", optional
@@ -83,7 +89,10 @@ class BipartiteVoting(VotingConsensus):
 
     Attributes
     ----------
-    {likeliest}
+    labels_ : ndarray of shape (n_objects,), int32
+        Cluster of largest membership (on ties the one with the largest cluster of ``aggregate_``), numbered by
+        decreasing size; -1 for an object that no partition labels.
+    {confidence}
     membership_ : ndarray of shape (n_objects, k)
         Share of votes for each cluster; rows sum to 1, NaN where no partition votes. Computed at every access.
     aggregate_ : ndarray of shape (n_objects, k0)
@@ -94,7 +103,14 @@ class BipartiteVoting(VotingConsensus):
         Partitions in the order of the best pass.
     objective_ : float
         Mean squared error between Ū and the partitions matched to it (Eq. 6), weighted.
-    {hierarchy_of_votes}
+    linkage_matrix_ : ndarray of shape (k0 - 1, 4)
+        SciPy's format, over the columns of ``aggregate_``; heights are Jensen-Shannon divergences in nats (times the
+        clusters' share of the objects with "aib").
+    clusters_of_reference_ : ndarray of shape (k0,)
+        Cluster to which each column of ``aggregate_`` went.
+    lifetimes_ : dict of int to float
+        How long each number of clusters lives in that hierarchy; the longest is the number that None takes. Empty where
+        no number is a candidate.
     losses_ : VotingLosses
         ``mse`` (Eq. 3) and ``error_rate`` of each partition, matched to ``aggregate_``, each (n_partitions,); NaN
         for a partition of weight 0.

@@ -55,9 +55,12 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         may then part them for the balance, by their order. The normalised cut never does. With n_neighbors=None too it
         is CSPA to the letter.
     recursive : bool, default True
-        {metis_bisects}
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
         The authors' code bisects.
-    {imbalance}
+    imbalance : float, optional
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
     n_init : int, default 4
         Number of starts, the one with the least loss wins: of METIS the one that cuts the least. Runs whose largest
         part is larger than that of the first one, and than ``imbalance`` (or 0.03) allows, do not count. 4 is the least
@@ -77,8 +80,13 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
         Co-associations up to it are no edges. Only with ``association_threshold``.
     {partitions_in}
 
-    {bytes_raise}
-    {metis_missing}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
+        the fit would take more than ``max_bytes``.
+    ImportError
+        If METIS is asked for and pymetis is not there.
 
     Notes
     -----

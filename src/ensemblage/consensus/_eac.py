@@ -83,7 +83,8 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     Attributes
     ----------
     {clusters}
-    {cluster_weights_in}
+    cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+        The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
         with ``cluster_weights`` before any of them merges with another, at 1 - the mean weight of their clusters.

@@ -76,7 +76,10 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
-    {greedy_raises}
+    Raises
+    ------
+    ValueError
+        If X has fewer distinct rows than clusters, or a parameter is out of its range.
 
     Notes
     -----
@@ -116,7 +119,13 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Make greedy partitions of features and find their consensus.
 
-        {fit_dense}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        {y}
+
+        {self}
         """
         with features_checked("GreedyKMeansConsensus", X):
             checked = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
@@ -140,7 +149,15 @@ class GreedyKMeansConsensus(Model, UtilityParameters, GreedyParameters, ClusterM
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
         """Cluster of new objects: the generator labels them, the consensus predicts.
 
-        {predicted_of_features}
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            Their features.
+
+        Returns
+        -------
+        ndarray of shape (n_new,), int32
+            Cluster of each row; -1 where nothing is labelled.
         """
         check_is_fitted(self)
         with features_checked("GreedyKMeansConsensus", X):

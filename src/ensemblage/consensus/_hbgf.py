@@ -40,8 +40,11 @@ class HBGF(ObjectGraph, LocallyWeighted):
         paper. "transfer" is the transfer cut of LWGP and U-SENC: k-means of the objects alone, the best of ten starts,
         on singular vectors that are not divided by their singular values.
     recursive : bool, default True
-        {metis_bisects}
-    {imbalance}
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
+    imbalance : float, optional
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
     distinct : bool, default True
         Only for METIS: whether objects with equal labels stay together, as one vertex of that weight. False is the
         paper's graph; the cut may then part them.
@@ -54,7 +57,8 @@ class HBGF(ObjectGraph, LocallyWeighted):
     Attributes
     ----------
     {clusters}
-    {cluster_weights_in}
+    cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+        The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
     normalized_association_ : float
         Only with "transfer": sum over the clusters of the share of their weight in the graph that stays among their own
         objects, by way of the clusters of the ensemble; from 0 to ``n_clusters_``.
@@ -65,7 +69,8 @@ class HBGF(ObjectGraph, LocallyWeighted):
     ValueError
         If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, or a parameter is out
         of its range.
-    {metis_missing}
+    ImportError
+        If METIS is asked for and pymetis is not there.
 
     Notes
     -----

@@ -86,14 +86,22 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     n_init : int or "auto", default "auto"
         Number of starts, the one with the least loss wins. "auto": 1.5·10⁶ / (m p k) for m distinct rows of p
         labels, but at least 10 and at most 300. A given ``init`` makes one start.
-    {starts}
+    {lloyd}
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the starts.
 
     Attributes
     ----------
     {clusters}
     objective_ : float
         Cost: the weighted number of labels that are not their cluster's mode. Least is best.
-    {best_start}
+    n_iter_ : int
+        Iterations of the best start.
+    {partitions_in}
+
+    {row_clusters_raises}
 
     See Also
     --------

@@ -134,7 +134,11 @@ class KMeansConsensus(
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start. A single start merges
         true clusters now and then, even on easy data.
-    {starts}
+    {lloyd}
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the starts.
     start_on : int, "auto" or None, default "auto"
         Distinct label rows that the starts run on, a sample; the best start is then finished on all rows. None is all
         of them. "auto" is 131,072, or 200 for each cluster if that is more. Fewer distinct rows, and a given ``init``,
@@ -145,7 +149,8 @@ class KMeansConsensus(
     Attributes
     ----------
     {clusters}
-    {cluster_weights_in}
+    cluster_weights_ : list of ndarray of shape (n_clusters_of_partition,)
+        The weights of each partition's clusters, none for a partition of weight 0. Only with ``cluster_weights``.
     objective_ : float
         Loss: the weighted sum of the distances of the labelled objects to their centroids; for "category" the k-means
         loss on H (Candel Eq. 16). Least is best.
@@ -156,7 +161,11 @@ class KMeansConsensus(
         With ``refine="density"``: the density before and after each pass over the rows. It never falls.
     start_on_ : int or None
         Distinct rows that the starts ran on; None: all.
-    {best_start}
+    n_iter_ : int
+        Iterations of the best start.
+    {partitions_in}
+
+    {row_clusters_raises}
 
     Notes
     -----

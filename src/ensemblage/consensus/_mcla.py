@@ -43,9 +43,12 @@ class MCLA(GraphConsensus):
         What METIS balances over the parts: the objects of their clusters (Strehl & Ghosh), or the number of clusters,
         which finds clusters of unlike sizes as well.
     recursive : bool, default False
-        {metis_bisects}
+        Only for METIS: whether it bisects again and again, or makes all parts at once. The default is what was better
+        on the real ensembles tried: True for objects as vertices (CSPA, HBGF), False for clusters weighted by their
+        sizes (MCLA).
         The authors' code bisects, which is better with equal vertex weights too.
-    {imbalance}
+    imbalance : float, optional
+        Share by which a part may exceed the mean. Only for METIS. Default: METIS' own, 0.03 (0.001 if recursive).
     similarity : {"jaccard", "ecpcs"}, default "jaccard"
         How similar two clusters are: the share of their objects that they have in common, or the cosine of random walks
         of 20 steps that start at them, which makes clusters without a common object similar, too. "ecpcs" with the
@@ -73,7 +76,8 @@ class MCLA(GraphConsensus):
     ValueError
         If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, a parameter is out
         of its range, or the fit would take more than ``max_bytes``.
-    {metis_missing}
+    ImportError
+        If METIS is asked for and pymetis is not there.
 
     Notes
     -----

@@ -70,7 +70,9 @@ class NegMM(SimilarityConsensus):
 
     Attributes
     ----------
-    {labels_confidence}
+    labels_ : ndarray of shape (n_objects,), int32
+        Clusters numbered by decreasing size; -1 for an object that no partition labels.
+    {confidence}
     n_clusters_ : int
         Number of clusters found.
     threshold_ : float
@@ -81,7 +83,11 @@ class NegMM(SimilarityConsensus):
         ``(threshold, labels, mm_index)`` for each threshold tried, in increasing order.
     {partitions_in}
 
-    {bytes_raise}
+    Raises
+    ------
+    ValueError
+        If ``n_clusters`` is missing or exceeds the number of distinct label rows, a parameter is out of its range, or
+        the fit would take more than ``max_bytes``.
 
     Notes
     -----

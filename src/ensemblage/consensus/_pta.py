@@ -87,7 +87,12 @@ class PTA(TrajectoryConsensus):
         longest lifetime, as in `EvidenceAccumulation`.
     linkage : {"average", "complete", "single"}, default "average"
         Clusters are as similar as their label rows on average, their least or their most similar ones.
-    {trajectories}
+    n_neighbors : int, optional
+        How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie
+        with the last of them. Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to
+        20.
+    n_steps : int, optional
+        Steps of a random walk, T. Default: as many.
     {max_bytes}
     {partition_weights}
     {n_jobs}
@@ -95,7 +100,8 @@ class PTA(TrajectoryConsensus):
     Attributes
     ----------
     {clusters}
-    {trajectories_in}
+    n_neighbors_, n_steps_ : int
+        The numbers that were used.
     linkage_matrix_ : ndarray of shape (n_objects - 1, 4)
         The hierarchy in SciPy's format, heights 1 - similarity. Objects with equal labels merge first, at height 0;
         objects that no partition labels last, at height 1.
@@ -109,9 +115,12 @@ class PTA(TrajectoryConsensus):
         If ``n_clusters`` exceeds the number of distinct label rows, a parameter is out of its range, or the fit would
         take more than ``max_bytes``.
 
-    Notes
-    -----
-    {trajectories_notes}
+    Notes ----- Objects with equal labels are one vertex, the paper's microcluster. Two of them are joined, by their
+    co-association, if either is an elite neighbour of the other; a random walk goes to a neighbour in proportion to
+    that times its objects. Two are as similar as the cosine of their trajectories, the distributions after 1, 2, …, T
+    steps, one after the other. One that shares no label with any other is similar to itself alone. With missing labels
+    the co-association is that of the partitions that label both. Ties are the rule: of p partitions the co-association
+    has p + 1 values, so that K neighbours may be thousands.
 
     The mean similarity of two clusters counts each label row once, however many objects have it (Eq. 14). Similarities
     are rounded to 12 decimal places; of equally similar pairs the one with the smallest rows is merged first.
@@ -181,7 +190,12 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     ----------
     n_clusters : int
         Number of clusters of the consensus, at most the number of distinct label rows and of clusters in the ensemble.
-    {trajectories}
+    n_neighbors : int, optional
+        How many of a row's largest co-associations count. These K are its elite neighbours, and so are all that tie
+        with the last of them. Default: min(20, ⌊√m / 2⌋) for m distinct label rows, at least 2; the paper advises 5 to
+        20.
+    n_steps : int, optional
+        Steps of a random walk, T. Default: as many.
     {max_bytes}
     {partition_weights}
     {n_jobs}
@@ -191,7 +205,8 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     Attributes
     ----------
     {clusters}
-    {trajectories_in}
+    n_neighbors_, n_steps_ : int
+        The numbers that were used.
     eigenvalues_ : ndarray of shape (n_clusters,)
         Leading eigenvalues of the walk from clusters to rows and back; the first is 1.
     normalized_association_ : float
@@ -205,9 +220,12 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
         If ``n_clusters`` is missing or exceeds the number of distinct label rows or of clusters, a parameter is out of
         its range, or the fit would take more than ``max_bytes``.
 
-    Notes
-    -----
-    {trajectories_notes}
+    Notes ----- Objects with equal labels are one vertex, the paper's microcluster. Two of them are joined, by their
+    co-association, if either is an elite neighbour of the other; a random walk goes to a neighbour in proportion to
+    that times its objects. Two are as similar as the cosine of their trajectories, the distributions after 1, 2, …, T
+    steps, one after the other. One that shares no label with any other is similar to itself alone. With missing labels
+    the co-association is that of the partitions that label both. Ties are the rule: of p partitions the co-association
+    has p + 1 values, so that K neighbours may be thousands.
 
     A label row is joined to a cluster by its mean similarity to the label rows of that cluster; the graph is cut by the
     transfer cut, each row counting once. The similarities of all pairs are never made.

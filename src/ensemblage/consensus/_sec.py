@@ -105,7 +105,11 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
         without a cluster).
     n_init : int, default 10
         Number of starts, the one with the least loss wins. A given ``init`` makes one start.
-    {starts}
+    {lloyd}
+    {partition_weights}
+    {n_jobs}
+    random_state : int, RandomState or None
+        Seed of the starts.
 
     Attributes
     ----------
@@ -115,7 +119,11 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     normalized_association_ : float
         Σ_C assoc(C, C) / assoc(C, all), at most ``n_clusters``; objects with themselves included. It and
         ``objective_`` add up to Σ p / w_i for every clustering.
-    {best_start}
+    n_iter_ : int
+        Iterations of the best start.
+    {partitions_in}
+
+    {row_clusters_raises}
 
     Notes
     -----

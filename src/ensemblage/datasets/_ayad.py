@@ -16,7 +16,20 @@ def make_2d2k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
     Standard deviation 0.1, means (-0.227, 0.077) and (0.095, 0.323): k-means reaches an ARI of 0.92, as published. (The
     text says "variance 0.1", which gives 0.23.)
 
-    {gaussians}
+    Parameters
+    ----------
+    {random_state}
+
+    Returns
+    -------
+    X : ndarray of shape (1000, n_features)
+        The features.
+    y : ndarray of shape (1000,)
+        Which Gaussian.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh, "Cluster ensembles", JMLR 3, 2002. H. G. Ayad, M. S. Kamel, Pattern Recognition 43, 2010.
 
     Examples
     --------
@@ -34,7 +47,20 @@ def make_8d5k(random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np
 
     Standard deviation 0.1, means uniform in the unit cube, drawn anew for every seed.
 
-    {gaussians}
+    Parameters
+    ----------
+    {random_state}
+
+    Returns
+    -------
+    X : ndarray of shape (1000, n_features)
+        The features.
+    y : ndarray of shape (1000,)
+        Which Gaussian.
+
+    References
+    ----------
+    A. Strehl, J. Ghosh, "Cluster ensembles", JMLR 3, 2002. H. G. Ayad, M. S. Kamel, Pattern Recognition 43, 2010.
 
     Examples
     --------

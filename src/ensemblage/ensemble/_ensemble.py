@@ -160,7 +160,10 @@ class Ensemble:
         ----------
         partitions : iterable of array-like of shape (n_objects,)
             A label per object in each.
-        {names_missing}
+        names : sequence of str, optional
+            As in `Ensemble`.
+        missing : int or None, default -1
+            As in `Ensemble`.
 
         Examples
         --------
@@ -365,7 +368,10 @@ class Ensemble:
         path : path of a .npy file, a .parquet file, or a folder of .parquet files
             Objects by partitions: whole numbers of any type, in C or Fortran order, in a .npy file; one partition per
             column, whatever labels an `Ensemble` may have, in Parquet parts, in the order of their names.
-        {names_missing}
+        names : sequence of str, optional
+            As in `Ensemble`.
+        missing : int or None, default -1
+            As in `Ensemble`.
         memory : int or str, default "1GB"
             Bytes that the process may take, or text such as "500MB".
         scratch : path of a folder, optional
@@ -443,7 +449,10 @@ class Ensemble:
             Cut by rows. What a task made can be made again when a worker is lost; arrays are sent to the workers once.
         client : distributed.Client
             Where the parts are, or shall be.
-        {names_missing}
+        names : sequence of str, optional
+            As in `Ensemble`.
+        missing : int or None, default -1
+            As in `Ensemble`.
 
         Raises
         ------

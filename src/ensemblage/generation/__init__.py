@@ -2,6 +2,7 @@
 
 from ensemblage.base.docs import fill_docstrings
 from ensemblage.generation._diverse import DiversePartitions
+from ensemblage.generation._docs import PARTS
 from ensemblage.generation._genie import Genie, GeniePartitions
 from ensemblage.generation._greedy import GreedyPartitions
 from ensemblage.generation._leiden import LeidenPartitions
@@ -32,4 +33,4 @@ __all__ = [
     "write_partitions",
 ]
 
-fill_docstrings(globals()[name] for name in __all__)
+fill_docstrings((globals()[name] for name in __all__), PARTS)

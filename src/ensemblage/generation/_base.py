@@ -88,7 +88,13 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Make the partitions.
 
-        {fit_features}
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; sparse where the base clusterer takes it.
+        {y}
+
+        {self}
         """
         self._generate(X)
         return self
@@ -98,10 +104,14 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        {features}
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; sparse where the base clusterer takes it.
         {y}
 
-        {partition_labels}
+        Returns
+        -------
+        ndarray of shape (n_samples, n_partitions), int32
+            One column per partition, −1 where a partition gives an object no label.
 
         Raises
         ------
@@ -118,7 +128,10 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows, new or not.
 
-        {partition_labels}
+        Returns
+        -------
+        ndarray of shape (n_samples, n_partitions), int32
+            One column per partition, −1 where a partition gives an object no label.
         """
         check_is_fitted(self, "n_clusters_")
         return self._transform(self._validated(X, reset=False))
@@ -128,9 +141,13 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        {input_features}
+        input_features : None
+            Ignored.
 
-        {partition_names}
+        Returns
+        -------
+        ndarray of shape (n_partitions,), object
+            The names, in the order of the columns.
         """
         check_is_fitted(self, "n_clusters_")
         return np.array(self._names(), dtype=object)

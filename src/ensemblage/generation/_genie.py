@@ -146,7 +146,13 @@ class Genie(ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Cluster the rows of X.
 
-        {fit_dense}
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+        {y}
+
+        {self}
         """
         check_parameters(self)
         with features_checked("Genie", X):

@@ -103,7 +103,10 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         Iterations of the k-means that won the last stage.
     {features_in}
 
-    {greedy_raises}
+    Raises
+    ------
+    ValueError
+        If X has fewer distinct rows than clusters, or a parameter is out of its range.
 
     Notes
     -----

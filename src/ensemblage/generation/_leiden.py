@@ -214,7 +214,10 @@ class LeidenPartitions(LabelTransformer):
         X : array-like or sparse matrix of shape (n_new, n_features_in_)
             Features; or the weights of the edges to the nodes of the graph.
 
-        {partition_labels}
+        Returns
+        -------
+        ndarray of shape (n_samples, n_partitions), int32
+            One column per partition, −1 where a partition gives an object no label.
         """
         return super().transform(X)
 

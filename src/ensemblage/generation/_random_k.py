@@ -27,16 +27,35 @@ class RandomKPartitions(BasePartitions):
 
     Parameters
     ----------
-    {random_k}
+    n_partitions : int, default=50
+        Number of partitions.
+    k_min, k_max : int or "sqrt", default=2 and "sqrt"
+        The number of clusters of each partition is uniform in [k_min, k_max]. "sqrt" is min(⌊√n_samples⌋, k_cap).
+    k_cap : int, default=100
+        Largest value of "sqrt".
+    estimator : clusterer or None, default=None
+        A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
+        ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
+    {on_error}
+    {joblib_jobs}
+    random_state : int, RandomState or None, default=None
+        Seed of the draws and of every base clustering.
+    {progress}
     metric : {"euclidean", "cosine"}, default="euclidean"
         Of the default clusterer. "cosine" is spherical k-means [3]_: rows and centres have length one and an object
         goes to the centre with the largest dot product.
-    {fit_on}
+    fit_on : int, "auto" or None, default="auto"
+        Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
+        scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
+        200 for each cluster of ``k_max`` if that is more, where X has five times as many or more and ``estimator`` is
+        None; else all rows.
 
     Attributes
     ----------
-    {estimators_}
-    {fit_on_}
+    estimators_ : list of clusterers
+        The fitted base clusterers, one per column.
+    fit_on_ : int or None
+        Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
     {asked_clusters}
 
     Notes
@@ -47,7 +66,9 @@ class RandomKPartitions(BasePartitions):
     Each base clustering runs in one thread, BLAS and OpenMP included: scikit-learn's k-means gives other bits for other
     numbers of threads.
 
-    {sampled}
+    With ``fit_on``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to .7 %
+    above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of few
+    rows that lies far from all others may be missed by the sample.
 
     Sinorina's k-means stops early: ``estimator=KMeans(n_init=1, max_iter=4)``, with ``k_min="sqrt"`` in setup 1.
 

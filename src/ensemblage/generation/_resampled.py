@@ -47,7 +47,8 @@ class ResampledPartitions(BasePartitions):
 
     Attributes
     ----------
-    {estimators_}
+    estimators_ : list of clusterers
+        The fitted base clusterers, one per column.
     estimators_samples_ : list of ndarray
         The rows each was fitted on, sorted; with ``bootstrap`` they may repeat.
     estimators_features_ : list of ndarray

@@ -23,17 +23,36 @@ class SubspacePartitions(RandomKPartitions):
 
     Parameters
     ----------
-    {random_k}
-    {fit_on}
+    n_partitions : int, default=50
+        Number of partitions.
+    k_min, k_max : int or "sqrt", default=2 and "sqrt"
+        The number of clusters of each partition is uniform in [k_min, k_max]. "sqrt" is min(⌊√n_samples⌋, k_cap).
+    k_cap : int, default=100
+        Largest value of "sqrt".
+    estimator : clusterer or None, default=None
+        A scikit-learn clusterer or mixture, or a pipeline that ends in one. Its ``n_clusters`` (of a mixture,
+        ``n_components``) and each of its ``random_state`` are set in a clone. None is ``KMeans(n_init=1)``.
+    {on_error}
+    {joblib_jobs}
+    random_state : int, RandomState or None, default=None
+        Seed of the draws and of every base clustering.
+    {progress}
+    fit_on : int, "auto" or None, default="auto"
+        Rows that each k-means is fitted on, a sample of its own; from its centres, 3 steps on all rows follow. Only for
+        scikit-learn's ``KMeans``. None is all rows, scikit-learn's k-means and nothing else. "auto" is 20,000 rows, or
+        200 for each cluster of ``k_max`` if that is more, where X has five times as many or more and ``estimator`` is
+        None; else all rows.
     feature_fraction : float, default=0.5
         Part of the features that is drawn for each partition, without replacement, in (0, 1]; at least one feature.
 
     Attributes
     ----------
-    {estimators_}
+    estimators_ : list of clusterers
+        The fitted base clusterers, one per column.
     estimators_features_ : list of ndarray
         The features each was fitted on, sorted.
-    {fit_on_}
+    fit_on_ : int or None
+        Rows that each k-means was fitted on before the steps on all rows; None: all rows, from the start.
     {asked_clusters}
 
     Notes
@@ -41,7 +60,9 @@ class SubspacePartitions(RandomKPartitions):
     Time: that of the base clusterings over ``n_jobs`` threads. Memory: the (n, p) labels of 4 bytes, a copy of the
     drawn part of X per thread, and what the clusterers themselves keep.
 
-    {sampled}
+    With ``fit_on``, a k-means of 10⁶ rows takes a tenth of the time or less, and its inertia was .02 % below to .7 %
+    above that of a fit on all rows (Gaussian mixtures and noise in 20 dimensions, k from 20 to 100). A cluster of few
+    rows that lies far from all others may be missed by the sample.
 
     References
     ----------

@@ -149,7 +149,10 @@ class USpec(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    {representatives}
+    n_representatives : int, default=1000
+        Points that stand for all objects, P; of fewer objects, each is one.
+    n_neighbors : int, default=5
+        Representatives, K, that each object is joined to.
     n_init : int, default=3
         Starts of the k-means of the embedded objects, on a sample of them; the best goes on with all.
     max_iter : int, default=100
@@ -232,7 +235,13 @@ class USpec(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the objects.
 
-        {fit_features}
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; sparse where the base clusterer takes it.
+        {y}
+
+        {self}
         """
         check_parameters(self)
         X = self._validated(X, reset=True)
@@ -330,7 +339,10 @@ class USpecPartitions(RandomKPartitions):
     random_state : int, RandomState or None, default=None
         Seed of the draws and of every base clustering.
     {progress}
-    {representatives}
+    n_representatives : int, default=1000
+        Points that stand for all objects, P; of fewer objects, each is one.
+    n_neighbors : int, default=5
+        Representatives, K, that each object is joined to.
 
     Attributes
     ----------

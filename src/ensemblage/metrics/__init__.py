@@ -10,6 +10,7 @@ from ensemblage.metrics._cluster_density import cluster_density
 from ensemblage.metrics._cluster_weights import cluster_weights
 from ensemblage.metrics._coassociation import association_counts, coassociation
 from ensemblage.metrics._density import density
+from ensemblage.metrics._docs import PARTS
 from ensemblage.metrics._internal import INTERNAL_INDICES, internal_index
 from ensemblage.metrics._kmeans_loss import kmeans_loss
 from ensemblage.metrics._membership import membership_entropy
@@ -49,4 +50,4 @@ __all__ = [
     "weak_association_threshold",
 ]
 
-fill_docstrings(globals()[name] for name in __all__)
+fill_docstrings((globals()[name] for name in __all__), PARTS)

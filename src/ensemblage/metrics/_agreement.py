@@ -46,7 +46,8 @@ def ensemble_nmi(
     average_method : {"arithmetic", "geometric", "min", "max"}, default "arithmetic"
         Mean of the two entropies that normalises. Candel and Ohl & Lindsten use the arithmetic one, Ayad & Kamel
         and Li & Liu the geometric one.
-    {mean_weights}
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions in the mean, ≥ 0. Default: equal.
 
     Returns
     -------
@@ -60,7 +61,9 @@ def ensemble_nmi(
     --------
     sklearn.metrics.normalized_mutual_info_score : The same number for one pair without missing labels.
 
-    {one_table}
+    Notes
+    -----
+    O(n p) time, one contingency table at a time.
 
     Examples
     --------
@@ -79,7 +82,8 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
     Parameters
     ----------
     {compared}
-    {mean_weights}
+    weights : array-like of shape (n_partitions,), optional
+        Weights of the partitions in the mean, ≥ 0. Default: equal.
 
     Returns
     -------
@@ -93,7 +97,9 @@ def ensemble_ari(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weight
     --------
     sklearn.metrics.adjusted_rand_score : The same number for one pair without missing labels.
 
-    {one_table}
+    Notes
+    -----
+    O(n p) time, one contingency table at a time.
 
     References
     ----------

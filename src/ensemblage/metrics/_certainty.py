@@ -92,7 +92,8 @@ def certainty(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: 
 
     Parameters
     ----------
-    {weighted_clustering}
+    {compared}
+    {weights}
 
     Returns
     -------

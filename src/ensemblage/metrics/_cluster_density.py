@@ -21,7 +21,8 @@ def cluster_density(
 
     Parameters
     ----------
-    {weighted_clustering}
+    {compared}
+    {weights}
 
     Returns
     -------

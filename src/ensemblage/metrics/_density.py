@@ -24,7 +24,8 @@ def density(labels: ArrayLike | Any, clustering: ArrayLike | Any, *, weights: Ar
 
     Parameters
     ----------
-    {weighted_clustering}
+    {compared}
+    {weights}
 
     Returns
     -------

@@ -7,7 +7,7 @@ Every function draws on ``ax``, or on a new ``matplotlib.figure.Figure`` when th
 pyplot's global state. A cluster has the same colour in every figure (`cluster_colors`).
 """
 
-from ensemblage.base.docs import fill_docstrings
+from ensemblage.base import docs
 
 from ._associations import association_histogram, threshold_search
 from ._axes import printable
@@ -76,4 +76,10 @@ __all__ = [
     "voting_dendrogram",
 ]
 
-fill_docstrings(globals()[name] for name in __all__)
+PARTS = {
+    **docs.PARTS,
+    "number_chosen": """\
+n_clusters : int, optional
+    The number that was chosen: a vertical line.""",
+}
+docs.fill_docstrings((globals()[name] for name in __all__), PARTS)

@@ -89,7 +89,10 @@ def confidence_quantiles(confidence: ArrayLike, clusters: ArrayLike) -> list[dic
 
     Parameters
     ----------
-    {confidences}
+    confidence : array-like of float, shape (n,)
+        ``confidence_`` of a consensus. NaN is left out.
+    clusters : array-like of int, shape (n,)
+        ``labels_`` of the consensus. Objects with a negative label are left out.
 
     Returns
     -------

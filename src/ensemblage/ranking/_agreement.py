@@ -34,7 +34,8 @@ class AverageAgreement(BaseRanker):
     {ranked}
     agreement_ : ndarray of shape (n_partitions, n_partitions)
         Agreement of every two members, 1 on the diagonal; NaN where they share no labelled object.
-    {violations}
+    violations_ : ndarray of shape (n_partitions,)
+        Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
     {members_in}
 
     Raises

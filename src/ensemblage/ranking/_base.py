@@ -50,7 +50,12 @@ class BaseRanker(BaseEstimator):
         {y}
         features : array-like of shape (n_objects, n_features), optional
             The objects themselves. `InternalIndex` needs them; other rankers do not use them.
-        {constraints}
+        must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+            Pairs of objects, by row number, known to belong together or not to. They may contradict each other: then
+            every member violates some.
+        known_labels : array-like of shape (n_objects,), optional
+            Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
+            a constraint.
 
         {self}
 

@@ -93,7 +93,12 @@ def compare(
     rankers : sequence of str or ranker, or dict of rankers by name, optional
         Names are keys of ``ranking.RANKERS``. Default: "discotec", "aari" and "anmi"; with features "silhouette" and
         "calinski_harabasz" too.
-    {constraints}
+    must_link, cannot_link : array-like of int, shape (n_pairs, 2), optional
+        Pairs of objects, by row number, known to belong together or not to. They may contradict each other: then
+        every member violates some.
+    known_labels : array-like of shape (n_objects,), optional
+        Classes of the objects as far as they are known, -1 or NaN elsewhere. Every pair of known objects counts as
+        a constraint.
 
     Returns
     -------

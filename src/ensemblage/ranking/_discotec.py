@@ -139,7 +139,8 @@ class Discotec(BaseRanker):
         Mean distance over all ordered pairs of objects, an object with itself included, plus ``violations_``; lower is
         better.
     {ranked}
-    {violations}
+    violations_ : ndarray of shape (n_partitions,)
+        Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
     standard_errors_ : ndarray of shape (n_partitions,)
         Standard errors of the scores; 0 where they are exact.
     separated_ : ndarray of shape (n_partitions - 1,)

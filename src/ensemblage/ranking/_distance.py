@@ -36,7 +36,8 @@ class AverageDistance(BaseRanker):
     {ranked}
     distances_ : ndarray of shape (n_partitions, n_partitions)
         Distance of every two members; NaN where they share no labelled object.
-    {violations}
+    violations_ : ndarray of shape (n_partitions,)
+        Share of the constraints that each member violates (Ohl & Lindsten, Eq. 5); 0 without constraints.
     {members_in}
 
     Raises

@@ -203,7 +203,8 @@ class SelectMembers(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        {input_features}
+        input_features : None
+            Ignored.
 
         Returns
         -------

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from ensemblage import choose_k
 from ensemblage.base.random import task_seeds
 from ensemblage.stability._reference import UnimodalComponents
-from ensemblage.stability._structure import compared
+from ensemblage.stability._structure import compare_with_cloud
 
 RECORD = Path(__file__).parents[1] / "docs" / "certainty" / "choose_k.jsonl"
 N_REFERENCES = 99
@@ -87,7 +87,9 @@ def public_sets(suite: Path | None, data: Path | None) -> Iterator[tuple[str, di
 def structure(X: NDArray[np.float64]) -> dict[str, Any]:
     """The test alone, as `choose_k` makes it."""
     seeds = task_seeds(0, 1 + N_REFERENCES).tolist()
-    found = compared(X, UnimodalComponents(X), MOST_K + 1, seeds, lambda function, of: [function(seed) for seed in of])
+    found = compare_with_cloud(
+        X, UnimodalComponents(X), MOST_K + 1, seeds, lambda function, of: [function(seed) for seed in of]
+    )
     return {"p": found.structure.p_value}
 
 

@@ -34,7 +34,7 @@ from ensemblage.consensus._number_agreed import (
 from ensemblage.stability import cluster_stability
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
-from ensemblage.stability._structure import Structure, compared, p_value_of, shown_by
+from ensemblage.stability._structure import Structure, cluster_statistics, compare_with_cloud, p_value_of
 
 FAST = {"n_references": 39, "n_splits": 4, "n_partitions": 15}
 
@@ -118,14 +118,14 @@ def test_persistence_sees_what_k_means_does_not():
 
 def test_a_w_of_zero_is_a_number():
     X = np.repeat([[0.0, 0], [0, 1], [5, 5]], 10, axis=0)
-    found = shown_by(X, 4, 0)
+    found = cluster_statistics(X, 4, 0)
     assert found.log_within[0] == 0
     assert found.log_within[2] == found.log_within[3] == -30
     assert np.isfinite(found.row).all()
 
 
 def test_statistics_do_not_depend_on_units(blobs):
-    plain, scaled = shown_by(blobs, 5, 0), shown_by(1000 * blobs + 7, 5, 0)
+    plain, scaled = cluster_statistics(blobs, 5, 0), cluster_statistics(1000 * blobs + 7, 5, 0)
     assert_allclose(plain.row, scaled.row, atol=1e-8)
     assert len(plain.row) == 4 + 2
 
@@ -138,7 +138,7 @@ def test_features_must_agree_where_components_find_structure():
         return [function(seed) for seed in seeds]
 
     def test_of(X):
-        return compared(X, UnimodalComponents(X), 6, range(40), run).structure
+        return compare_with_cloud(X, UnimodalComponents(X), 6, range(40), run).structure
 
     calls = []
     cube = np.random.default_rng(1).uniform(size=(100, 2))

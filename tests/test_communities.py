@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ensemblage import LeidenPartitions, read_table
-from ensemblage.generation._communities import communities, numbered, quality
+from ensemblage.generation._communities import communities, quality, renumber_communities
 from ensemblage.generation._graphs import as_graph
 from ensemblage.kernels._graphs import move_nodes
 from ensemblage.rows import slices
@@ -83,7 +83,7 @@ def test_same_seed_same_labels(algorithm):
     runs = [communities(A, 1.0, "modularity", seed, algorithm) for seed in [*range(10), *range(10)]]
     for first, second in zip(runs[:10], runs[10:], strict=True):
         assert_array_equal(first, second)
-        assert_array_equal(first, numbered(first))
+        assert_array_equal(first, renumber_communities(first))
         assert first.dtype == np.int32
     assert len({run.tobytes() for run in runs}) > 1
 
@@ -297,7 +297,7 @@ def test_every_kind_of_graph_with_names(kind, tmp_path):
     assert_array_equal(graph.matrix.toarray(), PATH)
     assert list(graph.names) == ["a", "b", "c"]
     assert_array_equal(np.transpose(graph.ends()), [[0, 1], [1, 2]])
-    assert_array_equal(graph.of_edges(graph.matrix.data), [2, 3])
+    assert_array_equal(graph.edge_values(graph.matrix.data), [2, 3])
     moved = as_graph(GIVEN[kind](tmp_path), "X", ["c", "z", "a", "b"])
     assert moved.matrix[[2]][:, [3]].toarray() == 2
     assert moved.matrix[[0]][:, [3]].toarray() == 3

@@ -233,7 +233,7 @@ def test_kl_of_what_no_member_says_is_infinite(max_pairs):
 def test_wide_sums_beyond_64_bits():
     labels = np.repeat(SIX_OBJECTS, 3, axis=0)
     ensemble = Ensemble(labels)
-    rows = _pair_means.Judged.members(ensemble)
+    rows = _pair_means.ComparedRows.members(ensemble)
     # A million times as many of each object: the shares stay the same.
     many = rows._replace(counts=rows.counts * 1_000_000)
     association = _discotec.ConsensusMatrix.of(ensemble)

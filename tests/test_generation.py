@@ -38,9 +38,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ensemblage.generation import RandomKPartitions, ResampledPartitions
-from ensemblage.generation._clusterers import k_parameter, prepared
-from ensemblage.generation._run import OF_THREADS, folded_warnings
-from ensemblage.generation._spherical import SphericalKMeans, _without_empty, unit_rows
+from ensemblage.generation._clusterers import k_parameter, prepare_clusterer
+from ensemblage.generation._parallel import OF_THREADS, fold_warnings
+from ensemblage.generation._spherical import SphericalKMeans, _fill_empty, unit_rows
 from ensemblage.rows import threads
 
 GENERATORS = [RandomKPartitions, ResampledPartitions]
@@ -231,7 +231,7 @@ def test_parameter_of_k(estimator, parameter):
 
 def test_every_random_state_is_set_and_the_original_is_left_alone():
     original = make_pipeline(PCA(2, random_state=1), KMeans(3, random_state=1))
-    clones = [prepared(original, 5, seed) for seed in (0, 0, 1)]
+    clones = [prepare_clusterer(original, 5, seed) for seed in (0, 0, 1)]
     seeds = [(c.named_steps["pca"].random_state, c.named_steps["kmeans"].random_state) for c in clones]
     assert seeds[0] == seeds[1] != seeds[2]
     assert len({*seeds[0], *seeds[2]}) == 4
@@ -426,7 +426,7 @@ def test_sparse_and_dense_spherical_kmeans_agree(directions):
 def test_empty_clusters_get_the_rows_farthest_from_their_centres():
     labels = np.array([1, 1, 1, 3, 3], dtype=np.int32)
     similarity = np.array([0.9, 0.3, 1.0, 0.5, 0.9])
-    assert _without_empty(labels, similarity, np.eye(4)).tolist() == [1, 0, 1, 2, 3]
+    assert _fill_empty(labels, similarity, np.eye(4)).tolist() == [1, 0, 1, 2, 3]
     assert labels.tolist() == [1, 1, 1, 3, 3]
 
 
@@ -523,7 +523,7 @@ def test_what_scikit_learn_says_by_mistake_is_not_told():
     """Its threads clear the list of filters while others read it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with folded_warnings():
+        with fold_warnings():
             warnings.warn(f"{OF_THREADS} `sklearn.utils.parallel.Parallel`", UserWarning, stacklevel=1)
             warnings.warn("of interest", UserWarning, stacklevel=1)
     assert [str(warning.message) for warning in caught] == ["of interest"]

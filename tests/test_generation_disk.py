@@ -204,7 +204,7 @@ def test_other_labels_are_refused(tmp_path, X, message, finished):
 
 def test_another_version_is_refused(tmp_path, X, monkeypatch):
     interrupted(tmp_path / "z.npy", X)
-    monkeypatch.setattr("ensemblage.generation._write.__version__", "99")
+    monkeypatch.setattr("ensemblage.generation._write_partitions.__version__", "99")
     with pytest.raises(ValueError, match=r"ensemblage = .*, not 99"):
         write_partitions(mini_batch(), X, tmp_path / "z.npy")
 
@@ -234,7 +234,7 @@ def test_a_full_disk_keeps_what_is_finished(tmp_path, X, monkeypatch, made):
     assert (path.exists(), len(list((tmp_path / "z.npy.parts").iterdir()))) == (False, 2)
     made.clear()
     with monkeypatch.context() as patch:
-        patch.setattr("ensemblage.generation._write.os.fsync", full)
+        patch.setattr("ensemblage.generation._write_partitions.os.fsync", full)
         with pytest.raises(ValueError, match="what is finished is kept"):
             write_partitions(mini_batch(), X, path)
     assert (path.exists(), len(made)) == (False, P - 2)
@@ -250,7 +250,7 @@ def test_another_error_of_the_disk_is_not_said_to_be_a_full_one(tmp_path, X, mon
     def broken(*_, **__):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("ensemblage.generation._write.os.fsync", broken)
+    monkeypatch.setattr("ensemblage.generation._write_partitions.os.fsync", broken)
     with pytest.raises(OSError, match="Input/output error"):
         write_partitions(mini_batch(2), X, tmp_path / "z.npy")
 
@@ -380,7 +380,7 @@ def test_refused_on_the_command_line(tmp_path, X, monkeypatch, args, message):
 def test_interrupted_on_the_command_line(tmp_path, X):
     np.save(tmp_path / "X.npy", X)
     code = (
-        "import sys, ensemblage.generation._run as run\n"
+        "import sys, ensemblage.generation._parallel as run\n"
         "from ensemblage.cli import _generation_disk as disk\n"
         "from contextlib import contextmanager\n"
         "def stop(done, total):\n"

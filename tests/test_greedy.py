@@ -20,7 +20,7 @@ from ensemblage import (
     ProjectionPartitions,
     SubspacePartitions,
 )
-from ensemblage.generation._greedy_stages import Centres, Space, grown
+from ensemblage.generation._greedy_stages import Centres, Space, grow_stage
 from ensemblage.metrics import kmeans_loss
 
 
@@ -98,7 +98,7 @@ def test_the_last_of_257_clusters_keeps_its_number():
     """256 is the first label that takes more than a byte."""
     X = np.arange(257.0)[:, None]
     space = Space(X, np.empty((257, 0), dtype=np.uint8), np.zeros(1, dtype=np.int64), np.empty(0))
-    stage = grown(space, Centres(X[:256].T.copy(), np.empty((0, 256))), np.array([256]), 10, 1)
+    stage = grow_stage(space, Centres(X[:256].T.copy(), np.empty((0, 256))), np.array([256]), 10, 1)
     assert_array_equal(stage.best(), np.arange(257))
 
 

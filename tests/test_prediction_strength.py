@@ -25,10 +25,10 @@ from test_progress import Calls
 
 from ensemblage import ConsensusClustering, RandomKPartitions
 from ensemblage.stability import prediction_strength
-from ensemblage.stability._data import checked_data
+from ensemblage.stability._data_parts import check_data
 from ensemblage.stability._jaccard import cells_of
 from ensemblage.stability._strength import both_directions, pairs_kept, random_halves, strength_of
-from ensemblage.stability._transfer import transfer_of, transferred
+from ensemblage.stability._transfer import transfer_labels, transfer_of
 
 IRIS = load_iris().data
 EVEN, ODD = np.arange(0, 150, 2), np.arange(1, 150, 2)
@@ -68,7 +68,7 @@ def test_as_fpc_on_iris(linkage, transfer, means):
     ],
 )
 def test_clusters_as_fpc_on_iris(k, transfer, even, odd):
-    data = checked_data(IRIS, AVERAGE, "prediction_strength")
+    data = check_data(IRIS, AVERAGE, "prediction_strength")
     of_even, of_odd = both_directions(AVERAGE, data, (EVEN, ODD), transfer, {"n_clusters": k}, [0, 0])
     for strength, rows, expected in ((of_even, EVEN, even), (of_odd, ODD, odd)):
         labels = AgglomerativeClustering(k, linkage="average").fit_predict(IRIS[rows])
@@ -95,7 +95,7 @@ def test_transfer_as_the_naive_twin(transfer, kind, monkeypatch):
     rows, others, clusters = np.arange(35), np.arange(35, 60), rng.integers(-1, 4, size=35).astype(np.int32)
     estimator = AgglomerativeClustering(metric="precomputed", linkage="average") if kind == "distances" else AVERAGE
     X = {"dense": CLOUD, "sparse": csr_array(CLOUD), "distances": pairwise_distances(CLOUD)}[kind]
-    found = transferred(checked_data(X, estimator, "x"), rows, clusters, others, transfer)
+    found = transfer_labels(check_data(X, estimator, "x"), rows, clusters, others, transfer)
     assert_array_equal(found, naive.transferred(CLOUD[rows], clusters, CLOUD[others], transfer))
     assert found.dtype == np.int32
 
@@ -113,9 +113,9 @@ def test_halves_by_any_numbers_of_rows():
 
 
 def test_nothing_is_transferred_from_noise():
-    data = checked_data(CLOUD, AVERAGE, "x")
+    data = check_data(CLOUD, AVERAGE, "x")
     none = np.full(30, -1, dtype=np.int32)
-    assert (transferred(data, np.arange(30), none, np.arange(30, 60), "nearest") == -1).all()
+    assert (transfer_labels(data, np.arange(30), none, np.arange(30, 60), "nearest") == -1).all()
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_the_numbers_of_the_table():
 
 
 def test_agreement_is_the_adjusted_rand_index():
-    data = checked_data(IRIS, AVERAGE, "x")
+    data = check_data(IRIS, AVERAGE, "x")
     strengths = both_directions(AVERAGE, data, (EVEN, ODD), "nearest", {"n_clusters": 4}, [0, 0])
     for strength, rows, others in zip(strengths, (EVEN, ODD), (ODD, EVEN), strict=True):
         own, other = (AgglomerativeClustering(4, linkage="average").fit_predict(IRIS[r]) for r in (rows, others))
@@ -199,7 +199,7 @@ def test_agreement_is_the_adjusted_rand_index():
 
 
 def test_a_half_without_clusters_has_no_strength():
-    data = checked_data(CLOUD, DBSCAN(), "x")
+    data = check_data(CLOUD, DBSCAN(), "x")
     strength, _ = both_directions(DBSCAN(0.001), data, (np.arange(30), np.arange(30, 60)), "nearest", {}, [0, 0])
     assert strength.least == 0
     assert strength_of.__doc__

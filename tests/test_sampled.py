@@ -11,8 +11,15 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from ensemblage.cli import main
 from ensemblage.datasets._printed import printed_table
-from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions, _sampled
-from ensemblage.generation._sampled import N_STEPS, SampledKMeans, auto_sample, member_sums
+from ensemblage.generation import (
+    ProjectionPartitions,
+    RandomKPartitions,
+    SubspacePartitions,
+)
+from ensemblage.generation import (
+    _sampled_kmeans as _sampled,
+)
+from ensemblage.generation._sampled_kmeans import N_STEPS, SampledKMeans, auto_sample, member_sums
 from ensemblage.rows.blocks import SUM_ROWS
 
 KINDS = [RandomKPartitions, SubspacePartitions, ProjectionPartitions]

@@ -20,8 +20,8 @@ from test_progress import Calls
 
 from ensemblage import ConsensusClustering, Ensemble, EvidenceAccumulation, KMeansConsensus, RandomKPartitions
 from ensemblage.stability import cluster_stability, member_stability
-from ensemblage.stability._data import checked_data
-from ensemblage.stability._jaccard import best_jaccard, cells_of, coded
+from ensemblage.stability._data_parts import check_data
+from ensemblage.stability._jaccard import best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import verdict_of
 from ensemblage.stability._refit import fresh
 from ensemblage.stability._resamples import Axes, Scheme, gap_quantiles
@@ -96,7 +96,7 @@ def test_best_jaccard_is_that_of_sets(seed):
     k, q = rng.integers(1, 6, size=2)
     before, after = rng.integers(-1, k, size=30), rng.integers(-1, q, size=30)
     before[:k] = np.arange(k)
-    found, n_found = coded(after.astype(np.int32))
+    found, n_found = encode_noise(after.astype(np.int32))
     cells = cells_of(np.where(before < 0, k, before), found, np.ones(30, dtype=np.int64), k + 1, n_found + 1)
     assert_allclose(best_jaccard(cells, k, n_found), naive.best_jaccard(before, after))
 
@@ -110,14 +110,14 @@ def test_large_tables_are_counted_by_sorting():
 
 
 def test_labels_of_any_size_are_numbered():
-    found, n_found = coded(np.array([7, -1, 2**31 - 1, 7], dtype=np.int32))
+    found, n_found = encode_noise(np.array([7, -1, 2**31 - 1, 7], dtype=np.int32))
     assert len({found[0], found[2], found[3]}) == 2
     assert found[1] == n_found
     assert found.max() <= 4
 
 
 def test_any_negative_number_is_noise():
-    found, n_found = coded(np.array([-5, -2]))
+    found, n_found = encode_noise(np.array([-5, -2]))
     assert (found.tolist(), n_found) == ([0, 0], 0)
 
 
@@ -125,7 +125,7 @@ def test_any_negative_number_is_noise():
 
 
 def scheme(name, X=CLOUD, fraction=None, keep=False):
-    return Scheme(name, checked_data(X, WARD, "cluster_stability"), fraction, keep)
+    return Scheme(name, check_data(X, WARD, "cluster_stability"), fraction, keep)
 
 
 def test_bootstrap_drops_duplicates_unless_they_are_kept():

@@ -11,9 +11,9 @@ from sklearn.datasets import load_iris, make_blobs
 from ensemblage.base.random import task_seeds
 from ensemblage.kernels._points import best_of_starts, iterate, spread_seeds
 from ensemblage.stability._gap import Gaps, first_that_lasts, gaps, log_within, log_within_by_k
-from ensemblage.stability._persistence import count_components, padded, persistences
+from ensemblage.stability._persistence import count_components, pad_persistences, persistences
 from ensemblage.stability._reference import UnimodalComponents, decreasing, half_mode, unimodal
-from ensemblage.stability._structure import N_STARTS, largest_deviations, shown_by, structure_p_value
+from ensemblage.stability._structure import N_STARTS, cluster_statistics, largest_deviations, structure_p_value
 
 IRIS = load_iris().data
 
@@ -117,10 +117,10 @@ def test_a_reference_has_the_seed_and_shape_of_the_data():
 @pytest.mark.parametrize("d", [3, 12, 13, 200])
 def test_what_wide_data_show_is_what_all_their_coordinates_show(d):
     X = rng(d).normal(size=(12, d)) + 3 * (np.arange(12) % 3)[:, None]
-    found = shown_by(X, 4, 7)
+    found = cluster_statistics(X, 4, 7)
     log_w = log_within_by_k(X, range(1, 5), N_STARTS, int(task_seeds(7, 1)[0]))
     assert_allclose(found.log_within, log_w - log_w[0], rtol=1e-9)
-    assert_allclose(found.persistences, padded(persistences(X), 3), rtol=1e-9)
+    assert_allclose(found.persistences, pad_persistences(persistences(X), 3), rtol=1e-9)
 
 
 # ---- Persistence ----
@@ -149,10 +149,10 @@ def test_three_far_clusters_of_any_shape_have_two_long_lives():
     X = make_blobs(150, centers=[(0, 0), (0, 30), (30, 0)], random_state=0)[0]
     found = persistences(X)
     assert found[1] > 1.5
-    assert padded(found, len(found) + 2)[-2:].tolist() == [0, 0]
-    assert padded(found, 1).tolist() == [found[0]]
+    assert pad_persistences(found, len(found) + 2)[-2:].tolist() == [0, 0]
+    assert pad_persistences(found, 1).tolist() == [found[0]]
     references = UnimodalComponents(X)
-    largest = np.array([padded(persistences(references.draw(seed)), 1)[0] for seed in range(10)])
+    largest = np.array([pad_persistences(persistences(references.draw(seed)), 1)[0] for seed in range(10)])
     assert count_components(found, largest) == 3
 
 

@@ -33,7 +33,7 @@ from ensemblage.ensemble._arrays import as_frame
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import RandomKPartitions
 from ensemblage.generation._diverse import can_be_diverse
-from ensemblage.generation._run import run_all
+from ensemblage.generation._parallel import run_all
 from ensemblage.io import Preprocessor, Table
 from ensemblage.io._anndata_features import as_table
 from ensemblage.io._encoding import IMPUTE
@@ -43,7 +43,7 @@ from ensemblage.stability._gap import first_that_lasts, gaps
 from ensemblage.stability._persistence import count_components
 from ensemblage.stability._reference import UnimodalComponents
 from ensemblage.stability._small_kmeans import SmallKMeans
-from ensemblage.stability._structure import Comparison, Shown, Structure, compared, p_value_of
+from ensemblage.stability._structure import ClusterStatistics, Comparison, Structure, compare_with_cloud, p_value_of
 
 N_STARTS = 10
 """Starts of k-means in halves and on all objects."""
@@ -183,10 +183,10 @@ def choose_k(
     labels = _kmeans_labels(scores, ks, next(seeds))
     loops = iter((0, 1))
 
-    def run(function: Callable[[int], Shown], of: Sequence[int]) -> list[Shown]:
+    def run(function: Callable[[int], ClusterStatistics], of: Sequence[int]) -> list[ClusterStatistics]:
         return run_all(function, of, n_jobs, progress=steps.of(next(loops)), what="single cloud")
 
-    test = compared(data, cloud, max(ks) + 1, list(seeds), run)
+    test = compare_with_cloud(data, cloud, max(ks) + 1, list(seeds), run)
 
     def agreement() -> dict[int, float]:
         some = everything[_sample_rows(len(everything), 2 * sample, of_agreement)]

@@ -26,12 +26,12 @@ from ensemblage.generation._communities import (
     OBJECTIVES,
     Objective,
     communities,
-    needed_for_leiden,
+    import_leiden,
     quality,
 )
 from ensemblage.generation._graphs import as_graph
 from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, neighbour_graph
-from ensemblage.generation._run import run_all
+from ensemblage.generation._parallel import run_all
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import matrix_of
 from ensemblage.io._anndata_read import opened
@@ -168,7 +168,7 @@ def choose_resolution(
     ascending = _check_resolutions(resolutions, objective)
     make_consensus(consensus, 2)
     if algorithm == "leiden":
-        needed_for_leiden()
+        import_leiden()
     source, notes = graphs_of(X, affinity, use, n_neighbors, standardize)
     draw, start, combine = (int(seed) for seed in task_seeds(random_state, 3))
     detect = partial(communities, objective=objective, algorithm=algorithm)

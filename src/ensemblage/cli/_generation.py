@@ -25,8 +25,8 @@ from ensemblage.cli._progress import progress_bar, tell, tell_notes
 from ensemblage.cli._source import Source
 from ensemblage.generation._diverse import can_be_diverse
 from ensemblage.generation._mixed import N_ALGORITHMS
-from ensemblage.generation._run import told_fewer
-from ensemblage.generation._sampled import N_STEPS
+from ensemblage.generation._parallel import fewer_clusters_text
+from ensemblage.generation._sampled_kmeans import N_STEPS
 from ensemblage.io import Features
 
 INDEPENDENT: dict[str, Callable[..., RandomKPartitions]] = {
@@ -167,7 +167,7 @@ class Generation:
     def tell_fewer(name: str, features: Features, ensemble: Ensemble, generator: Any) -> Features:
         """The features, with a note of the partitions that have fewer clusters than were asked for; it is said, too."""
         asked = [] if generator is None else generator.n_clusters_.tolist()
-        fewer = told_fewer(ensemble.names[: len(asked)], asked, ensemble.n_clusters[: len(asked)].tolist())
+        fewer = fewer_clusters_text(ensemble.names[: len(asked)], asked, ensemble.n_clusters[: len(asked)].tolist())
         notes = (fewer,) if fewer else ()
         tell_notes(name, notes)
         return replace(features, notes=(*features.notes, *notes))

@@ -66,7 +66,7 @@ PARTS = {
         ("_projection", "ProjectionPartitions"),
         ("_random_k", "RandomKPartitions"),
         ("_resampled", "ResampledPartitions"),
-        ("_sampled", "SampledKMeans"),
+        ("_sampled_kmeans", "SampledKMeans"),
         ("_spherical", "SphericalKMeans"),
         ("_subspace", "SubspacePartitions"),
         ("_uspec", "Representatives"),

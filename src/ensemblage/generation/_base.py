@@ -21,13 +21,13 @@ from ensemblage.base.validation import check_parameters, features_checked
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation._clusterers import (
     Labels,
-    checked_labels,
+    check_labels,
     class_name,
     k_parameter,
     nearest_rows,
-    prepared,
+    prepare_clusterer,
 )
-from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures, told_fewer
+from ensemblage.generation._parallel import error_text, failures_text, fewer_clusters_text, fold_warnings, run_all
 
 logger = get_logger(__name__)
 
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
     def features(self, X: Any) -> Any:
         return X if len(self.columns) == X.shape[1] else X[:, self.columns]
 
-    def of(self, X: Any) -> Any:
+    def take(self, X: Any) -> Any:
         return self.features(X[self.rows])
 
 
@@ -70,7 +70,7 @@ class Failure(NamedTuple):
 
 def make_recipe(index: int, estimator: Any, n_clusters: int | None, seed: int) -> Recipe:
     """The recipe of partition ``index``: a clone of ``estimator`` with its k and seeds set, and a name that says so."""
-    estimator = prepared(estimator, n_clusters, seed)
+    estimator = prepare_clusterer(estimator, n_clusters, seed)
     parameter = k_parameter(estimator)
     k = estimator.get_params()[parameter] if parameter else None
     if not isinstance(k, numbers.Integral):
@@ -134,7 +134,7 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
             One column per partition, −1 where a partition gives an object no label.
         """
         check_is_fitted(self, "n_clusters_")
-        return self._transform(self._validated(X, reset=False))
+        return self._transform(self._validate(X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the partitions: the clusterer, its number of clusters, an index, as in ``kmeans_k7_0``.
@@ -152,7 +152,7 @@ class LabelTransformer(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "n_clusters_")
         return np.array(self._names(), dtype=object)
 
-    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         with features_checked(type(self).__name__, X):
             return validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **options)
 
@@ -234,14 +234,14 @@ class BasePartitions(LabelTransformer):
 
     def _generate(self, X: Any) -> list[Partition]:
         check_parameters(self)
-        X = self._prepare(self._validated(X, reset=True))
-        with folded_warnings():
-            partitions = self._without_failures(self._partitions(X))
+        X = self._prepare(self._validate(X, reset=True))
+        with fold_warnings():
+            partitions = self._drop_failures(self._partitions(X))
         self._keep(X, partitions)
         return partitions
 
-    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        return super()._validated(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validate(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
 
     def _partitions(self, X: Any) -> list[Partition | Failure]:
         recipes = self._recipes(*X.shape)
@@ -259,18 +259,18 @@ class BasePartitions(LabelTransformer):
     def _fit_labels(self, X: Any, recipe: Recipe) -> Labels:
         sample = self._sample(recipe.seed, *X.shape)
         if sample is None:
-            return checked_labels(recipe.estimator.fit_predict(X), X.shape[0])
+            return check_labels(recipe.estimator.fit_predict(X), X.shape[0])
         labels = np.full(X.shape[0], -1, dtype=np.int32)
-        labels[sample.rows] = checked_labels(recipe.estimator.fit_predict(sample.of(X)), len(sample.rows))
+        labels[sample.rows] = check_labels(recipe.estimator.fit_predict(sample.take(X)), len(sample.rows))
         return labels
 
-    def _without_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
+    def _drop_failures(self, outcomes: Sequence[Partition | Failure]) -> list[Partition]:
         made = [outcome for outcome in outcomes if isinstance(outcome, Partition)]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failure)]
-        told = told_failures((failure.recipe.name, failure.error) for failure in failed)
+        told = failures_text((failure.recipe.name, failure.error) for failure in failed)
         if failed and self.on_error == "raise":
             (first, *_) = failed
-            text = f"The base clustering {first.recipe.name} failed with {told_error(first.error)}"
+            text = f"The base clustering {first.recipe.name} failed with {error_text(first.error)}"
             raise ValueError(text) from first.error
         if failed and not made:
             raise ValueError(f"At least one base clustering must succeed. All {len(failed)} failed: {told}")
@@ -286,7 +286,7 @@ class BasePartitions(LabelTransformer):
         chosen = [recipe.n_clusters for recipe in self._made]
         asked = [n if k is None else k for k, n in zip(chosen, found, strict=True)]
         self.n_clusters_ = np.array(asked)
-        if fewer := told_fewer(self._names(), asked, found):
+        if fewer := fewer_clusters_text(self._names(), asked, found):
             logger.info("%s", fewer)
         # Only clusterers without predict need the training rows and their labels.
         without_predict = [i for i, estimator in enumerate(self.estimators_) if not hasattr(estimator, "predict")]
@@ -301,11 +301,11 @@ class BasePartitions(LabelTransformer):
         estimator, sample = self.estimators_[index], self._fit_sample(index)
         features = X if sample is None else sample.features(X)
         if hasattr(estimator, "predict"):
-            return checked_labels(estimator.predict(features), X.shape[0])
+            return check_labels(estimator.predict(features), X.shape[0])
         labels = self._nearest_labels[index]
         if sample is None:
             return labels[nearest]
-        return labels[sample.rows][nearest_rows(sample.of(self._fit_X), features)]
+        return labels[sample.rows][nearest_rows(sample.take(self._fit_X), features)]
 
 
 def label_matrix(columns: Sequence[Labels]) -> Labels:

@@ -40,7 +40,7 @@ def k_parameter(estimator: Any) -> str | None:
     return prefix + found[0] if found else None
 
 
-def prepared(estimator: Any, n_clusters: int | None, seed: int) -> Any:
+def prepare_clusterer(estimator: Any, n_clusters: int | None, seed: int) -> Any:
     """A clone with its number of clusters (None: as it is) and every ``random_state`` of it set."""
     estimator = clone(estimator)
     if n_clusters is not None:
@@ -50,7 +50,7 @@ def prepared(estimator: Any, n_clusters: int | None, seed: int) -> Any:
     return estimator.set_params(**dict(zip(names, seeds, strict=True)))
 
 
-def checked_labels(labels: Any, n_rows: int) -> Labels:
+def check_labels(labels: Any, n_rows: int) -> Labels:
     """The labels as int32, if they are one whole number per row."""
     labels = np.asarray(labels)
     if labels.shape != (n_rows,) or labels.dtype.kind not in "iu":

@@ -72,7 +72,7 @@ def _sizes_and_penalty(graph: csr_array, resolution: float, objective: Objective
 
 
 def _leiden(graph: csr_array, resolution: float, objective: Objective, seed: int) -> NDArray[np.int32]:
-    native = needed_for_leiden()
+    native = import_leiden()
     indptr, indices = graph.indptr.astype(np.int64, copy=False), graph.indices.astype(np.int32, copy=False)
     weights, n = graph.data.astype(np.float64, copy=False), graph.shape[0]
     if objective == "modularity":  # the square of the total weight is taken; a power of 2 changes nothing else
@@ -81,10 +81,10 @@ def _leiden(graph: csr_array, resolution: float, objective: Objective, seed: int
     _, found = native.leiden_csr(indptr, indices, weights, n, **options)
     labels = np.empty(n, dtype=np.int64)
     labels[np.fromiter(found.keys(), np.int64, n)] = np.fromiter(found.values(), np.int64, n)
-    return numbered(labels)
+    return renumber_communities(labels)
 
 
-def needed_for_leiden() -> Any:
+def import_leiden() -> Any:
     """The package that Leiden comes from, or how to do without."""
     try:
         return importlib.import_module("graspologic_native")
@@ -101,7 +101,7 @@ def _louvain(
     sizes, gamma = _sizes_and_penalty(graph, resolution, objective)
     random, labels, level = np.random.RandomState(seed), np.arange(graph.shape[0], dtype=np.int32), 0
     while levels is None or level < levels:
-        moved = _moved(graph, sizes, gamma, random.permutation(graph.shape[0]))
+        moved = _move_nodes(graph, sizes, gamma, random.permutation(graph.shape[0]))
         labels, level = moved[labels], level + 1
         n_communities = int(moved.max()) + 1
         if n_communities == graph.shape[0]:
@@ -110,20 +110,22 @@ def _louvain(
         graph = csr_array(members.T @ graph @ members)
         graph.sort_indices()
         sizes = np.bincount(moved, sizes).astype(np.float64)
-    return numbered(labels)
+    return renumber_communities(labels)
 
 
-def _moved(graph: csr_array, sizes: NDArray[np.float64], gamma: float, order: NDArray[np.int64]) -> NDArray[np.int32]:
+def _move_nodes(
+    graph: csr_array, sizes: NDArray[np.float64], gamma: float, order: NDArray[np.int64]
+) -> NDArray[np.int32]:
     """(n,) communities by local moving, from each node alone."""
     n = graph.shape[0]
     labels, totals = np.arange(n, dtype=np.int64), sizes.copy()
     work = np.zeros(n), np.empty(n, dtype=np.int64), np.ones(n, dtype=bool)
     arrays = graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data.astype(np.float64)
     run_in_slices(move_nodes, arrays, sizes, gamma, order, labels, totals, work, np.zeros(2, dtype=np.int64))
-    return numbered(labels)
+    return renumber_communities(labels)
 
 
-def numbered(labels: NDArray[Any]) -> NDArray[np.int32]:
+def renumber_communities(labels: NDArray[Any]) -> NDArray[np.int32]:
     """The same communities, numbered by their first nodes."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.int32)

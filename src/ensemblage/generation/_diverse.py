@@ -28,7 +28,7 @@ from ensemblage.base.validation import n_distinct_rows
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import Labels
 from ensemblage.generation._genie import Genie, Merges, Tree
-from ensemblage.generation._run import run_all
+from ensemblage.generation._parallel import run_all
 
 FAMILIES = ("mixture", "spectral", "genie")
 NEIGHBOURS = (10, 5)
@@ -232,7 +232,7 @@ class DiversePartitions(BasePartitions):
         tasks, most = self._tasks(*X.shape), max(self._ks(len(X)))
         as_given = Objects(np.asarray(X, dtype=np.float64))
         scaled = Objects(StandardScaler().fit_transform(as_given.X)) if self.standardized_too else as_given
-        work = partial(self._of_task, as_given, scaled, most)
+        work = partial(self._run_task, as_given, scaled, most)
         outcomes = run_all(work, tasks, self.n_jobs, self._any_fatal, self.progress)
         return [outcome for of_task in outcomes for outcome in of_task]
 
@@ -244,7 +244,7 @@ class DiversePartitions(BasePartitions):
     def _any_fatal(self, outcomes: Sequence[Partition | Failure]) -> bool:
         return any(self._is_fatal(outcome) for outcome in outcomes)
 
-    def _of_task(
+    def _run_task(
         self, as_given: Objects, scaled: Objects, most: int, recipes: list[Recipe]
     ) -> list[Partition | Failure]:
         """The partitions of a mixture, or all that are cut from one structure."""

@@ -240,12 +240,12 @@ class GeniePartitions(LabelTransformer):
     n_clusters_: NDArray[np.int64] = field(init=False)
     gini_thresholds_: NDArray[np.float64] = field(init=False)
 
-    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        return super()._validated(X, reset, dtype=np.float64, **options)
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validate(X, reset, dtype=np.float64, **options)
 
     def _generate(self, X: Any) -> Labels:
         check_parameters(self)
-        X = self._validated(X, reset=True)
+        X = self._validate(X, reset=True)
         chosen = list(self._thresholds_and_ks(len(X)))
         self.gini_thresholds_ = np.array([threshold for threshold, _ in chosen])
         self.n_clusters_ = np.array([k for _, k in chosen])

@@ -48,7 +48,7 @@ class Graph(NamedTuple):
         rows, columns = _rows_of(self.matrix), self.matrix.indices.astype(np.int64)
         return rows[rows < columns], columns[rows < columns]
 
-    def of_edges(self, values: NDArray[Any]) -> NDArray[Any]:
+    def edge_values(self, values: NDArray[Any]) -> NDArray[Any]:
         """(m,) of the values of all entries of the matrix those in the order of `ends`."""
         return np.asarray(values[_rows_of(self.matrix) < self.matrix.indices])
 
@@ -85,7 +85,7 @@ def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None, *, ha
     """
     check_value(edges, subject, [Edges()])
     given = _edge_list(edges, subject, has_header)
-    first, second, names = _numbered(given, subject, nodes)
+    first, second, names = _number_nodes(given, subject, nodes)
     n, notes = len(names), list(given.notes)
     weights = np.ones(len(first)) if given.weights is None else given.weights
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -126,7 +126,7 @@ def as_graph(edges: Any, subject: str, nodes: Sequence[Any] | None = None, *, ha
     return Graph(matrix, names, tuple(notes))
 
 
-def needed_for_graphml(subject: str) -> Any:
+def import_networkx(subject: str) -> Any:
     """networkx, or how to do without."""
     try:
         import networkx
@@ -140,15 +140,15 @@ def needed_for_graphml(subject: str) -> Any:
 
 def _edge_list(edges: Any, subject: str, has_header: bool | None) -> EdgeList:
     if isinstance(edges, Table):
-        return _of_table(edges)
+        return _edges_of_table(edges)
     if isinstance(edges, str | PathLike):
-        return _of_file(check_path(edges, subject), subject, has_header)
+        return _edges_of_file(check_path(edges, subject), subject, has_header)
     if issparse(edges):
-        return _of_matrix(edges, subject)
+        return _edges_of_matrix(edges, subject)
     if hasattr(edges, "nodes") and hasattr(edges, "is_directed"):
-        return _of_networkx(edges, subject)
+        return _edges_of_networkx(edges, subject)
     if hasattr(edges, "get_edgelist") and hasattr(edges, "vs"):
-        return _of_igraph(edges, subject)
+        return _edges_of_igraph(edges, subject)
     frame = as_frame(edges)
     columns = list(np.asarray(edges).T) if frame is None else [frame[name].to_numpy() for name in frame.columns[:3]]
     if len(columns) < 2:
@@ -156,11 +156,11 @@ def _edge_list(edges: Any, subject: str, has_header: bool | None) -> EdgeList:
     return EdgeList(columns[0], columns[1], _weights(columns[2], subject) if len(columns) == 3 else None, None)
 
 
-def _of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
+def _edges_of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
     if format_of(path) is GRAPH:
-        networkx = needed_for_graphml(subject)
+        networkx = import_networkx(subject)
         try:
-            return _of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
+            return _edges_of_networkx(networkx.read_graphml(BytesIO(read_bytes(path))), subject)
         except (networkx.NetworkXError, SyntaxError) as error:  # the latter from the parser of XML
             raise ValueError(f"{path.name} must be GraphML. Got {error}. Write it again.") from None
     content, name = read_bytes(path), base_name(path)
@@ -168,12 +168,12 @@ def _of_file(path: Path, subject: str, has_header: bool | None) -> EdgeList:
     if has_header is not None or table.index is not None or table_format(name).cells == "typed":
         return _of_table(table)
     if _is_above_numbers(table):
-        return _of_table(table)
+        return _edges_of_table(table)
     if _names_ends(table):
         names = f"the first row holds names: {', '.join(table.names)} (else: "
         note = Message(names, Option("has_header", False), ")")
-        return _of_table(replace(table, notes=(*table.notes, note)))
-    return _of_table(read_table(content, name=name, has_header=False))
+        return _edges_of_table(replace(table, notes=(*table.notes, note)))
+    return _edges_of_table(read_table(content, name=name, has_header=False))
 
 
 def _is_above_numbers(table: Table) -> bool:
@@ -190,7 +190,7 @@ def _names_ends(table: Table) -> bool:
     return are_names and not any(END_NAME.fullmatch(node.rstrip("0123456789")) for node in nodes)
 
 
-def _of_table(table: Table) -> EdgeList:
+def _edges_of_table(table: Table) -> EdgeList:
     columns = [column for column in table.columns if column.name != table.index]
     if len(columns) < 2:
         raise ValueError(
@@ -226,7 +226,7 @@ def _nodes(column: Column) -> NDArray[Any]:
     return np.array(column.cells(), dtype=np.str_)
 
 
-def _of_matrix(matrix: Any, subject: str) -> EdgeList:
+def _edges_of_matrix(matrix: Any, subject: str) -> EdgeList:
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{subject} must be a square matrix, with a row and a column per node. Got shape {matrix.shape}. Give the "
@@ -241,7 +241,7 @@ def _of_matrix(matrix: Any, subject: str) -> EdgeList:
     return EdgeList(first, second, entries.data.astype(np.float64), range(matrix.shape[0]), directed=True)
 
 
-def _of_networkx(graph: Any, subject: str) -> EdgeList:
+def _edges_of_networkx(graph: Any, subject: str) -> EdgeList:
     names = list(graph.nodes)
     number = {name: i for i, name in enumerate(names)}
     edges = list(graph.edges(data="weight", default=1.0))
@@ -249,7 +249,7 @@ def _of_networkx(graph: Any, subject: str) -> EdgeList:
     return EdgeList(first, second, _weights([edge[2] for edge in edges], subject), names, graph.is_directed())
 
 
-def _of_igraph(graph: Any, subject: str) -> EdgeList:
+def _edges_of_igraph(graph: Any, subject: str) -> EdgeList:
     names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else range(graph.vcount())
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     weights = graph.es["weight"] if "weight" in graph.es.attributes() else np.ones(len(ends))
@@ -265,7 +265,7 @@ def _weights(values: Any, subject: str) -> NDArray[np.float64]:
         ) from None
 
 
-def _numbered(
+def _number_nodes(
     given: EdgeList, subject: str, nodes: Sequence[Any] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Sequence[Any]]:
     """(m,) the numbers of both ends of each edge, and the names of the nodes."""

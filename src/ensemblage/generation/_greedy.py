@@ -17,7 +17,7 @@ from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_number, check_parameters, n_distinct_rows
 from ensemblage.generation._base import LabelTransformer
 from ensemblage.generation._clusterers import Labels
-from ensemblage.generation._greedy_stages import Space, Stage, grown, settle
+from ensemblage.generation._greedy_stages import Space, Stage, grow_stage, settle
 from ensemblage.rows.threads import parallel_map
 
 logger = get_logger(__name__)
@@ -176,34 +176,34 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         return math.ceil(math.log1p(-delta) / math.log1p(-p))
 
     def _generate(self, X: Any) -> list[Stage]:
-        X = self._validated(X, reset=True)
+        X = self._validate(X, reset=True)
         k = check_greedy(self, X, "GreedyPartitions")
         (self._seed,) = task_seeds(self.random_state, 1).tolist()
         self._center = X.mean(axis=0)
         self._scale = _deviations(X) if self.standardize else np.ones(X.shape[1])
-        self._X = self._scaled(X)
+        self._X = self._scale_features(X)
         self._stages = self._grow(k)
         self._describe(X)
         return self._stages
 
     def _matrix(self, made: Sequence[Stage]) -> Labels:
-        return _of_candidates(made, [stage.labels for stage in made])
+        return _candidate_labels(made, [stage.labels for stage in made])
 
     def _transform(self, X: Any) -> Labels:
         """Labels by the nearest centre, stage by stage."""
         new: list[NDArray[Any]] = []
         for stage, space in zip(self._stages, self._spaces(), strict=True):
-            here = self._space_of(self._scaled(X), self._stages, new)
+            here = self._space_of(self._scale_features(X), self._stages, new)
             new.append(self._labels_of(stage, space, here))
-        return _of_candidates(self._stages, new)
+        return _candidate_labels(self._stages, new)
 
     def _names(self) -> list[str]:
         return [f"greedy_k{stage.n_clusters}_{i}" for stage in self._stages for i in range(len(stage.which))]
 
-    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        return super()._validated(X, reset, dtype=np.float64, order="C", **options)
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validate(X, reset, dtype=np.float64, order="C", **options)
 
-    def _scaled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _scale_features(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         # Centred in any case: distances do not change and lose fewer digits.
         return np.ascontiguousarray((X - self._center) / self._scale)
 
@@ -219,7 +219,7 @@ class GreedyPartitions(GreedyParameters, LabelTransformer):
         for k, rows in zip(range(2, n_clusters + 1), self._candidates(n_clusters), strict=True):
             logger.info("base clusterings into %d of %d clusters, from %d objects", k, n_clusters, len(rows))
             progress = self._progress_of(k, n_clusters, len(rows))
-            stages.append(grown(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs, progress))
+            stages.append(grow_stage(space, space.centres(labels, k - 1), rows, self.max_iter, self.n_jobs, progress))
             space = self._space_of(self._X, stages, [stage.labels for stage in stages])
             labels = stages[-1].best()
             if k < n_clusters and self.augment is not None:
@@ -316,7 +316,7 @@ def _deviations(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where((X.max(axis=0) > X.min(axis=0)) & (deviations > 0), deviations, 1.0)
 
 
-def _of_candidates(stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
+def _candidate_labels(stages: Sequence[Stage], labels: Sequence[NDArray[Any]]) -> NDArray[np.int32]:
     """One column per candidate."""
     n_partitions = sum(len(stage.which) for stage in stages)
     matrix = np.empty((len(labels[0]), n_partitions), dtype=np.int32, order="F")

@@ -140,7 +140,7 @@ class Stage(NamedTuple):
         return self.labels[:, self.which[self.winner]].astype(np.int32)
 
 
-def grown(
+def grow_stage(
     space: Space,
     centres: Centres,
     rows: NDArray[np.intp],
@@ -159,7 +159,9 @@ def grown(
     which, n_iter = np.empty((2, len(rows)), dtype=np.intp)
     losses = np.empty(len(rows))
     for block in row_blocks(len(rows), CANDIDATES_AT_ONCE):
-        found = parallel_map(run.from_row, rows[block].tolist(), n_jobs, _after(progress, block.start, len(rows)))
+        found = parallel_map(
+            run.from_row, rows[block].tolist(), n_jobs, _shift_progress(progress, block.start, len(rows))
+        )
         for i, (labels, key, loss, iterations) in enumerate(found, start=block.start):
             if key not in distinct:
                 kept.append(labels.astype(np.min_scalar_type(k - 1)))
@@ -167,7 +169,7 @@ def grown(
     return Stage(k, np.stack(kept, axis=1), which, losses, n_iter)
 
 
-def _after(
+def _shift_progress(
     progress: Callable[[int, int], None] | None, done_before: int, total: int
 ) -> Callable[[int, int], None] | None:
     return None if progress is None else lambda done, _: progress(done_before + done, total)

@@ -19,7 +19,7 @@ from ensemblage.generation._clusterers import Labels, nearest_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES, Algorithm, Objective, communities
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.generation._neighbours import WEIGHTS, Weights, nearest_neighbours, neighbour_graph
-from ensemblage.generation._run import run_all
+from ensemblage.generation._parallel import run_all
 
 
 class Task(NamedTuple):
@@ -192,7 +192,7 @@ class LeidenPartitions(LabelTransformer):
         return graph.matrix
 
     def _neighbour_graph(self, X: Any) -> csr_array:
-        self._fit_X = X = self._validated(X, reset=True)
+        self._fit_X = X = self._validate(X, reset=True)
         if self.n_neighbors >= X.shape[0]:
             raise ValueError(
                 f"n_neighbors of LeidenPartitions must be < the {X.shape[0]} rows of X (n_samples={X.shape[0]}). "
@@ -200,8 +200,8 @@ class LeidenPartitions(LabelTransformer):
             )
         return neighbour_graph(nearest_neighbours(X, self.n_neighbors), self.edge_weights)
 
-    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        return super()._validated(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
+        return super()._validate(X, reset, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
 
     def _matrix(self, made: Labels) -> Labels:
         return made.copy(order="F")

@@ -115,13 +115,13 @@ class MixedPartitions(BasePartitions):
     progress: Callable[[int, int], None] | None = None
 
     def _clusterers(self) -> list[Any]:
-        return _ten() if self.estimators is None else list(self.estimators)
+        return _algorithms() if self.estimators is None else list(self.estimators)
 
-    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+    def _validate(self, X: Any, reset: bool, **options: Any) -> Any:
         # Each algorithm that takes no sparse matrix would fail on its own.
         if issparse(X) and not get_tags(self).input_tags.sparse:
             check_array(X)
-        return super()._validated(X, reset, **options)
+        return super()._validate(X, reset, **options)
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         k = self._k(n_rows)
@@ -167,7 +167,7 @@ class MixedPartitions(BasePartitions):
         return int(self.n_clusters)
 
 
-def _ten() -> list[Any]:
+def _algorithms() -> list[Any]:
     """Sinorina's algorithms, in her order."""
     linkages = [AgglomerativeClustering(linkage=linkage) for linkage in ("ward", "complete", "average")]
     # The Bayesian mixture rarely converges within its default of 100 iterations.

@@ -52,12 +52,12 @@ def nearest_neighbours(X: Any, k: int, seed: int = 0) -> Neighbours:
     if X.shape[0] > MOST_EXACT and find_spec("pynndescent"):
         search = importlib.import_module("pynndescent").NNDescent
         rows, distances = search(X, n_neighbors=k + 1, random_state=seed, n_jobs=1).neighbor_graph
-        return _without_self(rows.astype(np.int64), distances.astype(np.float64))
+        return _drop_self(rows.astype(np.int64), distances.astype(np.float64))
     distances, rows = NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
     return Neighbours(rows.astype(np.int64), distances.astype(np.float64))
 
 
-def _without_self(rows: NDArray[np.int64], distances: NDArray[np.float64]) -> Neighbours:
+def _drop_self(rows: NDArray[np.int64], distances: NDArray[np.float64]) -> Neighbours:
     """One neighbour less: the row itself, or the last where it is not among them."""
     is_self = rows == np.arange(len(rows))[:, None]
     is_self[~is_self.any(axis=1), -1] = True

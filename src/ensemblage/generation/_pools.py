@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_flag, check_whole, features_checked
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.generation._run import run_all
+from ensemblage.generation._parallel import run_all
 
 POOLS = ("kmeans", "agglomerative", "dbscan", "all")
 LINKAGES = ("single", "complete", "ward", "average")
@@ -106,7 +106,7 @@ def make_pool(
         )
     tasks = [*_tasks(checked, pool, n_clusters, random_state)]
     members = [*chain.from_iterable(run_all(_run, tasks, n_jobs))]
-    return _without_degenerate(members)
+    return _drop_degenerate(members)
 
 
 def _run(task: Task) -> list[Member]:
@@ -165,7 +165,7 @@ def _dbscan(X: Any, radius: float, index: int) -> list[Member]:
     return [(f"dbscan_{index}_{run}", labels) for run in range(5)]
 
 
-def _without_degenerate(members: list[Member]) -> Pool:
+def _drop_degenerate(members: list[Member]) -> Pool:
     kept = [(name, labels) for name, labels in members if labels.min() < labels.max()]
     dropped = [name for name, labels in members if labels.min() == labels.max()]
     if not kept:

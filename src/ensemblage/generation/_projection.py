@@ -88,7 +88,11 @@ class ProjectionPartitions(RandomKPartitions):
 
     def _recipes(self, n_rows: int, n_features: int) -> list[Recipe]:
         n_components = self._n_dimensions(n_features)
-        return [_projected(recipe, n_components) for recipe in super()._recipes(n_rows, n_features)]
+        recipes = []
+        for recipe in super()._recipes(n_rows, n_features):
+            projection = GaussianRandomProjection(n_components, random_state=recipe.seed)
+            recipes.append(recipe._replace(estimator=make_pipeline(projection, recipe.estimator)))
+        return recipes
 
     def _n_dimensions(self, n_features: int) -> int:
         if not is_integer(self.n_components):
@@ -99,8 +103,3 @@ class ProjectionPartitions(RandomKPartitions):
                 f"Got {self.n_components}. Ask for fewer, or for a part of them, as 0.5."
             )
         return int(self.n_components)
-
-
-def _projected(recipe: Recipe, n_components: int) -> Recipe:
-    projection = GaussianRandomProjection(n_components, random_state=recipe.seed)
-    return recipe._replace(estimator=make_pipeline(projection, recipe.estimator))

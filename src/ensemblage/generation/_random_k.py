@@ -14,7 +14,7 @@ from ensemblage.base.parameters import MOST_TASKS, Constraints, Whole, Words
 from ensemblage.base.random import random_source, task_seeds
 from ensemblage.generation._base import BasePartitions, Partition, Recipe, make_recipe
 from ensemblage.generation._clusterers import CLUSTERER, k_parameter
-from ensemblage.generation._sampled import SampledKMeans, auto_sample
+from ensemblage.generation._sampled_kmeans import SampledKMeans, auto_sample
 from ensemblage.generation._spherical import SphericalKMeans, unit_rows
 
 
@@ -136,7 +136,10 @@ class RandomKPartitions(BasePartitions):
         seeds = task_seeds(source, self.n_partitions).tolist()
         recipes = [make_recipe(i, clusterer, k, seed) for i, (k, seed) in enumerate(zip(ks, seeds, strict=True))]
         size = self.sample_size(n_rows)
-        return recipes if size is None else [_sampled(recipe, size) for recipe in recipes]
+        if size is None:
+            return recipes
+        sampled = [SampledKMeans(**recipe.estimator.get_params(), fit_on=size) for recipe in recipes]
+        return [recipe._replace(estimator=estimator) for recipe, estimator in zip(recipes, sampled, strict=True)]
 
     def _keep(self, X: Any, partitions: Sequence[Partition]) -> None:
         super()._keep(X, partitions)
@@ -204,7 +207,3 @@ def k_range(generator: Any, n_rows: int) -> tuple[int, int]:
             f"k_max of {name} must be ≥ its k_min. Got k_min={k_min} and {told}. Lower k_min or give a larger k_max."
         )
     return k_min, k_max
-
-
-def _sampled(recipe: Recipe, size: int) -> Recipe:
-    return recipe._replace(estimator=SampledKMeans(**recipe.estimator.get_params(), fit_on=size))

@@ -50,7 +50,7 @@ class SphericalKMeans(ClusterMixin, BaseEstimator):
         moved, self.n_iter_ = np.inf, 0
         while moved > still and self.n_iter_ < self.max_iter:
             labels, similarity = _assign(X, centers)
-            last, centers = centers, _mean_directions(X, _without_empty(labels, similarity, centers), centers)
+            last, centers = centers, _mean_directions(X, _fill_empty(labels, similarity, centers), centers)
             moved, self.n_iter_ = float(((centers - last) ** 2).sum()), self.n_iter_ + 1
         self.cluster_centers_ = centers
         self.labels_ = self.predict(X)
@@ -87,7 +87,7 @@ def _assign(X: Any, centers: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[A
     return labels, similarity
 
 
-def _without_empty(labels: NDArray[np.int32], similarity: NDArray[Any], centers: NDArray[Any]) -> NDArray[np.int32]:
+def _fill_empty(labels: NDArray[np.int32], similarity: NDArray[Any], centers: NDArray[Any]) -> NDArray[np.int32]:
     """Give each empty cluster one of the rows that are farthest from their centres."""
     empty = np.flatnonzero(np.bincount(labels, minlength=len(centers)) == 0)
     if not len(empty):

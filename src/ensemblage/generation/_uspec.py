@@ -244,7 +244,7 @@ class USpec(ClusterMixin, BaseEstimator):
         {self}
         """
         check_parameters(self)
-        X = self._validated(X, reset=True)
+        X = self._validate(X, reset=True)
         self._check_n_clusters(len(X))
         random = random_source(self.random_state)
         with one_native_thread():
@@ -256,7 +256,7 @@ class USpec(ClusterMixin, BaseEstimator):
             self.eigenvalues_, self._table = transfer_cut(
                 neighbours, affinities, len(self.representatives_), self.n_clusters
             )
-            self._centres, self.n_iter_ = self._clustered(neighbours, affinities, random)
+            self._centres, self.n_iter_ = self._cluster_objects(neighbours, affinities, random)
         return self
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -273,14 +273,14 @@ class USpec(ClusterMixin, BaseEstimator):
             Their clusters; of the rows that were fitted, ``labels_``.
         """
         check_is_fitted(self)
-        X = self._validated(X, reset=False)
+        X = self._validate(X, reset=False)
         neighbours, distances = self._index.nearest(X, self.n_neighbors, self.n_jobs)
         affinities = gaussian_affinities(distances, self.sigma_)
         labels = np.full(len(X), -1, dtype=np.int32)
         lloyd(self._points(neighbours, affinities), None, labels, self._centres, 0, self.n_jobs)
         return labels
 
-    def _validated(self, X: Any, reset: bool) -> Any:
+    def _validate(self, X: Any, reset: bool) -> Any:
         with features_checked("USpec", X):
             return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], order="C")
 
@@ -303,7 +303,7 @@ class USpec(ClusterMixin, BaseEstimator):
 
         return points_of
 
-    def _clustered(
+    def _cluster_objects(
         self, neighbours: NDArray[np.int32], affinities: NDArray[np.float64], random: np.random.RandomState
     ) -> tuple[NDArray[np.float32], int]:
         """Centres, and the steps to them from those of the best start on a sample; writes the labels."""

@@ -136,7 +136,7 @@ def compare(
     | aari | partition_35 | 0.9869 | 0 | 0.9997 | 0 | 0.7955 | 0 |
     """
     ensemble = as_ensemble(labels)
-    fitted = _named(rankers, features is not None)
+    fitted = _name_rankers(rankers, features is not None)
     known = {"must_link": must_link, "cannot_link": cannot_link, "known_labels": known_labels}
     for ranker in fitted.values():
         ranker.fit(ensemble, features=features if isinstance(ranker, InternalIndex) else None, **known)
@@ -150,11 +150,11 @@ def compare(
     }
     if ari is not None:
         members["ari"] = ari.tolist()
-        summary |= _against_truth(list(fitted.values()), ari)
+        summary |= _truth_columns(list(fitted.values()), ari)
     return Comparison(members, summary, fitted, backend_of(labels, features))
 
 
-def _named(rankers: Any, with_features: bool) -> dict[str, BaseRanker]:
+def _name_rankers(rankers: Any, with_features: bool) -> dict[str, BaseRanker]:
     if rankers is None:
         rankers = ["discotec", "aari", "anmi", *(["silhouette", "calinski_harabasz"] if with_features else [])]
     if isinstance(rankers, str | BaseRanker):
@@ -181,7 +181,7 @@ def _name_of(ranker: BaseRanker) -> str:
     return next((name for name in RANKERS if repr(make_ranker(name)) == repr(ranker)), repr(ranker))
 
 
-def _against_truth(rankers: Sequence[BaseRanker], ari: NDArray[np.float64]) -> dict[str, list[float]]:
+def _truth_columns(rankers: Sequence[BaseRanker], ari: NDArray[np.float64]) -> dict[str, list[float]]:
     from scipy.stats import kendalltau
 
     oriented = [r.scores_ if r.greater_is_better else -r.scores_ for r in rankers]

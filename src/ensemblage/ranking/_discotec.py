@@ -16,8 +16,8 @@ from ensemblage.base.parameters import Constraints, Seed, Whole, Words
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ranking._base import BaseRanker, order_and_ranks
 from ensemblage.ranking._pair_means import (
-    Judged,
-    Sampled,
+    ComparedRows,
+    SampledMeans,
     pairs_within,
     ratios_of,
     sampled_means,
@@ -83,7 +83,9 @@ def table_1(distance: str, C: ConsensusMatrix) -> NDArray[np.float64]:
         return np.stack([-np.log(C_ij), -np.log1p(-C_ij)]) + 0.0
 
 
-def exact_means(rows: Judged, C: ConsensusMatrix, distance: str, n_jobs: int | None = None) -> NDArray[np.float64]:
+def exact_means(
+    rows: ComparedRows, C: ConsensusMatrix, distance: str, n_jobs: int | None = None
+) -> NDArray[np.float64]:
     """(s,) Eq. 3, as a mean over the ordered pairs that the clustering labels, an object with itself included.
 
     Sums are whole numbers: of pairs, or of distances in multiples of a tiny unit.
@@ -221,7 +223,7 @@ class Discotec(BaseRanker):
             )
         self._ensemble, self._C = ensemble, ConsensusMatrix.of(ensemble)
         self.mean_association_ = self._C.mean
-        scores, sampled = self._means(Judged.members(ensemble))
+        scores, sampled = self._means(ComparedRows.members(ensemble))
         order, _ = order_and_ranks(scores + self.violations_, self.greater_is_better)
         self.standard_errors_, differences = np.zeros(p), np.zeros(p - 1)
         if sampled is not None:
@@ -229,7 +231,7 @@ class Discotec(BaseRanker):
         self.separated_ = np.diff((scores + self.violations_)[order]) > 2 * differences
         return scores
 
-    def _means(self, rows: Judged) -> tuple[NDArray[np.float64], Sampled | None]:
+    def _means(self, rows: ComparedRows) -> tuple[NDArray[np.float64], SampledMeans | None]:
         from_counts = self.distance == "tv" and rows.complete
         exact = rows.n_pairs <= self.max_pairs
         if exact and not from_counts:
@@ -276,5 +278,5 @@ class Discotec(BaseRanker):
                 f"labels must have one entry for each of the {len(self._ensemble)} objects of the ensemble. "
                 f"Got {len(clustering)}. Mark objects without a cluster as -1."
             )
-        means, _ = self._means(Judged.outsider(self._ensemble, clustering))
+        means, _ = self._means(ComparedRows.outsider(self._ensemble, clustering))
         return float(means[0] + self._constraints.violations(clustering)[0])

@@ -78,10 +78,10 @@ class InternalIndex(BaseRanker):
 
     def _score(self, ensemble: Ensemble, features: Any) -> NDArray[np.float64]:
         info = INTERNAL_INDICES[self.index]
-        X = _checked_features(features, len(ensemble))
+        X = _check_features(features, len(ensemble))
         known: list[dict[str, Any]] = [{} for _ in range(ensemble.shape[1])]
         if info.quadratic:
-            known = _known_distances(X, ensemble, self.n_jobs)
+            known = _shared_distances(X, ensemble, self.n_jobs)
 
         def score(t: int) -> float:
             clusters = ensemble.codes[:, t].astype(np.int64)
@@ -92,7 +92,7 @@ class InternalIndex(BaseRanker):
         return np.array(parallel_map(score, range(ensemble.shape[1]), self.n_jobs))
 
 
-def _checked_features(features: Any, n_objects: int) -> NDArray[np.float64]:
+def _check_features(features: Any, n_objects: int) -> NDArray[np.float64]:
     if features is None:
         raise ValueError("InternalIndex must have the features of the objects. Got none. Call fit(labels, features=X).")
     X = check_features(features)
@@ -104,7 +104,7 @@ def _checked_features(features: Any, n_objects: int) -> NDArray[np.float64]:
     return X
 
 
-def _known_distances(X: NDArray[np.float64], ensemble: Ensemble, n_jobs: int | None) -> list[dict[str, Any]]:
+def _shared_distances(X: NDArray[np.float64], ensemble: Ensemble, n_jobs: int | None) -> list[dict[str, Any]]:
     """What the members share: one pass over all pairs, and the sorted distances of those that label every object."""
     codes = ensemble.codes[:]  # in memory, as the features are
     sums = distance_sums(X, codes, ensemble.n_clusters, n_jobs)

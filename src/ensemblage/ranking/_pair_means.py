@@ -37,7 +37,7 @@ def pairs_within(sizes: NDArray[np.int64]) -> int:
     return int(sizes @ sizes)
 
 
-class Judged(NamedTuple):
+class ComparedRows(NamedTuple):
     """Distinct rows of an ensemble together with the clusterings to be compared with it."""
 
     codes: LabelRows
@@ -52,12 +52,12 @@ class Judged(NamedTuple):
     """(s,)"""
 
     @classmethod
-    def members(cls, ensemble: Ensemble) -> Judged:
+    def members(cls, ensemble: Ensemble) -> ComparedRows:
         codes, counts, _ = ensemble.distinct
         return cls(codes, codes, counts, ensemble.n_clusters, ensemble.n_clusters)
 
     @classmethod
-    def outsider(cls, ensemble: Ensemble, clustering: Ensemble) -> Judged:
+    def outsider(cls, ensemble: Ensemble, clustering: Ensemble) -> ComparedRows:
         joint = ensemble.append_partitions(clustering)
         codes, counts, _ = joint.distinct
         p = ensemble.shape[1]
@@ -84,7 +84,7 @@ class Judged(NamedTuple):
     def _sizes(self, codes: Any, n_clusters: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         return sizes_of_labels(codes, self.counts, n_clusters)
 
-    def of_pairs(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.intp], tuple[NDArray[Any], ...]]:
+    def pair_rows(self, pairs: NDArray[np.int64]) -> tuple[NDArray[np.intp], tuple[NDArray[Any], ...]]:
         """Pairs as numbers of rows, and the arrays that kernels compare those rows by: only the rows of the pairs,
         where they are not in memory.
         """
@@ -94,7 +94,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledMeans:
     """Means over random pairs, and what is needed to say how sure they are."""
 
     means: NDArray[np.float64]
@@ -102,11 +102,11 @@ class Sampled:
     """(s,) share of the pairs that each clustering labels."""
     pairs: list[NDArray[np.int64]]
     tables: NDArray[np.float64]
-    rows: Judged
+    rows: ComparedRows
 
 
 def sums_over_pairs(
-    rows: Judged, thresholds: NDArray[np.int64], tables: NDArray[np.int64] | None, n_jobs: int | None
+    rows: ComparedRows, thresholds: NDArray[np.int64], tables: NDArray[np.int64] | None, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Sums over the pairs that are joined and over those that are labelled, as Python integers."""
     order = np.argsort(rows.counts, kind="stable")
@@ -127,7 +127,7 @@ def ratios_of(sums: NDArray[Any], by: NDArray[Any]) -> NDArray[np.float64]:
     return np.array(ratios, dtype=np.float64)
 
 
-def squares_of_tables(rows: Judged, n_jobs: int | None) -> NDArray[Any]:
+def squares_of_tables(rows: ComparedRows, n_jobs: int | None) -> NDArray[Any]:
     """(s, p) Σ n_kl² over the contingency table of each clustering with each partition, as Python integers.
 
     That is Σ_ij A_ij A^t_ij: the pairs that both join. Of a complete ensemble.
@@ -146,8 +146,8 @@ def squares_of_tables(rows: Judged, n_jobs: int | None) -> NDArray[Any]:
 
 
 def sampled_means(
-    rows: Judged, tables: NDArray[np.float64], n_pairs: int, random_state: Any, n_jobs: int | None = None
-) -> Sampled:
+    rows: ComparedRows, tables: NDArray[np.float64], n_pairs: int, random_state: Any, n_jobs: int | None = None
+) -> SampledMeans:
     """Means over random ordered pairs of objects, drawn with replacement, of the distances that `table_1` gives."""
     ends = np.cumsum(rows.counts)
     starts = range(0, n_pairs, SAMPLE_PAIRS)
@@ -163,24 +163,24 @@ def sampled_means(
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         sums = np.zeros((2, len(rows.judged_clusters)))
-        sum_distances(*rows.of_pairs(pairs), tables, sums)
+        sum_distances(*rows.pair_rows(pairs), tables, sums)
         return sums
 
     pairs = parallel_map(draw, range(len(starts)), n_jobs)
     total, labelled = np.sum(parallel_map(add, pairs, n_jobs), axis=0)
     with np.errstate(invalid="ignore"):
-        return Sampled(total / labelled, labelled / n_pairs, pairs, tables, rows)
+        return SampledMeans(total / labelled, labelled / n_pairs, pairs, tables, rows)
 
 
 def standard_errors(
-    sampled: Sampled, order: NDArray[np.intp], n_jobs: int | None = None
+    sampled: SampledMeans, order: NDArray[np.intp], n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(s,) standard errors of the means, and (s - 1,) of the differences between neighbours in the order."""
     rows = sampled.rows
 
     def add(pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         squares = np.zeros((2, len(order)))
-        sum_squares(*rows.of_pairs(pairs), sampled.tables, sampled.means, sampled.shares, order, squares)
+        sum_squares(*rows.pair_rows(pairs), sampled.tables, sampled.means, sampled.shares, order, squares)
         return squares
 
     squares = np.sum(parallel_map(add, sampled.pairs, n_jobs), axis=0)

@@ -152,7 +152,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
         self.ranker_ = self._ranking().fit(ensemble, **fit_params)
         p, n_members = ensemble.shape[1], self.n_members
         n_kept = min(n_members, p) if is_integer(n_members) else max(1, round(n_members * p))
-        self.selected_ = np.sort(self._chosen(n_kept))
+        self.selected_ = np.sort(self._choose(n_kept))
         return self
 
     def _ranking(self) -> Any:
@@ -167,7 +167,7 @@ class SelectMembers(TransformerMixin, BaseEstimator):
             )
         return clone(self.ranker)
 
-    def _chosen(self, n_members: int) -> Any:
+    def _choose(self, n_members: int) -> Any:
         if self.rule == "best":
             return self.ranker_.order_[:n_members]
         agreement = np.nan_to_num(self.ranker_.agreement_, nan=0.0)

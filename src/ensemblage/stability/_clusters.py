@@ -27,12 +27,12 @@ from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
 from ensemblage.ensemble._weighted import sample_weight_of
-from ensemblage.generation._run import folded_warnings, run_all, told_error, told_failures
-from ensemblage.stability._data import Data, checked_data
-from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, coded
+from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
+from ensemblage.stability._data_parts import Data, check_data
+from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, encode_noise
 from ensemblage.stability._records import ClusterStability, cluster_row
 from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
-from ensemblage.stability._resamples import FRACTIONS, Resample, Scheme, given_resamples
+from ensemblage.stability._resamples import FRACTIONS, Resample, Scheme, check_resamples
 
 PLACES = {
     "bootstrap": "bootstraps",
@@ -181,23 +181,23 @@ def cluster_stability(
     check_choice(on_error, f"on_error of {name}", ("warn", "raise"))
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")
-    data = checked_data(X, estimator, name)
+    data = check_data(X, estimator, name)
     if resamples is not None and (fraction is not None or scheme != "bootstrap"):
         raise ValueError(
             f"resamples of {name} must be None where scheme or fraction is given. Got resamples with "
             f"scheme={scheme!r} and fraction={fraction}. Leave these out."
         )
     drawn = Scheme(scheme, data, fraction, keep_duplicates)
-    given = None if resamples is None else given_resamples(resamples, len(data), name)
+    given = None if resamples is None else check_resamples(resamples, len(data), name)
     n = n_resamples if given is None else len(given)
     reference_seed, *draws = task_seeds(random_state, 1 + 2 * n).tolist()
     if labels is None:
-        reference = _found_reference(estimator, data, reference_seed)
+        reference = _fit_reference(estimator, data, reference_seed)
     else:
-        reference = _given_reference(labels, len(data), f"labels of {name}")
+        reference = _check_reference(labels, len(data), f"labels of {name}")
 
     def compared(i: int) -> NDArray[np.float64] | _Failure:
-        resample = drawn.draw(draws[2 * i]) if given is None else drawn.of(given[i])
+        resample = drawn.draw(draws[2 * i]) if given is None else drawn.resample_of(given[i])
         try:
             again = labels_of(fresh(estimator, draws[2 * i + 1]), resample.X, len(resample.objects))
         except Exception as error:
@@ -207,9 +207,9 @@ def cluster_stability(
     def ends(outcome: Any) -> bool:
         return on_error == "raise" and isinstance(outcome, _Failure)
 
-    with folded_warnings():
+    with fold_warnings():
         outcomes = run_all(compared, range(n), n_jobs, ends, progress, "resample")
-        similar = np.array(_without_failures(outcomes, n, on_error)).T
+        similar = np.array(_drop_failures(outcomes, n, on_error)).T
     places = PLACES[scheme if given is None else "given"]
     return _stability(reference, similar, np.ones(similar.shape[1]), places, backend_of(X), not_drawn == "zero")
 
@@ -274,7 +274,7 @@ def member_stability(
     ensemble = as_ensemble(labels)
     w = check_weights(weights, ensemble.shape[1], "member_stability")
     ensemble, w = ensemble.select(w > 0), w[w > 0]
-    reference = _given_reference(clustering, len(ensemble), "clustering of member_stability")
+    reference = _check_reference(clustering, len(ensemble), "clustering of member_stability")
     counts = sample_weight_of(ensemble)
     sizes, k = np.diff(ensemble.offsets) - 1, len(reference.names)
     similar = [
@@ -299,12 +299,12 @@ def _tables(ensemble: Ensemble, reference: Reference, counts: NDArray[np.int64] 
         yield cells_of(reference.clusters[labelled], column[labelled], counts[labelled], height, width)
 
 
-def _found_reference(estimator: Any, data: Data, seed: int) -> Reference:
+def _fit_reference(estimator: Any, data: Data, seed: int) -> Reference:
     try:
         labels = labels_of(fresh(estimator, seed), data.whole, len(data))
     except Exception as error:
         raise ValueError(
-            f"The estimator of cluster_stability must cluster X. Got {told_error(error)}. Change one of them."
+            f"The estimator of cluster_stability must cluster X. Got {error_text(error)}. Change one of them."
         ) from error
     names, clusters = np.unique(labels[labels >= 0], return_inverse=True)
     placed = np.full(len(labels), len(names), dtype=np.int32)
@@ -312,7 +312,7 @@ def _found_reference(estimator: Any, data: Data, seed: int) -> Reference:
     return Reference(names.tolist(), placed)
 
 
-def _given_reference(labels: ArrayLike | Any, n: int, subject: str) -> Reference:
+def _check_reference(labels: ArrayLike | Any, n: int, subject: str) -> Reference:
     coded_labels = Ensemble.from_partitions([labels], names=[subject])
     if len(coded_labels) != n:
         raise ValueError(
@@ -325,15 +325,15 @@ def _given_reference(labels: ArrayLike | Any, n: int, subject: str) -> Reference
 def _similarities(reference: Reference, resample: Resample, again: NDArray[np.int32]) -> NDArray[np.float64]:
     """(k + 1,) of each cluster in a resample, noise last."""
     k, kept = len(reference.names), resample.objects >= 0
-    found, n_found = coded(again)
+    found, n_found = encode_noise(again)
     before, found = reference.clusters[resample.objects[kept]], found[kept]
     cells = cells_of(before, found, np.ones(len(found), dtype=np.int64), k + 1, n_found + 1)
     return best_jaccard(cells, k, n_found)
 
 
-def _without_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArray[np.float64]]:
+def _drop_failures(outcomes: Sequence[Any], n: int, on_error: str) -> list[NDArray[np.float64]]:
     failed = [outcome for outcome in outcomes if isinstance(outcome, _Failure)]
-    told = told_failures(failed)
+    told = failures_text(failed)
     if failed and on_error == "raise":
         raise ValueError(
             f"cluster_stability must cluster every resample. Got an error for {told}. "

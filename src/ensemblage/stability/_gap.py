@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ensemblage.base.random import task_seeds
-from ensemblage.generation._sampled import member_sums
+from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 
 MAX_ITER = 300

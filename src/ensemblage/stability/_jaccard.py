@@ -52,7 +52,7 @@ def best_jaccard(cells: Cells, n_rows: int, n_columns: int) -> NDArray[np.float6
     return best
 
 
-def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], int]:
+def encode_noise(labels: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """Labels with noise, whatever is negative, as the number after the last; and that number, at most their length."""
     is_noise, n_labels = labels < 0, int(labels.max(initial=-1)) + 1
     if n_labels > len(labels):

@@ -43,7 +43,7 @@ def persistences(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sort(np.log(np.maximum(deaths, floor) / np.maximum(births, floor)))[::-1]
 
 
-def padded(found: NDArray[np.float64], length: int) -> NDArray[np.float64]:
+def pad_persistences(found: NDArray[np.float64], length: int) -> NDArray[np.float64]:
     """The largest persistences P_1, P_2, … of descending ones; 0 where there are fewer."""
     return np.pad(found[:length], (0, max(0, length - len(found))))
 

@@ -66,19 +66,19 @@ def cluster_row(
     absent = "not labelled" if places == "members" else "not drawn"
     subject = f"{'The noise' if cluster is None else f'Cluster {cluster}'} ({size:,} object{'s' * (size != 1)})"
     if not len(found):
-        sentence = f"{subject} was {absent} in any of {counted(p, places)}: nothing is known of it."
+        sentence = f"{subject} was {absent} in any of {count_text(p, places)}: nothing is known of it."
     else:
         doubt = ": there is a pattern, but which objects belong to it is open" if verdict == "doubtful" else ""
         missed = f", {absent} in {n_missed}" if n_missed else ""
         sentence = (
             f"{subject} is {verdict}{doubt}; mean Jaccard {mean:.2f}, dissolved in {dissolved} and recovered in "
-            f"{recovered} of {counted(p, places)}{missed}."
+            f"{recovered} of {count_text(p, places)}{missed}."
         )
     label = -1 if cluster is None else cluster
     return ClusterRow(label, size, mean, error, dissolved, recovered, len(found), n_missed, verdict, sentence)
 
 
-def counted(n: int, places: str) -> str:
+def count_text(n: int, places: str) -> str:
     """1 bootstrap, 2 bootstraps."""
     return f"{n} {places}" if n != 1 else f"1 {places.replace('copies', 'copy').removesuffix('s')}"
 
@@ -124,7 +124,7 @@ class ClusterStability:
             if clusters
         ]
         k, p = self.jaccard.shape
-        return f"{k} cluster{'s' * (k > 1)} in {counted(p, self.compared_with)}: {'; '.join(parts)}."
+        return f"{k} cluster{'s' * (k > 1)} in {count_text(p, self.compared_with)}: {'; '.join(parts)}."
 
     def to_frame(self) -> Any:
         """A data frame with a row per cluster, noise last.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Estimator
-from ensemblage.generation._clusterers import checked_labels, prepared
+from ensemblage.generation._clusterers import check_labels, prepare_clusterer
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ def fresh(estimator: Any, seed: int, **parameters: Any) -> Any:
     """A copy that nothing was fitted with, with these parameters and every ``random_state`` of it set."""
     if not hasattr(estimator, "get_params"):
         return deepcopy(estimator)
-    copy = prepared(estimator, None, seed)
+    copy = prepare_clusterer(estimator, None, seed)
     return copy.set_params(**parameters) if parameters else copy
 
 
 def labels_of(estimator: Any, X: Any, n: int) -> NDArray[np.int32]:
     """(n,) what it makes of X; whole numbers, negative ones are noise."""
-    return checked_labels(estimator.fit_predict(X), n)
+    return check_labels(estimator.fit_predict(X), n)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ensemblage.base.indexing import row_index
 from ensemblage.base.parameters import FRACTION
 from ensemblage.base.validation import check_value, shown
-from ensemblage.stability._data import Data
+from ensemblage.stability._data_parts import Data
 
 FRACTIONS = {"bootstrap": 1.0, "subsample": 0.5, "jitter": 0.05, "noise": 0.05}
 """Hennig's schemes, and what ``fraction`` is by default: fpc's."""
@@ -76,9 +76,9 @@ class Scheme:
             X[replaced], objects[replaced] = self.axes.centre + scores @ self.axes.directions, -1
             return Resample(X, objects)
         n_drawn = max(1, round(self.fraction * n))
-        return self.of(random.choice(n, n_drawn, replace=self.name == "bootstrap"))
+        return self.resample_of(random.choice(n, n_drawn, replace=self.name == "bootstrap"))
 
-    def of(self, objects: NDArray[np.intp]) -> Resample:
+    def resample_of(self, objects: NDArray[np.intp]) -> Resample:
         """The resample of some objects, in the order of the data."""
         times = np.bincount(objects, minlength=len(self.data))
         kept = np.repeat(np.arange(len(times)), times) if self.keep_duplicates else np.flatnonzero(times)
@@ -91,7 +91,7 @@ def gap_quantiles(scores: NDArray[np.float64], fraction: float) -> NDArray[np.fl
     return np.array([np.quantile(gap[gap > 0], fraction) if (gap > 0).any() else 0.0 for gap in gaps.T])
 
 
-def given_resamples(resamples: Any, n: int, subject: str) -> list[NDArray[np.intp]]:
+def check_resamples(resamples: Any, n: int, subject: str) -> list[NDArray[np.intp]]:
     """Index arrays of the objects of each resample."""
     is_list = isinstance(resamples, Sequence) or (isinstance(resamples, np.ndarray) and resamples.ndim > 0)
     if not is_list or isinstance(resamples, str | bytes) or not len(resamples):
@@ -99,10 +99,10 @@ def given_resamples(resamples: Any, n: int, subject: str) -> list[NDArray[np.int
             f"resamples of {subject} must be a list of one or more arrays of row numbers. Got {shown(resamples)}. "
             "Give one array per resample."
         )
-    return [given_rows(rows, n, f"Every resample of {subject}") for rows in resamples]
+    return [check_rows(rows, n, f"Every resample of {subject}") for rows in resamples]
 
 
-def given_rows(rows: Any, n: int, subject: str) -> NDArray[np.intp]:
+def check_rows(rows: Any, n: int, subject: str) -> NDArray[np.intp]:
     """Numbers from 0 of one or more objects that a mask or an index array means."""
     try:
         index = row_index(rows, n)

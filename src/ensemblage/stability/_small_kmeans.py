@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.random import random_source
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
-from ensemblage.generation._sampled import member_sums
+from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.kernels._points import best_of_starts
 from ensemblage.stability._gap import MAX_ITER
 

@@ -14,14 +14,14 @@ from ensemblage.base.frames import backend_of
 from ensemblage.base.parameters import MOST_TASKS, Jobs
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_choice, check_progress, check_value, check_whole, shown
-from ensemblage.generation._clusterers import checked_labels, k_parameter
-from ensemblage.generation._run import folded_warnings, run_all, told_error
-from ensemblage.stability._data import Data, checked_data
+from ensemblage.generation._clusterers import check_labels, k_parameter
+from ensemblage.generation._parallel import error_text, fold_warnings, run_all
+from ensemblage.stability._data_parts import Data, check_data
 from ensemblage.stability._jaccard import Cells, cells_of
 from ensemblage.stability._records import SUPPORTED, PredictionStrength, StrengthRow
 from ensemblage.stability._refit import CLUSTERER, fresh, labels_of
-from ensemblage.stability._resamples import given_rows
-from ensemblage.stability._transfer import TRANSFERS, transfer_of, transferred
+from ensemblage.stability._resamples import check_rows
+from ensemblage.stability._transfer import TRANSFERS, transfer_labels, transfer_of
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -145,11 +145,13 @@ def prediction_strength(
     check_choice(transfer, f"transfer of {name}", TRANSFERS)
     check_value(n_jobs, f"n_jobs of {name}", [Jobs()])
     check_progress(progress, f"progress of {name}")
-    parameter = _checked_parameter(estimator, parameter)
-    data = checked_data(X, estimator, name)
-    halves = None if splits is None else _given_splits(splits, len(data))
-    ks = _checked_ks(k_range, len(data) // 2 if halves is None else min(len(half) for pair in halves for half in pair))
-    chosen = _checked_transfer(estimator, data, transfer)
+    parameter = _check_parameter(estimator, parameter)
+    data = check_data(X, estimator, name)
+    halves = None if splits is None else _check_splits(splits, len(data))
+    ks = _check_k_range(
+        k_range, len(data) // 2 if halves is None else min(len(half) for pair in halves for half in pair)
+    )
+    chosen = _check_transfer(estimator, data, transfer)
     split_seed, fit_seed = task_seeds(random_state, 2).tolist()
     if halves is None:
         halves = random_halves(len(data), n_splits, split_seed)
@@ -166,12 +168,12 @@ def prediction_strength(
     def fails(outcome: Any) -> bool:
         return isinstance(outcome, Exception)
 
-    with folded_warnings():
+    with fold_warnings():
         outcomes = run_all(strengths, range(len(tasks)), n_jobs, fails, progress, "split in halves")
     if outcomes and isinstance(outcomes[-1], Exception):
         k, split = tasks[len(outcomes) - 1]
         raise ValueError(
-            f"prediction_strength must cluster both halves of every split. Got {told_error(outcomes[-1])} for k = {k} "
+            f"prediction_strength must cluster both halves of every split. Got {error_text(outcomes[-1])} for k = {k} "
             f"in split {split}. Change the estimator or k_range."
         ) from outcomes[-1]
     return _summary(ks, outcomes, len(halves), chosen, backend_of(X))
@@ -181,16 +183,16 @@ def both_directions(
     estimator: Any, data: Data, split: Split, transfer: str, parameters: dict[str, Any], seeds: Sequence[int]
 ) -> list[Strength]:
     """The strength of the clusters of either half, predicted by those of the other."""
-    first, second = (_clustered(estimator, data, rows, parameters, s) for rows, s in zip(split, seeds, strict=True))
+    first, second = (_cluster_half(estimator, data, rows, parameters, s) for rows, s in zip(split, seeds, strict=True))
     return [strength_of(data, first, second, transfer), strength_of(data, second, first, transfer)]
 
 
 def strength_of(data: Data, half: Half, other: Half, transfer: str) -> Strength:
     """How far the clusters of a half stay together when its objects are given to the clusters of the other half."""
     if transfer == "predict":
-        given = checked_labels(other.fitted.predict(data.part(half.rows)), len(half.rows))
+        given = check_labels(other.fitted.predict(data.part(half.rows)), len(half.rows))
     else:
-        given = transferred(data, other.rows, other.clusters, half.rows, transfer)
+        given = transfer_labels(data, other.rows, other.clusters, half.rows, transfer)
     n_own, n_given = (int(labels.max(initial=-1)) + 1 for labels in (half.clusters, given))
     own = np.where(half.clusters < 0, n_own, half.clusters)
     counts = np.ones(len(own), dtype=np.int64)
@@ -216,7 +218,7 @@ def random_halves(n: int, n_splits: int, seed: int) -> list[Split]:
     return [(np.sort(order[: n // 2]), np.sort(order[n // 2 :])) for order in orders]
 
 
-def _clustered(estimator: Any, data: Data, rows: NDArray[np.intp], parameters: dict[str, Any], seed: int) -> Half:
+def _cluster_half(estimator: Any, data: Data, rows: NDArray[np.intp], parameters: dict[str, Any], seed: int) -> Half:
     fitted = fresh(estimator, seed, **parameters)
     labels = labels_of(fitted, data.part(rows), len(rows))
     clusters = np.full(len(labels), -1, dtype=np.int32)
@@ -240,7 +242,7 @@ def _summary(
     return PredictionStrength(table, values, transfer, backend)
 
 
-def _checked_parameter(estimator: Any, parameter: str | None) -> str:
+def _check_parameter(estimator: Any, parameter: str | None) -> str:
     known = estimator.get_params() if hasattr(estimator, "get_params") else {}
     found = k_parameter(estimator) if known and parameter is None else parameter
     if not isinstance(found, str) or found not in known:
@@ -252,7 +254,7 @@ def _checked_parameter(estimator: Any, parameter: str | None) -> str:
     return found
 
 
-def _checked_ks(k_range: Iterable[int], most: int) -> list[int]:
+def _check_k_range(k_range: Iterable[int], most: int) -> list[int]:
     try:
         given = list(k_range)
     except TypeError:
@@ -267,7 +269,7 @@ def _checked_ks(k_range: Iterable[int], most: int) -> list[int]:
     return ks
 
 
-def _given_splits(splits: Any, n: int) -> list[Split]:
+def _check_splits(splits: Any, n: int) -> list[Split]:
     rule = "splits of prediction_strength must be a list of pairs of arrays of row numbers"
     if isinstance(splits, str | bytes) or not isinstance(splits, Sequence) or not len(splits):
         raise TypeError(f"{rule}. Got {shown(splits)}. Give one pair per split.")
@@ -275,7 +277,7 @@ def _given_splits(splits: Any, n: int) -> list[Split]:
     for pair in splits:
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise TypeError(f"{rule}. Got {shown(pair)} among them. Give one pair per split.")
-        first, second = (np.unique(given_rows(rows, n, "Every half of prediction_strength")) for rows in pair)
+        first, second = (np.unique(check_rows(rows, n, "Every half of prediction_strength")) for rows in pair)
         shared = len(np.intersect1d(first, second))
         if shared:
             raise ValueError(
@@ -286,7 +288,7 @@ def _given_splits(splits: Any, n: int) -> list[Split]:
     return found
 
 
-def _checked_transfer(estimator: Any, data: Data, transfer: str) -> str:
+def _check_transfer(estimator: Any, data: Data, transfer: str) -> str:
     chosen = transfer_of(estimator, data.pairwise) if transfer == "auto" else transfer
     if chosen == "predict" and not hasattr(estimator, "predict"):
         raise ValueError(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.random import task_seeds
 from ensemblage.stability._gap import log_within_by_k
-from ensemblage.stability._persistence import padded, persistences
+from ensemblage.stability._persistence import pad_persistences, persistences
 from ensemblage.stability._reference import UnimodalComponents
 
 N_STARTS = 4
@@ -49,7 +49,7 @@ class Structure:
         )
 
 
-class Shown(NamedTuple):
+class ClusterStatistics(NamedTuple):
     """What a data set shows of clusters."""
 
     log_within: NDArray[np.float64]
@@ -66,29 +66,29 @@ class Shown(NamedTuple):
         return np.concatenate([-self.log_within[1:], [self.persistences[0], self.persistences.sum()]])
 
 
-def shown_by(X: NDArray[np.float64], most: int, seed: int) -> Shown:
+def cluster_statistics(X: NDArray[np.float64], most: int, seed: int) -> ClusterStatistics:
     """ln W_k / W_1 for k from 1 to ``most``, -30 at least, and as many persistences less one; X : (n, d)."""
     if X.shape[1] > len(X):
         # n points have the same distances in n coordinates.
         X = np.ascontiguousarray(np.asarray(np.linalg.qr(X.T, mode="r")).T)
     log_w = log_within_by_k(X, range(1, most + 1), N_STARTS, int(task_seeds(seed, 1)[0]))
-    return Shown(np.maximum(log_w - log_w[0], LEAST), padded(persistences(X), most - 1))
+    return ClusterStatistics(np.maximum(log_w - log_w[0], LEAST), pad_persistences(persistences(X), most - 1))
 
 
 class Comparison(NamedTuple):
     """The test, and what the data and the first references show."""
 
     structure: Structure
-    data: Shown
-    references: list[Shown]
+    data: ClusterStatistics
+    references: list[ClusterStatistics]
 
 
-def compared(
+def compare_with_cloud(
     X: NDArray[np.float64],
     cloud: UnimodalComponents,
     most: int,
     seeds: Sequence[int],
-    run: Callable[[Callable[[int], Shown], Sequence[int]], Any],
+    run: Callable[[Callable[[int], ClusterStatistics], Sequence[int]], Any],
 ) -> Comparison:
     """Test the data, (n, d), on the principal axes of their single cloud, against a draw of it per seed but the first.
 
@@ -97,9 +97,9 @@ def compared(
     """
     first, *others = seeds
 
-    def against(cloud: UnimodalComponents) -> tuple[Structure, Shown, list[Shown]]:
-        data = shown_by(np.ascontiguousarray(cloud.of_data), most, first)
-        references = run(lambda seed: shown_by(cloud.scores(seed), most, seed), others)
+    def against(cloud: UnimodalComponents) -> tuple[Structure, ClusterStatistics, list[ClusterStatistics]]:
+        data = cluster_statistics(np.ascontiguousarray(cloud.of_data), most, first)
+        references = run(lambda seed: cluster_statistics(cloud.scores(seed), most, seed), others)
         rows = np.array([reference.row for reference in references])
         return Structure(structure_p_value(data.row, rows), len(others)), data, references
 

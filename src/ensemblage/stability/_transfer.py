@@ -11,9 +11,9 @@ from sklearn.metrics import pairwise_distances, pairwise_distances_argmin
 from sklearn.pipeline import Pipeline
 
 from ensemblage.generation._clusterers import nearest_rows
-from ensemblage.generation._sampled import member_sums
+from ensemblage.generation._sampled_kmeans import member_sums
 from ensemblage.rows.blocks import row_blocks
-from ensemblage.stability._data import Data
+from ensemblage.stability._data_parts import Data
 
 TRANSFERS = ("auto", "predict", "centroid", "nearest", "average")
 OF_LINKAGE = {"single": "nearest", "average": "average"}
@@ -36,7 +36,7 @@ def transfer_of(estimator: Any, pairwise: bool) -> str:
     return OF_LINKAGE.get(str(linkage), "nearest" if pairwise else "centroid")
 
 
-def transferred(
+def transfer_labels(
     data: Data, rows: NDArray[np.intp], clusters: NDArray[np.int32], others: NDArray[np.intp], transfer: str
 ) -> NDArray[np.int32]:
     """(len(others),) cluster of other objects, by the clusters 0 to k - 1 of some; -1 for all where there is none.
@@ -49,7 +49,7 @@ def transferred(
         return np.full(len(others), -1, dtype=np.int32)
     k = int(clusters.max()) + 1
     if data.pairwise:
-        return _by_distances(data.between(others, rows), clusters, k, transfer)
+        return _assign_by_distances(data.cross_distances(others, rows), clusters, k, transfer)
     X, new = data.numbers[rows], data.numbers[others]
     if transfer == "centroid":
         sums, sizes = member_sums(X, clusters, k)
@@ -57,10 +57,10 @@ def transferred(
     if transfer == "nearest":
         return clusters[nearest_rows(X, new)]
     blocks = row_blocks(len(others), max(1, DISTANCES // len(rows)))
-    return np.concatenate([_by_distances(pairwise_distances(new[b], X), clusters, k, transfer) for b in blocks])
+    return np.concatenate([_assign_by_distances(pairwise_distances(new[b], X), clusters, k, transfer) for b in blocks])
 
 
-def _by_distances(distances: Any, clusters: NDArray[np.int32], k: int, transfer: str) -> NDArray[np.int32]:
+def _assign_by_distances(distances: Any, clusters: NDArray[np.int32], k: int, transfer: str) -> NDArray[np.int32]:
     """(m,) cluster of m objects by their (m, n) distances to those that have one."""
     distances = distances.toarray() if issparse(distances) else distances
     if transfer == "nearest":

@@ -28,7 +28,7 @@ from ensemblage.lab.reproduce.papers import (
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.metrics._internal._indices import INTERNAL_INDICES
 from ensemblage.ranking import InternalIndex
-from ensemblage.ranking._constraints import Constraints
+from ensemblage.ranking._known_pairs import KnownPairs
 
 FIXED, FREE, CONSTRAINED = "ohl/fixed k", "ohl/free k", "ohl/constraints"
 TEN_STARTS = "ohl/fixed k, ten starts"
@@ -154,7 +154,7 @@ def measure_constraints(run: Run, index: str) -> Numbers:
 def _violations(run: Run, known: NDArray[np.int64]) -> NDArray[np.float64]:
     labels = np.full(len(run.classes), -1)
     labels[known] = run.classes[known]
-    return Constraints.of(len(labels), known_labels=labels).violations(run.ensemble)
+    return KnownPairs.of(len(labels), known_labels=labels).violations(run.ensemble)
 
 
 def make_uniform(case: Case, dataset: Dataset | None, seed: int) -> Made:

@@ -39,7 +39,10 @@ def run_all(
         n_jobs=None if n_jobs is None else thread_count(n_jobs), prefer="threads", return_as="generator"
     )
     results: list[R] = []
-    with one_native_thread(), closing(parallel(delayed(_alone)(function, task) for task in tasks)) as finished:
+    with (
+        one_native_thread(),
+        closing(parallel(delayed(_run_single_threaded)(function, task) for task in tasks)) as finished,
+    ):
         for result in finished:
             results.append(result)
             logger.info("%s %d of %d", what, len(results), len(tasks))
@@ -51,7 +54,7 @@ def run_all(
 
 
 @contextmanager
-def folded_warnings() -> Iterator[None]:
+def fold_warnings() -> Iterator[None]:
     """Hold back the warnings of the block, then give one per line of code they come from, with their number."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Python's warnings can be held back by one thread at a time
@@ -71,7 +74,7 @@ MOST_NAMED = 5
 """Partitions with fewer clusters than were asked for that a sentence names."""
 
 
-def told_fewer(names: Sequence[str], asked: Sequence[int], found: Sequence[int]) -> str:
+def fewer_clusters_text(names: Sequence[str], asked: Sequence[int], found: Sequence[int]) -> str:
     """The partitions with fewer clusters than were asked for, in a sentence; "" if there is none."""
     of_all = [
         f"{name} has {n_found} of {k}" for name, k, n_found in zip(names, asked, found, strict=True) if n_found < k
@@ -80,20 +83,20 @@ def told_fewer(names: Sequence[str], asked: Sequence[int], found: Sequence[int])
     return f"fewer clusters than were asked for: {', '.join(named)}" if of_all else ""
 
 
-def told_failures(failures: Iterable[tuple[str, Exception]]) -> str:
+def failures_text(failures: Iterable[tuple[str, Exception]]) -> str:
     """Names of what failed, by their errors."""
     names_by_error: dict[str, list[str]] = {}
     for name, error in failures:
-        names_by_error.setdefault(told_error(error), []).append(name)
+        names_by_error.setdefault(error_text(error), []).append(name)
     return "; ".join(f"{', '.join(names)}: {error}" for error, names in names_by_error.items())
 
 
-def told_error(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Its kind and the first line of its message."""
     lines = str(error).splitlines()
     return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
 
 
-def _alone(function: Callable[[T], R], task: T) -> R:
+def _run_single_threaded(function: Callable[[T], R], task: T) -> R:
     with one_native_thread():
         return function(task)

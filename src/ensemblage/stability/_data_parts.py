@@ -31,9 +31,9 @@ class Data:
 
     def part(self, rows: NDArray[np.intp]) -> Any:
         """What a clusterer is given of these objects."""
-        return self.between(rows, rows) if self.pairwise else self._native(self.X[rows])
+        return self.cross_distances(rows, rows) if self.pairwise else self._native(self.X[rows])
 
-    def between(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> Any:
+    def cross_distances(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> Any:
         """Rows of some objects, columns of others, of distances of all pairs."""
         return self.X[rows][:, others]
 
@@ -45,13 +45,13 @@ class Data:
     @once
     def numbers(self) -> Any:
         """(n, d) the features as finite numbers, dense or CSR, for what is computed of them outside a clusterer."""
-        return _checked_numbers(self.X.to_numpy() if self.is_frame else self.X, self.subject, allow_nan=False)
+        return _check_numbers(self.X.to_numpy() if self.is_frame else self.X, self.subject, allow_nan=False)
 
     def _native(self, X: Any) -> Any:
         return X.to_native() if self.is_frame else X
 
 
-def checked_data(X: Any, estimator: Any, subject: str) -> Data:
+def check_data(X: Any, estimator: Any, subject: str) -> Data:
     """X as `Data` if an estimator can be given parts of it.
 
     A data frame stays one, for estimators that read its columns; all else must be numbers. Whether NaN may be among
@@ -62,7 +62,7 @@ def checked_data(X: Any, estimator: Any, subject: str) -> Data:
     if frame is not None and not pairwise:
         data = Data(frame, True, False, subject)
     else:
-        data = Data(_checked_numbers(X if frame is None else frame.to_numpy(), subject), False, pairwise, subject)
+        data = Data(_check_numbers(X if frame is None else frame.to_numpy(), subject), False, pairwise, subject)
     if len(data) < 2:
         raise ValueError(f"X of {subject} must have 2 rows or more. Got {len(data)}. Give more objects.")
     if pairwise and data.X.shape[0] != data.X.shape[1]:
@@ -81,7 +81,7 @@ def _takes_distances(estimator: Any) -> bool:
     return "precomputed" in (str(values.get("metric")), str(values.get("affinity")))
 
 
-def _checked_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
+def _check_numbers(X: Any, subject: str, allow_nan: bool = True) -> Any:
     rule = f"X of {subject} must be a matrix of finite numbers, one row per object"
     if issparse(X):
         return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])

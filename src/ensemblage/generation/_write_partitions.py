@@ -23,7 +23,7 @@ from ensemblage.base.atomic import Place, atomic_write
 from ensemblage.base.lock import only_user
 from ensemblage.base.validation import check_flag, check_parameters, check_path, check_progress
 from ensemblage.generation._base import BasePartitions, Failure, Partition, Recipe
-from ensemblage.generation._run import folded_warnings, run_all
+from ensemblage.generation._parallel import fold_warnings, run_all
 
 WITHOUT_EFFECT = ("n_jobs", "on_error", "progress")
 """Parameters that no label depends on."""
@@ -95,21 +95,21 @@ def write_partitions(
     >>> E.shape, names[0]
     ((150, 3), 'minibatchkmeans_k7_0')
     """
-    generator, files = _checked(generator), _Files.of(check_path(path, "path of write_partitions"))
+    generator, files = _check_generator(generator), _Files.of(check_path(path, "path of write_partitions"))
     check_progress(callback, "callback of write_partitions")
     check_flag(overwrite, "overwrite of write_partitions")
-    features: Any = generator._prepare(generator._validated(X, reset=True))
+    features: Any = generator._prepare(generator._validate(X, reset=True))
     n_rows, n_features = features.shape
-    recipes, made_of = generator._recipes(n_rows, n_features), _made_of(generator, features)
+    recipes, made_of = generator._recipes(n_rows, n_features), _identity(generator, features)
     with only_user(files.labels, files.lock):
         if overwrite:
             files.remove()
-        names = files.finished_names(made_of, n_rows)
+        names = files.read_finished_names(made_of, n_rows)
         if names is not None:
             return names
         try:
             files.begin(made_of, recipes, n_rows)
-            names = _made(generator, features, recipes, files, callback)
+            names = _make_missing(generator, features, recipes, files, callback)
             files.finish(made_of, names, n_rows)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
@@ -118,7 +118,7 @@ def write_partitions(
         return names
 
 
-def _checked(generator: Any) -> BasePartitions:
+def _check_generator(generator: Any) -> BasePartitions:
     """An unfitted copy of the generator, if its partitions can be made one by one and again."""
     name = type(generator).__name__
     if not isinstance(generator, BasePartitions) or type(generator)._partitions is not BasePartitions._partitions:
@@ -137,7 +137,7 @@ def _checked(generator: Any) -> BasePartitions:
     return unfitted
 
 
-def _made_of(generator: BasePartitions, X: Any) -> dict[str, str]:
+def _identity(generator: BasePartitions, X: Any) -> dict[str, str]:
     """All that the labels depend on, as text that people can compare."""
     parameters = {k: v for k, v in generator.get_params(deep=False).items() if k not in WITHOUT_EFFECT}
     return {
@@ -145,18 +145,18 @@ def _made_of(generator: BasePartitions, X: Any) -> dict[str, str]:
         "scikit-learn": version("scikit-learn"),
         "X": f"{X.shape[0]} x {X.shape[1]} {X.dtype} {joblib.hash(X)}",
         "generator": type(generator).__name__,
-        **{name: _told(value) for name, value in parameters.items()},
+        **{name: _describe(value) for name, value in parameters.items()},
     }
 
 
-def _told(value: Any) -> str:
+def _describe(value: Any) -> str:
     if value is None or isinstance(value, bool | int | float | str | np.number):
         return str(value)
     # What an estimator shows of itself is not all that it is.
     return f"{' '.join(repr(value).split())} {joblib.hash(value)[:8]}"
 
 
-def _made(
+def _make_missing(
     generator: BasePartitions,
     X: Any,
     recipes: Sequence[Recipe],
@@ -164,13 +164,13 @@ def _made(
     callback: Callable[[int, int], None] | None,
 ) -> list[str]:
     """Make what is not finished; the names of the partitions that did not fail."""
-    make = partial(_in_file, generator, X, files)
-    with folded_warnings():
+    make = partial(_write_one, generator, X, files)
+    with fold_warnings():
         outcomes = run_all(make, recipes, generator.n_jobs, generator._is_fatal, callback or generator.progress)
-        return [partition.recipe.name for partition in generator._without_failures(outcomes)]
+        return [partition.recipe.name for partition in generator._drop_failures(outcomes)]
 
 
-def _in_file(generator: BasePartitions, X: Any, files: _Files, recipe: Recipe) -> Partition | Failure:
+def _write_one(generator: BasePartitions, X: Any, files: _Files, recipe: Recipe) -> Partition | Failure:
     if not files.has(recipe.name, X.shape[0]):
         # The fitted clusterer goes at once: it holds labels.
         outcome = generator._partition(X, recipe._replace(estimator=clone(recipe.estimator)))
@@ -206,7 +206,7 @@ class _Files(NamedTuple):
     def has(self, name: str, n_rows: int) -> bool:
         return _shape(self.part(name)) == (n_rows,)
 
-    def finished_names(self, made_of: Mapping[str, str], n_rows: int) -> list[str] | None:
+    def read_finished_names(self, made_of: Mapping[str, str], n_rows: int) -> list[str] | None:
         """Names of the partitions of an earlier run that finished; an error if there are other labels than these."""
         there = [path for path in (self.labels, self.parts, self.json) if path.exists()]
         if not there:

@@ -15,7 +15,7 @@ from ensemblage.metrics._agreement import sums_of_profile
 
 
 @dataclass(frozen=True)
-class Constraints:
+class KnownPairs:
     """What is known about pairs of objects."""
 
     must_link: NDArray[np.int64]
@@ -26,14 +26,12 @@ class Constraints:
     """Classes of some objects, as an ensemble of one: every pair of these objects is a constraint."""
 
     @classmethod
-    def of(
-        cls, n_objects: int, must_link: Any = None, cannot_link: Any = None, known_labels: Any = None
-    ) -> Constraints:
+    def of(cls, n_objects: int, must_link: Any = None, cannot_link: Any = None, known_labels: Any = None) -> KnownPairs:
         """Check what the caller knows about ``n_objects`` objects."""
         return cls(
             check_pairs(must_link, "must_link", n_objects),
             check_pairs(cannot_link, "cannot_link", n_objects),
-            None if known_labels is None else _checked_classes(known_labels, n_objects),
+            None if known_labels is None else _check_classes(known_labels, n_objects),
         )
 
     def violations(self, ensemble: Ensemble) -> NDArray[np.float64]:
@@ -50,12 +48,12 @@ class Constraints:
                 violated += np.count_nonzero(labelled & ((left == right) == wrong), axis=0)
                 stated += np.count_nonzero(labelled, axis=0)
         if self.known is not None:
-            wrong_pairs, all_pairs = _violated_classes(ensemble, self.known)
+            wrong_pairs, all_pairs = _class_violations(ensemble, self.known)
             violated, stated = violated + wrong_pairs, stated + all_pairs
         return violated / np.maximum(stated, 1)
 
 
-def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _class_violations(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Per partition: pairs of known objects that it joins across classes or separates within one; and all pairs."""
     classes, k = known.codes[:, 0].astype(np.int32), int(known.n_clusters[0])
     counts, squares = np.ones(len(classes), dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -65,7 +63,7 @@ def _violated_classes(ensemble: Ensemble, known: Ensemble) -> tuple[NDArray[np.i
     return (same_class + same_cluster - 2 * both) // 2, n * (n - 1) // 2
 
 
-def _checked_classes(known_labels: Any, n_objects: int) -> Ensemble:
+def _check_classes(known_labels: Any, n_objects: int) -> Ensemble:
     known = Ensemble.from_partitions([known_labels], names=["known_labels"])
     if len(known) != n_objects:
         raise ValueError(

@@ -24,7 +24,7 @@ def partition_index(partitions: Any, names: Sequence[str]) -> NDArray[np.intp]:
     else:
         chosen = np.atleast_1d(_array(partitions))
         if chosen.dtype.kind in "UOT" and chosen.ndim == 1:
-            index = _named(chosen.tolist(), names)
+            index = _indices_by_name(chosen.tolist(), names)
         else:
             advice = "Name one or more of them."
             index = _numbers(partitions, chosen, len(names), "Partitions to select", "names", advice)
@@ -62,7 +62,7 @@ def _array(given: Any) -> NDArray[Any]:
         return np.array(given, dtype=object)
 
 
-def _named(chosen: Sequence[Any], names: Sequence[str]) -> NDArray[np.intp]:
+def _indices_by_name(chosen: Sequence[Any], names: Sequence[str]) -> NDArray[np.intp]:
     place = {name: j for j, name in enumerate(names)}
     unknown = [name for name in chosen if not isinstance(name, str) or name not in place]
     if unknown:

@@ -15,7 +15,7 @@ from ensemblage.base.registered import figure, page
 from ensemblage.consensus._saved import save_model
 from ensemblage.io._anndata_features import as_table
 from ensemblage.metrics import verdicts
-from ensemblage.metrics._align import aligned_numbers
+from ensemblage.metrics._align import align_numbers
 from ensemblage.metrics._certainty import Certainty
 
 
@@ -77,7 +77,7 @@ class Model:
         array([1, 1, 1, 0, 0], dtype=int32)
         """
         check_is_fitted(self)
-        clusters, found = aligned_numbers(self.labels_, reference, ids, reference_ids)
+        clusters, found = align_numbers(self.labels_, reference, ids, reference_ids)
         # A method may have clusters without objects: their numbers are the last ones.
         numbers = found.max() + 1 + np.arange(self.n_clusters_)
         numbers[clusters.labels] = found

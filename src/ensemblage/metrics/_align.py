@@ -43,7 +43,7 @@ def overlaps(first: Coded, second: Coded) -> NDArray[np.int64]:
     return table
 
 
-def matched(table: NDArray[np.int64]) -> NDArray[np.int64]:
+def match_rows(table: NDArray[np.int64]) -> NDArray[np.int64]:
     """(k,) for each row a column of its own so that they share as many objects as possible; -1 for none."""
     of_row = np.full(len(table), -1)
     rows, columns = linear_sum_assignment(table, maximize=True)
@@ -52,7 +52,7 @@ def matched(table: NDArray[np.int64]) -> NDArray[np.int64]:
     return of_row
 
 
-def aligned_numbers(labels: Any, reference: Any, ids: Any, reference_ids: Any) -> tuple[Coded, NDArray[np.int64]]:
+def align_numbers(labels: Any, reference: Any, ids: Any, reference_ids: Any) -> tuple[Coded, NDArray[np.int64]]:
     """A clustering, and for each of its clusters the number that `align_labels` gives it."""
     new, old = Coded.of(labels, "labels"), Coded.of(reference, "reference")
     if old.labels.dtype.kind not in "iu":
@@ -60,7 +60,7 @@ def aligned_numbers(labels: Any, reference: Any, ids: Any, reference_ids: Any) -
             f"reference of align_labels must hold the numbers of clusters. Got {old.labels[0].item()!r}. Number them."
         )
     here, there = shared_objects(ids, reference_ids, len(new.clusters), len(old.clusters))
-    found = matched(overlaps(Coded(new.clusters[here], new.labels), Coded(old.clusters[there], old.labels)))
+    found = match_rows(overlaps(Coded(new.clusters[here], new.labels), Coded(old.clusters[there], old.labels)))
     free = int(old.labels.max()) + 1
     is_new = found < 0
     numbers = np.empty(len(found), dtype=np.int64)
@@ -139,7 +139,7 @@ def align_labels(
     >>> align_labels([0, 0, 1], [3, 3, 5], ids=["a", "b", "z"], reference_ids=["b", "a", "c"])
     array([3, 3, 6])
     """
-    new, numbers = aligned_numbers(labels, reference, ids, reference_ids)
+    new, numbers = align_numbers(labels, reference, ids, reference_ids)
     return np.append(numbers, -1)[new.clusters]
 
 
@@ -221,7 +221,7 @@ def compare_labels(
     here, there = shared_objects(first_ids, second_ids, len(one.clusters), len(two.clusters))
     a, b = one.clusters[here], two.clusters[there]
     table = overlaps(Coded(a, one.labels), Coded(b, two.labels))
-    same = matched(table)
+    same = match_rows(table)
     in_both = (a >= 0) & (b >= 0)
     of_both = a[in_both], b[in_both]
     scores = adjusted_rand_score, adjusted_mutual_info_score, normalized_mutual_info_score

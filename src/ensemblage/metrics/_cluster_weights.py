@@ -72,10 +72,10 @@ def cluster_weights(
     ensemble = as_ensemble(labels)
     check_number(theta, "theta of cluster_weights", above=0)
     w = check_weights(weights, ensemble.shape[1], "cluster_weights")
-    return [_rounded(np.exp(-H / theta)) for H in mean_entropies(ensemble, w, n_jobs)]
+    return [_round_mantissas(np.exp(-H / theta)) for H in mean_entropies(ensemble, w, n_jobs)]
 
 
-def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _round_mantissas(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values to 40 bits: clusters that are alike have equal weights, whatever the logarithms' last bits are."""
     mantissas, exponents = np.frexp(values)
     return np.asarray(np.ldexp(np.rint(mantissas * 2.0**40), exponents - 40))

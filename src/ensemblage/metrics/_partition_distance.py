@@ -28,7 +28,7 @@ def maximum_overlap(table: NDArray[np.int64]) -> int:
     return int(table[linear_sum_assignment(table, maximize=True)].sum())
 
 
-def _left(table: NDArray[np.int64]) -> float:
+def _transfer_distance(table: NDArray[np.int64]) -> float:
     """Objects to move from cluster to cluster until the partitions are equal."""
     return float(table.sum() - maximum_overlap(table))
 
@@ -38,7 +38,7 @@ def _gv1(table: NDArray[np.int64]) -> float:
     return float(np.sqrt(cost[linear_sum_assignment(cost)].sum()))
 
 
-def _lattice(table: NDArray[np.int64]) -> float:
+def _lattice_distance(table: NDArray[np.int64]) -> float:
     """Merges and splits on the way over the join, whose clusters are the components of overlapping clusters."""
     height, width = table.shape
     rows, columns = np.nonzero(table)
@@ -48,16 +48,16 @@ def _lattice(table: NDArray[np.int64]) -> float:
 
 
 OF_TABLES: dict[str, Callable[[NDArray[np.int64]], float]] = {
-    "euclidean": lambda table: float(np.sqrt(2 * _left(table))),
-    "manhattan": lambda table: 2 * _left(table),
-    "ba-a": _left,
+    "euclidean": lambda table: float(np.sqrt(2 * _transfer_distance(table))),
+    "manhattan": lambda table: 2 * _transfer_distance(table),
+    "ba-a": _transfer_distance,
     "gv1": _gv1,
-    "ba-c": _lattice,
+    "ba-c": _lattice_distance,
 }
 """Of a table without empty rows or columns."""
 
 
-def _parted(sums: Sums) -> NDArray[np.float64]:
+def _disagreeing_pairs(sums: Sums) -> NDArray[np.float64]:
     """Pairs of objects that one of the partitions joins and the other parts."""
     cells, rows, columns, _ = sums
     return np.asarray((rows + columns - 2 * cells) / 2)
@@ -66,13 +66,13 @@ def _parted(sums: Sums) -> NDArray[np.float64]:
 def _jaccard(sums: Sums) -> NDArray[np.float64]:
     cells, rows, columns, n = sums
     joined = (rows + columns - cells - n) / 2  # by one of them or both
-    return np.asarray(_parted(sums) / np.where(joined > 0, joined, 1))
+    return np.asarray(_disagreeing_pairs(sums) / np.where(joined > 0, joined, 1))
 
 
 OF_PAIRS: dict[str, Callable[[Sums], NDArray[np.float64]]] = {
-    "comembership": lambda sums: np.sqrt(2 * _parted(sums)),
-    "symdiff": _parted,
-    "rand": lambda sums: _parted(sums) / np.maximum(sums[3] * (sums[3] - 1) / 2, 1),
+    "comembership": lambda sums: np.sqrt(2 * _disagreeing_pairs(sums)),
+    "symdiff": _disagreeing_pairs,
+    "rand": lambda sums: _disagreeing_pairs(sums) / np.maximum(sums[3] * (sums[3] - 1) / 2, 1),
     "jaccard": _jaccard,
 }
 """Of sums over squared counts."""
@@ -193,7 +193,7 @@ def distance_matrix(ensemble: Ensemble, kind: str, n_jobs: int | None = None) ->
         other = ", or take a kind that counts pairs, as 'vi' or 'symdiff'"
         check_cells(table_cells(ensemble.n_clusters), "kinds that match or join clusters", other)
         tables = tables_of_rows(codes, counts, ensemble.n_clusters, n_jobs)
-        of_pairs = [_of_table(tables.table(i, j), OF_TABLES[kind]) for i, j in all_pairs(p).tolist()]
+        of_pairs = [_distance_of_table(tables.table(i, j), OF_TABLES[kind]) for i, j in all_pairs(p).tolist()]
         distances[first, second] = of_pairs
     else:
         f = summand("ari" if kind in OF_PAIRS else "nmi", n_counted(ensemble))
@@ -206,7 +206,7 @@ def distance_matrix(ensemble: Ensemble, kind: str, n_jobs: int | None = None) ->
     return distances + distances.T
 
 
-def _of_table(table: NDArray[np.int64], distance: Callable[[NDArray[np.int64]], float]) -> float:
+def _distance_of_table(table: NDArray[np.int64], distance: Callable[[NDArray[np.int64]], float]) -> float:
     """Of the objects that both partitions label: the clusters that have some of them."""
     table = table[:-1, :-1]
     table = table[table.any(axis=1)][:, table.any(axis=0)]

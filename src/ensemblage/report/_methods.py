@@ -12,7 +12,7 @@ from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._figure_data import symmetric_matrix
 from ensemblage.report._layout import Cell, Section, Table, number
-from ensemblage.report._ranking import json_number, lower_triangle, short_repr
+from ensemblage.report._ranking import finite_or_none, lower_triangle, short_repr
 from ensemblage.report._svg import picture
 
 Summary = Mapping[str, Any]
@@ -37,9 +37,9 @@ def method_summary(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None
     table = [
         {
             **row._asdict(),
-            "agreement": json_number(row.agreement),
-            "others": json_number(row.others),
-            "answer": json_number(known.get(row.method, np.nan)),
+            "agreement": finite_or_none(row.agreement),
+            "others": finite_or_none(row.others),
+            "answer": finite_or_none(known.get(row.method, np.nan)),
         }
         for row in compared.table
     ]
@@ -48,7 +48,7 @@ def method_summary(compared: Any, labels: NDArray[Any]) -> dict[str, Any] | None
         "sentence": compared.sentence,
         "table": table,
         "names": [compared.names[j] for j in order],
-        "answer": [json_number(with_answer[j]) for j in order],
+        "answer": [finite_or_none(with_answer[j]) for j in order],
         "ari": lower_triangle(compared.ari[np.ix_(order, order)]),
     }
 

@@ -10,7 +10,7 @@ from ensemblage.consensus import ConsensusModes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
 from ensemblage.report._layout import Cell, Section, Table, number, percent, plural
-from ensemblage.report._ranking import json_number, short_repr
+from ensemblage.report._ranking import finite_or_none, short_repr
 
 Summary = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ def mode_summary(modes: Any, names: list[str], labels: NDArray[Any]) -> dict[str
             "partitions": [names[j] for j in np.flatnonzero(modes.modes_ == q)],
             "n_clusters": int(modes.labels_[:, q].max()) + 1,
             "uncertainty": float(modes.uncertainty_[q]),
-            "agreement": json_number(agreement[q]),
+            "agreement": finite_or_none(agreement[q]),
             "nested": q > 0 and is_nested(modes.labels_[:, 0], modes.labels_[:, q]),
         }
         for q in range(modes.n_modes_)

@@ -52,7 +52,7 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def json_number(value: float, digits: int | None = None) -> float | None:
+def finite_or_none(value: float, digits: int | None = None) -> float | None:
     """A float that JSON can hold: None for NaN and infinity."""
     return float(value if digits is None else round(float(value), digits)) if np.isfinite(value) else None
 
@@ -77,8 +77,8 @@ def ranking_summary(ranking: Any, n_partitions: int) -> dict[str, Any]:
         "description": _description(ranking),
         "distance": ranking.distance if isinstance(ranking, Discotec) else None,
         "greater_is_better": bool(ranking.greater_is_better),
-        "scores": [json_number(score) for score in scores.tolist()],
-        "errors": [json_number(error) for error in errors.tolist()] if errors.any() else None,
+        "scores": [finite_or_none(score) for score in scores.tolist()],
+        "errors": [finite_or_none(error) for error in errors.tolist()] if errors.any() else None,
         "order": [int(j) for j in order],
     }
 
@@ -211,4 +211,4 @@ def _members(summary: Summary) -> Table:
 
 def lower_triangle(matrix: NDArray[np.float64]) -> list[list[float | None]]:
     """Rows of the lower triangle, diagonal included, with three decimals."""
-    return [[json_number(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]
+    return [[finite_or_none(value, 3) for value in row[: i + 1]] for i, row in enumerate(matrix.tolist())]

@@ -42,7 +42,7 @@ from ensemblage.report._n_clusters import cluster_stability_summary, k_choice_su
 from ensemblage.report._object_table import object_table
 from ensemblage.report._profile import profile_for_page
 from ensemblage.report._provenance import references_of
-from ensemblage.report._ranking import json_number, lower_triangle, ranking_summary, short_repr
+from ensemblage.report._ranking import finite_or_none, lower_triangle, ranking_summary, short_repr
 from ensemblage.report._truth import compare_with_truth
 
 FORMAT = 1
@@ -249,7 +249,7 @@ def _records(
             s = len(shown.objects)
             shares, of_points = record.membership[:s].round(3), record.membership[s:]
             records[j] = Memberships(shares, record.clusters[:s], shown.sizes.round(3))
-            entropy = [json_number(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
+            entropy = [finite_or_none(h, 3) for h in membership_entropy(of_points).tolist()] if len(points) else None
     return records, entropy
 
 
@@ -392,9 +392,9 @@ def _agreement(
     means = np.array([weighted_mean(row, w) for row in with_each_other])
     best = int(np.argmax(means))
     return {
-        "consensus": json_number(weighted_mean(agreements, weights)),
-        "others": json_number(weighted_mean(with_each_other[two], np.outer(w, w)[two])),
-        "best": json_number(means[best]) if p > 1 else None,
+        "consensus": finite_or_none(weighted_mean(agreements, weights)),
+        "others": finite_or_none(weighted_mean(with_each_other[two], np.outer(w, w)[two])),
+        "best": finite_or_none(means[best]) if p > 1 else None,
         "best_member": int(drawn[best]) if p > 1 else None,
     }
 
@@ -414,8 +414,8 @@ def _members(
             "n_clusters": int(ensemble.n_clusters[j]),
             "missing": float(missing[j]),
             "weight": float(given[j]),
-            "agreement": json_number(agreements[j]),
-            "truth": None if truth is None else json_number(truth[j]),
+            "agreement": finite_or_none(agreements[j]),
+            "truth": None if truth is None else finite_or_none(truth[j]),
         }
         for j, name in enumerate(ensemble.names)
     ]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.metrics._agreement import agreement_with
-from ensemblage.report._ranking import json_number
+from ensemblage.report._ranking import finite_or_none
 from ensemblage.rows.threads import parallel_map
 
 _MOST_ENTRIES_FOR_AMI = 500_000
@@ -46,10 +46,10 @@ def _score_summary(consensus: float, members: NDArray[np.float64]) -> dict[str, 
     sd = known.std(ddof=1) if len(known) > 1 else np.nan
     mean, best = (known.mean(), known.max()) if len(known) else (np.nan, np.nan)
     return {
-        "consensus": json_number(consensus),
-        "mean": json_number(mean),
-        "sd": json_number(sd),
-        "best": json_number(best),
+        "consensus": finite_or_none(consensus),
+        "mean": finite_or_none(mean),
+        "sd": finite_or_none(sd),
+        "best": finite_or_none(best),
     }
 
 

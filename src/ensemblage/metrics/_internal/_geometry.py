@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.once import once
 from ensemblage.counting._distances import distance_sums
-from ensemblage.metrics._internal._smallest import SortedDistances
+from ensemblage.metrics._internal._distance_sums import SortedDistances
 from ensemblage.rows.blocks import row_blocks
 
 

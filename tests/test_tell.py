@@ -9,7 +9,7 @@ import click
 import pytest
 from test_cli import WINE, succeed
 
-from ensemblage.cli import _progress as _tell
+from ensemblage.cli import _progress
 from ensemblage.cli._errors import color_choice, say
 from ensemblage.cli._generation import Generation
 from ensemblage.cli._plan import duration_range_text, estimate_seconds
@@ -28,15 +28,15 @@ def test_a_run_says_what_it_is_going_to_do(tmp_path):
 
 def test_how_long_the_rest_may_take(monkeypatch):
     now, told = [100.0], []
-    monkeypatch.setattr(_tell.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_tell, "tell", told.append)
-    remaining = _tell.RemainingTime("base clusterings")
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_progress, "tell", told.append)
+    remaining = _progress.RemainingTime("base clusterings")
     for seconds, done in ((0, 0), (5, 1), (20, 2), (200, 7)):
         now[0] = 100.0 + seconds
         remaining(done, 12)
     # Once, judged by what is done after the first step: four times 150 s, for later steps may be longer.
     assert told == ["base clusterings: 2 of 12 done in 20 s, the rest takes up to about 10 min"]
-    quick = _tell.RemainingTime("quick")
+    quick = _progress.RemainingTime("quick")
     now[0] += 30
     quick(5, 5)
     assert len(told) == 1
@@ -44,9 +44,9 @@ def test_how_long_the_rest_may_take(monkeypatch):
 
 def test_what_compiles_before_the_first_step_is_no_part_of_the_pace(monkeypatch):
     now, told = [0.0], []
-    monkeypatch.setattr(_tell.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(_tell, "tell", told.append)
-    remaining = _tell.RemainingTime("number of clusters")
+    monkeypatch.setattr(_progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_progress, "tell", told.append)
+    remaining = _progress.RemainingTime("number of clusters")
     for seconds, done in ((15, 1), (16, 11), (17, 21)):
         now[0] = seconds
         remaining(done, 101)
@@ -55,7 +55,7 @@ def test_what_compiles_before_the_first_step_is_no_part_of_the_pace(monkeypatch)
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.2, "1 s"), (89, "89 s"), (100, "2 min"), (7200, "2.0 h")])
 def test_durations(seconds, text):
-    assert _tell.duration(seconds) == text
+    assert _progress.duration(seconds) == text
 
 
 def test_no_color(monkeypatch, capsys):

@@ -12,8 +12,7 @@ from strategies import ON_FRACTIONS
 
 from ensemblage import Ensemble, InternalIndex
 from ensemblage.metrics import INTERNAL_INDICES, internal_index
-from ensemblage.metrics._internal import _distance_sums
-from ensemblage.metrics._internal import _geometry
+from ensemblage.metrics._internal import _distance_sums, _geometry
 
 LINE = np.array([[0.0], [1.0], [2.0], [10.0], [11.0]])
 

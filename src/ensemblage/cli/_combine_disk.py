@@ -21,8 +21,6 @@ from ensemblage.cli._errors import INTERRUPTED, Interrupted
 from ensemblage.cli._folder import NOTHING_UNASKED
 from ensemblage.cli._generate import check_free
 from ensemblage.cli._labels import LABEL_COLUMNS, write_labels
-from ensemblage.cli._generate import check_free
-from ensemblage.cli._answer import certainty_text, clusters_text, show_lines
 from ensemblage.cli._option_names import option_name
 from ensemblage.cli._progress import tell
 from ensemblage.io._formats import format_of

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ensemblage.answer._to_anndata import KEY
 from ensemblage.base.once import once
 from ensemblage.base.text import some
-from ensemblage.cli._option_names import shell_text, option_name
+from ensemblage.cli._option_names import option_name, shell_text
 from ensemblage.cli._progress import tell_notes
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.io import (
@@ -34,7 +34,7 @@ from ensemblage.io._anndata_features import PCA, X, classes_of, table_of
 from ensemblage.io._anndata_labels import LEIDEN, ensemble_of
 from ensemblage.io._anndata_read import open_file
 from ensemblage.io._formats import CELLS, format_of, is_label_file
-from ensemblage.report._layout import counted
+from ensemblage.report._layout import plural
 
 READING = ("encoding", "has_header", "transpose", "delimiter", "decimal", "sheet", "missing_codes")
 """Settings of commands that say how a table is read."""

@@ -166,7 +166,7 @@ def _edges_of_file(path: Path, subject: str, has_header: bool | None) -> EdgeLis
     content, name = read_bytes(path), base_name(path)
     table = read_table(content, name=name, has_header=has_header)
     if has_header is not None or table.index is not None or table_format(name).cells == "typed":
-        return _of_table(table)
+        return _edges_of_table(table)
     if _is_above_numbers(table):
         return _edges_of_table(table)
     if _names_ends(table):

@@ -44,7 +44,7 @@ from ensemblage.cli._folder import (
 )
 from ensemblage.cli._generation import DIVERSE, GOWER, INDEPENDENT, RANDOM_K, Generation
 from ensemblage.cli._labels import numbers_of, write_labels
-from ensemblage.cli._methods import check_names, text_of_set
+from ensemblage.cli._methods import check_names, text_of
 from ensemblage.cli._pages import repeated_command
 from ensemblage.cli._pairs import KINDS, PairFiles, errors_with_ids
 from ensemblage.cli._plan import plan_text
@@ -108,7 +108,8 @@ class Consensus:
 
     def identity(self) -> dict[str, Any]:
         """What the consensus depends on beside the ensemble and k."""
-        return {"method": self.method, "set": text_of_set(self.chosen)}
+        chosen = ", ".join(f"{name}={text_of(self.chosen[name])}" for name in sorted(self.chosen))
+        return {"method": self.method, "set": chosen or None}
 
     def tell_memory(self) -> None:
         """Say it if the limit limits nothing."""

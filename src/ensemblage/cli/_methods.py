@@ -54,11 +54,6 @@ def text_of(value: Any) -> str:
     return next((word for word, meant in WORDS.items() if value is meant), str(value))
 
 
-def text_of_set(chosen: Mapping[str, Any]) -> str | None:
-    """Parameters that were set, in the order of their names; None if there is none."""
-    return ", ".join(f"{name}={text_of(chosen[name])}" for name in sorted(chosen)) or None
-
-
 def check_names(method: str, estimator: Any, chosen: Mapping[str, Any]) -> None:
     """Raise unless every name is a parameter of the method that has no option of its own."""
     for name in chosen:

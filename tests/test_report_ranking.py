@@ -32,10 +32,10 @@ def test_binarised_consensus(ensemble, consensus):
     matrix = report.summarize(ensemble, consensus)["figures"]["matrix"]
     joined, labelled = naive.joined_and_labelled(np.asarray(ensemble))
     shares = joined / labelled
-    frequent = symmetric_matrix([[float(bit) for bit in row] for row in matrix["frequent"]])
+    frequent = square([[float(bit) for bit in row] for row in matrix["frequent"]])
     assert matrix["mean"] == pytest.approx(shares.mean())
     assert frequent.sum() == (shares >= shares.mean()).sum()
-    assert np.all((symmetric_matrix(matrix["percent"]) >= 100 * shares.mean()) == frequent)
+    assert np.all((square(matrix["percent"]) >= 100 * shares.mean()) == frequent)
 
 
 def test_pictures_of_discotec(ensemble, consensus):

@@ -171,7 +171,7 @@ def test_wrong_arguments():
 
 def test_principal_components_are_clustered_if_there_are_some(stored):
     adata = cells()
-    for source in (adata, _read.opened(stored)):
+    for source in (adata, _read.open_anndata(stored)):
         assert np.array_equal(matrix_of(source).values, adata.obsm["X_pca"])
         assert matrix_of(source).names == ["X_pca_1", "X_pca_2", "X_pca_3"]
         assert matrix_of(source).note == "clustered is .obsm['X_pca'], 3 columns"

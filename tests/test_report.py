@@ -27,7 +27,7 @@ from ensemblage import (
     plotting,
     report,
 )
-from ensemblage.base.text import listed
+from ensemblage.base.text import listing
 from ensemblage.metrics import cluster_density, coassociation, density, verdicts
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -543,7 +543,7 @@ def test_words():
         found["data"]["n_partitions"] = n
         (sentence,) = find(report.render(found), "The partitions").sentences
         assert sentence == f"The answer was combined from {words} of the same objects (partitions)."
-    assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
+    assert [listing(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
 
 @pytest.mark.parametrize("generator", ["diverse", "random-k"])

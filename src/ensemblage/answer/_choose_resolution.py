@@ -34,7 +34,7 @@ from ensemblage.generation._neighbours import Neighbours, nearest_neighbours, ne
 from ensemblage.generation._parallel import run_all
 from ensemblage.io import Preprocessor
 from ensemblage.io._anndata_features import matrix_of
-from ensemblage.io._anndata_read import opened
+from ensemblage.io._anndata_read import open_anndata
 from ensemblage.io._formats import CELLS, format_of
 from ensemblage.metrics._agreement import agreement_matrix
 from ensemblage.stability import member_stability
@@ -242,7 +242,7 @@ def graphs_of(
     subject = "The graph of choose_resolution"
     is_file = isinstance(X, str | PathLike) and format_of(X) is CELLS
     if is_file or hasattr(X, "obsm"):
-        adata = opened(X)
+        adata = open_anndata(X)
         keys = list(getattr(adata, "obsp", {}))
         key = CONNECTIVITIES if use is None and CONNECTIVITIES in keys else use
         if key in keys:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.frames import to_frame
 from ensemblage.base.registered import figure, html
-from ensemblage.base.text import aligned, listed
+from ensemblage.base.text import listing, text_table
 from ensemblage.stability._structure import Structure
 
 VOTERS = ("prediction strength", "lifetime", "gap", "components", "silhouette")
@@ -118,11 +118,11 @@ class KChoice:
             named = sorted({v for v in self.votes.values() if v is not None})
             because = f", {AGREED}" if self.agreement else ""
             yield (
-                f"The criteria disagree: {listed(named)} are named. {k} is taken{because}. "
+                f"The criteria disagree: {listing(named)} are named. {k} is taken{because}. "
                 "Choose by use, or by the stability of the clusters of each."
             )
         if self.also_stable and self.structure.found:
-            yield f"Also stable: {listed(self.also_stable)} groups."
+            yield f"Also stable: {listing(self.also_stable)} groups."
 
     def n_clusters(self, allow_one: bool = False) -> int:
         """How many clusters to make: ``best``, or 1 where no structure was found.
@@ -177,4 +177,4 @@ class KChoice:
             )
             for row in self.table
         ]  # fmt: skip
-        return "\n".join([f"KChoice: {self.sentence}", aligned([head, *lines]), *self.notes])
+        return "\n".join([f"KChoice: {self.sentence}", text_table([head, *lines]), *self.notes])

@@ -14,7 +14,7 @@ from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.parameters import Jobs
 from ensemblage.base.random import task_seeds
 from ensemblage.base.registered import figure
-from ensemblage.base.text import aligned
+from ensemblage.base.text import text_table
 from ensemblage.base.validation import check_bytes, check_choice, check_progress, check_value, check_whole
 from ensemblage.consensus._method import METHODS
 from ensemblage.consensus._registry import make_consensus
@@ -96,7 +96,9 @@ class MethodComparison:
             else (row.method, "", "", row.refused)
             for row in self.table
         ]
-        return "\n".join([f"MethodComparison: {self.sentence}", aligned([("", "k", "partitions", "methods"), *lines])])
+        return "\n".join(
+            [f"MethodComparison: {self.sentence}", text_table([("", "k", "partitions", "methods"), *lines])]
+        )
 
 
 def compare_methods(

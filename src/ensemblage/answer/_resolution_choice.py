@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.frames import to_frame
 from ensemblage.base.registered import figure
-from ensemblage.base.text import aligned, listed
+from ensemblage.base.text import listing, text_table
 from ensemblage.ensemble._ensemble import Ensemble
 
 STABLE, DOUBTFUL = 0.85, 0.7
@@ -155,9 +155,9 @@ class ResolutionChoice:
             yield f"If there must be some: {found} ({number})."
         others = [p for p in self.plateaus if p is not chosen and p.verdict == "stable"]
         if others:
-            yield f"Also stable: {listed([f'{p.n_clusters} clusters at {p.interval}' for p in others])}."
+            yield f"Also stable: {listing([f'{p.n_clusters} clusters at {p.interval}' for p in others])}."
         if chosen.n_modes > 1:
-            shares = listed([f"{weight:.0%}" for weight in chosen.modes.weights_ if weight >= LEAST_WEIGHT])
+            shares = listing([f"{weight:.0%}" for weight in chosen.modes.weights_ if weight >= LEAST_WEIGHT])
             yield f"One consensus is not all: the clusterings tell {chosen.n_modes} stories ({shares} of them)."
 
     def to_frame(self) -> Any:
@@ -192,4 +192,4 @@ class ResolutionChoice:
             )
             for row in self.table
         ]  # fmt: skip
-        return "\n".join([f"ResolutionChoice: {self.sentence}", aligned([head, *lines]), *self.notes])
+        return "\n".join([f"ResolutionChoice: {self.sentence}", text_table([head, *lines]), *self.notes])

@@ -17,7 +17,7 @@ from ensemblage._version import __version__
 from ensemblage.base.atomic import Place
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_flag, shown
-from ensemblage.io._anndata_read import File, library, opened
+from ensemblage.io._anndata_read import File, library, open_anndata
 from ensemblage.metrics import verdicts
 from ensemblage.metrics._certainty import VERDICTS
 
@@ -86,7 +86,7 @@ def to_anndata(model: Any, adata: Any, key: str = KEY, *, copy: bool = False, ov
     check_is_fitted(model)
     if isinstance(adata, str | PathLike):
         raise TypeError(f"adata of to_anndata must be an AnnData object. Got {shown(adata)}. Read the file first.")
-    target = opened(adata)
+    target = open_anndata(adata)
     replaces = check_flag(overwrite, "overwrite of to_anndata")
     columns, noted = columns_of(model, key), notes_of(choice)
     check_length(model, target.n_obs)
@@ -194,7 +194,7 @@ def has_columns(path: Path, columns: Mapping[str, Any]) -> bool:
     """Whether a file has these columns in ``.obs``."""
     import pandas as pd
 
-    obs = opened(path).obs
+    obs = open_anndata(path).obs
     return all(name in obs and obs[name].equals(pd.Series(v, index=obs.index)) for name, v in columns.items())
 
 
@@ -205,7 +205,7 @@ def write_copy(path: Path, target: Path, columns: Mapping[str, Any], key: str, n
     is whole.
     """
     with Place.of(target).new() as new:
-        adata = opened(path)
+        adata = open_anndata(path)
         if isinstance(adata, File):
             shutil.copyfile(path, new)
             _add(new, columns, key, noted)

@@ -43,7 +43,7 @@ def _markdown_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells).lstrip()} |"
 
 
-def aligned(lines: Sequence[Sequence[Any]], most: int | None = None) -> str:
+def text_table(lines: Sequence[Sequence[Any]], most: int | None = None) -> str:
     """A table to print, columns to the right: its first line, and `most` others at most."""
     cells = [[str(cell) for cell in line] for line in (lines if most is None else lines[: most + 1])]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -59,7 +59,7 @@ def one_line(text: object, width: int) -> str:
     return line if len(line) <= width else f"{line[: width - 1 - half]}…{line[-half:]}"
 
 
-def listed(words: Iterable[Any]) -> str:
+def listing(words: Iterable[Any]) -> str:
     """The words in a sentence: a, b and c."""
     texts = [str(word) for word in words]
     return " and ".join(filter(None, [", ".join(texts[:-1]), *texts[-1:]]))

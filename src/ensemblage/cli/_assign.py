@@ -23,7 +23,7 @@ from ensemblage.consensus._assignment import BY_RULE
 from ensemblage.io import Table, base_name, code_columns, read_table
 from ensemblage.io._anndata_features import table_of
 from ensemblage.io._anndata_read import open_file
-from ensemblage.io._encoding import listed
+from ensemblage.io._encoding import shorten
 from ensemblage.io._formats import CELLS, format_of, is_label_file, table_format
 from ensemblage.io._roles import assign_roles
 from ensemblage.metrics._certainty import VERDICTS
@@ -123,7 +123,7 @@ def _assign_features(model: ConsensusClustering, table: Table, n_jobs: int) -> A
     extra = [repr(name) for name in known.names if name not in fitted]
     if extra:
         tell(
-            f"{table.source}: not used, for the run did not have {'them' if len(extra) > 1 else 'it'}: {listed(extra)}"
+            f"{table.source}: not used, for the run did not have {'them' if len(extra) > 1 else 'it'}: {shorten(extra)}"
         )
     for name, levels in preprocessor._unseen(known).items():
         shown = ", ".join(map(repr, levels[:MOST_NAMED])) + (", ..." if len(levels) > MOST_NAMED else "")
@@ -157,7 +157,7 @@ def _assign_labels(model: Any, table: Table, folder: Path, name: str) -> Assignm
     if lost:
         raise ValueError(
             f"{name} must have a column of labels for each partition that {folder} combined. It has no "
-            f"{listed(lost)}. Label the new objects by the same clusterings, or assign to the folder of a run."
+            f"{shorten(lost)}. Label the new objects by the same clusterings, or assign to the folder of a run."
         )
     missing = model._coding.missing
     coded = code_columns([table[column] for column in partitions], missing)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Jobs
 from ensemblage.base.sklearn import BaseEstimator
-from ensemblage.base.text import listed
+from ensemblage.base.text import listing
 from ensemblage.base.validation import check_parameters, takes_labels
 from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
@@ -451,7 +451,7 @@ class ConsensusModes(BaseEstimator):
             return "These partitions tell one story." if p > 1 else "One partition tells one story."
         if n == 2:
             return f"These partitions tell two stories: {sizes[0]} of {p} the first, {sizes[1]} the second."
-        return f"These partitions tell {number} stories: {sizes[0]} of {p} the first, {listed(sizes[1:])} the others."
+        return f"These partitions tell {number} stories: {sizes[0]} of {p} the first, {listing(sizes[1:])} the others."
 
     def __sklearn_tags__(self) -> Any:
         return takes_labels(super().__sklearn_tags__())

@@ -91,7 +91,7 @@ def load(name: str, data_home: str | PathLike[str] | None = None, *, download: b
     if path is not None:
         X, y, source = *_read(path), path.name
     elif known in BUNDLED:
-        X, y, source = *_bundled(BUNDLED[known]), "scikit-learn"
+        X, y, source = *_load_bundled(BUNDLED[known]), "scikit-learn"
     elif known in GENERATED:
         X, y, source = *GENERATED[known](), "generated"
     else:
@@ -184,10 +184,10 @@ def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
 def _classes(table: Table) -> NDArray[np.int64]:
     labels: Column = table["label"]
     values = as_labels(labels) if labels.numbers is None else labels.numbers
-    return _numbered(values, f"Column label of {table.source}")
+    return _number_classes(values, f"Column label of {table.source}")
 
 
-def _numbered(classes: NDArray[Any], subject: str) -> NDArray[np.int64]:
+def _number_classes(classes: NDArray[Any], subject: str) -> NDArray[np.int64]:
     """(n,) the place of each class among the sorted ones."""
     if _gaps(classes).any():
         raise ValueError(f"{subject} must be complete. It has gaps. Fill them.")
@@ -199,7 +199,7 @@ def _gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([value is None or value != value for value in values.tolist()], dtype=bool)
 
 
-def _bundled(loader: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _load_bundled(loader: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     from sklearn import datasets
 
     X, y = getattr(datasets, loader)(return_X_y=True)
@@ -223,7 +223,7 @@ def _fetch(name: str, known: str, folder: Path | None, download: bool) -> tuple[
     except Exception as error:
         reason = " ".join(str(error).split())
         raise UnavailableError(f"Data set {name} must be fetched from OpenML. It cannot: {reason}; {place}.") from error
-    return _numbers(X), _numbered(np.asarray(y), f"The class of {name} on OpenML")
+    return _numbers(X), _number_classes(np.asarray(y), f"The class of {name} on OpenML")
 
 
 def _numbers(X: Any) -> NDArray[np.float64]:

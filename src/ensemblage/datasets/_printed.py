@@ -27,10 +27,10 @@ class Printed(NamedTuple):
 def printed_table() -> tuple[Printed, ...]:
     """Every data set of every paper."""
     with files("ensemblage.datasets").joinpath("printed.csv").open(encoding="utf-8") as file:
-        return tuple(_printed(row) for row in csv.DictReader(file))
+        return tuple(_printed_row(row) for row in csv.DictReader(file))
 
 
-def _printed(row: Mapping[str, str]) -> Printed:
+def _printed_row(row: Mapping[str, str]) -> Printed:
     k = row["n_classes"]
     sizes = int(row["n_objects"]), int(row["n_features"]), int(k) if k else None
     return Printed(row["paper"], row["printed"], row["name"], *sizes)

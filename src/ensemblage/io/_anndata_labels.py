@@ -13,7 +13,7 @@ from ensemblage.base.text import some
 from ensemblage.base.validation import shown
 from ensemblage.ensemble._checks import check_missing
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.io._anndata_read import name_of, opened
+from ensemblage.io._anndata_read import name_of, open_anndata
 from ensemblage.io._labels import code_texts
 
 LEIDEN = "leiden_*"
@@ -22,7 +22,7 @@ LEIDEN = "leiden_*"
 
 def ensemble_of(source: Any, columns: str | Sequence[str] = LEIDEN, missing: int | None = -1) -> Ensemble:
     """What `Ensemble.from_anndata` returns."""
-    adata, missing = opened(source), check_missing(missing)
+    adata, missing = open_anndata(source), check_missing(missing)
     names = matching_columns(adata, columns)
     numbered = [_numbered(adata.obs[name], name, name_of(adata)) for name in names]
     return Ensemble._of(code_texts(names, numbered, missing), missing, is_new=True)

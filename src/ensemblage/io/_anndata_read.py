@@ -28,7 +28,7 @@ def library() -> ModuleType:
         ) from None
 
 
-def opened(source: Any) -> Any:
+def open_anndata(source: Any) -> Any:
     """An AnnData object as it is, or the one in a .h5ad file."""
     if isinstance(source, str | PathLike):
         return open_file(check_path(source, "adata"))
@@ -62,13 +62,13 @@ def open_file(path: Path) -> Any:
         )
     if not is_old:
         return File(path)
-    with damage_told(path), warnings.catch_warnings():
+    with explain_damage(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return anndata.read_h5ad(path)
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
+def explain_damage(path: Path) -> Iterator[None]:
     """Say in one sentence that a part cannot be read; the libraries have an error of their own for each cause."""
     try:
         yield
@@ -147,7 +147,7 @@ class File:
     def _with(self, use: Callable[[Any], Any]) -> Any:
         import h5py
 
-        with damage_told(self.path), h5py.File(self.path, "r") as file:
+        with explain_damage(self.path), h5py.File(self.path, "r") as file:
             return use(file)
 
 

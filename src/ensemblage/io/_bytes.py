@@ -48,7 +48,7 @@ def read_bytes(path: Path) -> bytes:
             f"{path.name} must be what its name says. Got {found or f'a file that is not {packing}'}. "
             f"Rename it to {right}."
         )
-    return content if packing is None else _unpacked(content, path.name, packing)
+    return content if packing is None else _unpack(content, path.name, packing)
 
 
 def base_name(path: Path) -> str:
@@ -70,7 +70,7 @@ def _stored_bytes(path: Path) -> bytes:
     return content
 
 
-def _unpacked(content: bytes, name: str, packing: str) -> bytes:
+def _unpack(content: bytes, name: str, packing: str) -> bytes:
     try:
         if packing == "gzip":
             return gzip.decompress(content)
@@ -97,7 +97,7 @@ def text_bytes(content: bytes, name: str, encoding: str | None = None) -> bytes:
     if found:
         raise ValueError(f"{name} must be a table. Got {found}. Save the table as CSV, Excel or Parquet.")
     if encoding is not None or not content.isascii():
-        content = _decoded(content, name, encoding).encode("utf-8", "surrogatepass")
+        content = _decode(content, name, encoding).encode("utf-8", "surrogatepass")
     if b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         got = f"{name} must be a text table. Got a NUL byte in line {line}. If it is UTF-16 text, add "
@@ -110,7 +110,7 @@ def text_bytes(content: bytes, name: str, encoding: str | None = None) -> bytes:
     return content
 
 
-def _decoded(content: bytes, name: str, encoding: str | None) -> str:
+def _decode(content: bytes, name: str, encoding: str | None) -> str:
     marked = next((codec for mark, codec in BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
     codec = marked or encoding or "utf-8"
     try:

@@ -18,8 +18,8 @@ from ensemblage.io._numbers import (
     POINT_GROUPS,
     POINT_NUMBER,
     SAMPLE_ROWS,
-    bare,
-    has,
+    has_mark,
+    strip_marks,
 )
 from ensemblage.io._table import Table
 
@@ -88,12 +88,14 @@ def decimal_mark(
     texts = [column for column in columns if column.is_text]
     unread = [column for column in texts if column.read_again is None and may_have_commas]
     marked = [
-        c for c in unread if (has(c.numerals, ",") or _has_groups(c.numerals[:SAMPLE_ROWS], ".")) and c.looks_numeric
+        c
+        for c in unread
+        if (has_mark(c.numerals, ",") or _has_groups(c.numerals[:SAMPLE_ROWS], ".")) and c.looks_numeric
     ]
     if not marked:
         return ".", _doubtful_point(texts)
     comma, doubt = _first(marked, [COMMA_NUMBER, POINT_GROUPS], ",")
-    pointed = [c for c in texts if (has(c.numerals, ".") or _has_groups(c.numerals, ",")) and c.looks_numeric]
+    pointed = [c for c in texts if (has_mark(c.numerals, ".") or _has_groups(c.numerals, ",")) and c.looks_numeric]
     point, _ = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
     if comma and point:
         raise ConflictingMarks(comma, point)
@@ -106,7 +108,7 @@ def _doubtful_point(columns: Sequence[Column]) -> Evidence | None:
     """The first cell such as 1.234, if every number with a point is such, which may be thousands of all of them."""
     if any(c.read_again is not None and np.any(c.parsed.values % 1 > 0) for c in columns):
         return None
-    pointed = [c for c in columns if c.read_again is None and has(c.numerals, ".") and c.looks_numeric]
+    pointed = [c for c in columns if c.read_again is None and has_mark(c.numerals, ".") and c.looks_numeric]
     point, doubt = _first(pointed, [POINT_NUMBER, COMMA_GROUPS], ".")
     return None if point else doubt
 
@@ -143,9 +145,9 @@ def _rows_with(text: Any, forms: Sequence[str], mark: str) -> tuple[int, int]:
     """
     import pyarrow.compute as pc
 
-    if not (has(text, mark) or has(text, "," if mark == "." else ".")):
+    if not (has_mark(text, mark) or has_mark(text, "," if mark == "." else ".")):
         return -1, -1
-    cells = bare(text)
+    cells = strip_marks(text)
     lone = {other: pc.match_substring_regex(cells, ONE_GROUP[other]) for other in ",."}
     fits = pc.or_(pc.match_substring_regex(cells, forms[0]), pc.match_substring_regex(cells, forms[1]))
     marked = pc.or_(pc.match_substring(cells, "."), pc.match_substring(cells, ","))

@@ -183,7 +183,7 @@ def fit_encoding(
     ValueError
         If nothing is left, if text stands among numbers, if a value is missing and nothing says what to do.
     """
-    planned = planned_columns(table, columns, options)
+    planned = plan_columns(table, columns, options)
     used = [encoded for encoded in planned.values() if isinstance(encoded, Encoded)]
     cells, used = _varying(used, table)
     uses, notes, set_aside = _uses(columns, planned, used, table.found_roles)
@@ -219,19 +219,19 @@ def _notes_of_units(columns: Sequence[Column]) -> list[Message]:
         return []
     units = [f"{column.name} in {column.unit}" for column in with_unit]
     return [
-        Message(f"numbers with a unit: {listed(units)} (else: ", Option("roles", {with_unit[0].name: "category"}), ")")
+        Message(f"numbers with a unit: {shorten(units)} (else: ", Option("roles", {with_unit[0].name: "category"}), ")")
     ]
 
 
-def planned_columns(table: Table, columns: Sequence[Column], options: Options) -> dict[str, Encoded | str]:
+def plan_columns(table: Table, columns: Sequence[Column], options: Options) -> dict[str, Encoded | str]:
     """By name how a column becomes numbers, or why it is left out."""
     roles = table.found_roles
     dated = [c for c in columns if roles[c.name].name == "date" and options.dates == "parts"]
     with_hour = any(table.dates(c.name).has_times for c in dated)
-    return {c.name: _encoded(c, roles[c.name], table, options, with_hour) for c in columns}
+    return {c.name: _plan_column(c, roles[c.name], table, options, with_hour) for c in columns}
 
 
-def _encoded(column: Column, role: Role, table: Table, options: Options, with_hour: bool) -> Encoded | str:
+def _plan_column(column: Column, role: Role, table: Table, options: Options, with_hour: bool) -> Encoded | str:
     """How a column of this role becomes numbers, or why it is left out."""
     if role.name == "number":
         is_date = column.numbers is None and role_of(column).name == "date"
@@ -310,7 +310,7 @@ def _uses(
             use = "left out" if why == role else f"left out: {why}"
             told.setdefault(f"left out, {why}", []).append(column.name)
         uses.append(ColumnUse(column.name, role, reason, use))
-    notes = {use: Message(f"{use}: {listed(names)}", *_change(use, names[0])) for use, names in told.items()}
+    notes = {use: Message(f"{use}: {shorten(names)}", *_change(use, names[0])) for use, names in told.items()}
     first = notes.pop(f"left out, {KNOWN_CLASSES}", None)
     return uses, list(notes.values()), () if first is None else (first,)
 
@@ -343,7 +343,7 @@ def _change(use: str, name: str) -> tuple[str | Option, ...]:
     return (" (else: ", Option("roles", {name: role}), ")") if role else ()
 
 
-def listed(names: Sequence[str]) -> str:
+def shorten(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return f"{', '.join(names[:SHOWN])}{more}"
 

@@ -19,7 +19,7 @@ from ensemblage.io._encoding import (
     column_uses,
     complete_rows,
     fit_encoding,
-    planned_columns,
+    plan_columns,
 )
 from ensemblage.io._gower import check_comparable, gower_distances
 from ensemblage.io._roles import assign_roles
@@ -83,7 +83,7 @@ def features_of(
     chosen = Options(**options, impute=None if impute == "drop" else impute)
     rows, notes = np.arange(len(table)), [*table.notes, *roles.notes]
     if impute == "drop":
-        planned = planned_columns(table, roles.rest, chosen).values()
+        planned = plan_columns(table, roles.rest, chosen).values()
         rows = complete_rows(table, [plan for plan in planned if isinstance(plan, Encoded)])
         if len(rows) < len(table):
             notes.append(f"left out, missing values: {len(table) - len(rows)} of {len(table)} rows")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.io._column import Column
-from ensemblage.io._encoding import Encoded, Options, planned_columns
+from ensemblage.io._encoding import Encoded, Options, plan_columns
 from ensemblage.io._table import Table
 from ensemblage.kernels._points import gower
 from ensemblage.rows.blocks import row_blocks
@@ -80,7 +80,7 @@ def _columns_of(
     if columns is None:
         X = np.asarray(table, dtype=np.float64)
         return X, np.empty((len(X), 0), dtype=np.int32), len(X), "X"
-    plans = planned_columns(table, columns, Options(dates="days" if dates == "days" else "drop")).values()
+    plans = plan_columns(table, columns, Options(dates="days" if dates == "days" else "drop")).values()
     numbers, codes, n = [], [], len(table)
     for plan in plans:
         if isinstance(plan, Encoded):

@@ -13,17 +13,17 @@ from ensemblage.io._formats import Format, first_suffixes, format_of
 def save_labels(coded: CodedColumns, missing: int | None, path: str | PathLike[str]) -> None:
     """Write columns with names to a file that keeps everything (.npz), or to one that does not say ``missing``."""
     file = check_path(path, "path")
-    _checked(file, "save").function("save")(coded, missing, file)
+    _format_for(file, "save").function("save")(coded, missing, file)
 
 
 def load_labels(path: str | PathLike[str], missing: int | None) -> tuple[CodedColumns, int | None]:
     """The columns of a file and the number that means missing: its own in .npz, the one given in all others."""
     file, missing = check_path(path, "path"), check_missing(missing)
-    coded: tuple[CodedColumns, int | None] = _checked(file, "load").function("load")(file, missing)
+    coded: tuple[CodedColumns, int | None] = _format_for(file, "load").function("load")(file, missing)
     return coded
 
 
-def _checked(file: Path, use: Literal["load", "save"]) -> Format:
+def _format_for(file: Path, use: Literal["load", "save"]) -> Format:
     """The format of the file, if its labels can be loaded or saved."""
     found = format_of(file)
     if found is None or not getattr(found, use):

@@ -69,14 +69,14 @@ def notes_of_codes(columns: Iterable[tuple[str, NDArray[Any]]]) -> tuple[Message
     if not places:
         return ()
     codes = sorted(places)
-    told = [f"{code:.15g} in {_some(places[code])}" for code in codes[:SHOWN]]
+    told = [f"{code:.15g} in {_first_places(places[code])}" for code in codes[:SHOWN]]
     more = [f"and {len(codes) - SHOWN} others"] * (len(codes) > SHOWN)
     given = Option("missing", [int(code) if code == int(code) else code for code in codes])
     said = f"far from all other values, so that it may mean missing: {'; '.join([*told, *more])}"
     return (Message(f"{said} (if so: ", given, ")"),)
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_places(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN} other columns" if len(names) > SHOWN else ""
     return f"{', '.join(names[:SHOWN])}{more}"
 
@@ -119,5 +119,5 @@ def with_gaps(table: Table, given: Sequence[str | float] | None) -> Table:
         if missing.any():
             told.append(f"{column.name!r} ({int(missing.sum()):,} cells)")
         columns.append(column.without(missing) if missing.any() else column)
-    note = f"missing, as you said: {_some(told) if told else 'no cell'}"
+    note = f"missing, as you said: {_first_places(told) if told else 'no cell'}"
     return replace(table, columns=columns, notes=(*table.notes, note))

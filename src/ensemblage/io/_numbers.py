@@ -44,10 +44,10 @@ def is_number(cell: str) -> bool:
     if _USUAL.fullmatch(cell):
         return True
     forms = (POINT_NUMBER, COMMA_NUMBER, COMMA_GROUPS, POINT_GROUPS, SPACE_GROUPS)
-    return is_gap(cell) or bool(NAMED.fullmatch(cell)) or any(re.match(form, _bare(cell)) for form in forms)
+    return is_gap(cell) or bool(NAMED.fullmatch(cell)) or any(re.match(form, _strip_cell(cell)) for form in forms)
 
 
-def _bare(cell: str) -> str:
+def _strip_cell(cell: str) -> str:
     for pattern, replacement in AROUND:
         cell = re.sub(pattern, replacement, cell)
     return cell
@@ -78,30 +78,30 @@ def parse_numbers(text: Any, mark: str) -> Numbers:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if mark == "." or not has(text, "."):
+    if mark == "." or not has_mark(text, "."):
         with_point = pc.replace_substring(text, ",", ".") if mark == "," else text
         for fill in (False, True):
             try:
-                values = pc.cast(_filled(with_point) if fill else with_point, pa.float64())
+                values = pc.cast(_null_if_missing(with_point) if fill else with_point, pa.float64())
             except pa.ArrowInvalid:
                 continue
             return Numbers(_floats(values), np.zeros(len(text), dtype=bool), mark == ".")
-    filled = _filled(text)
-    plain = _plain(bare(filled), mark)
+    filled = _null_if_missing(text)
+    plain = _plain(strip_marks(filled), mark)
     is_plain = pc.or_(pc.match_substring_regex(plain, POINT_NUMBER), pc.is_in(plain, pa.array(["inf", "-inf", "Inf"])))
     values = pc.cast(pc.if_else(is_plain, plain, None), pa.float64())
     is_other = pc.fill_null(pc.invert(is_plain), False).to_numpy(zero_copy_only=False)
     return Numbers(_floats(values), is_other, False)
 
 
-def has(text: Any, mark: str) -> bool:
+def has_mark(text: Any, mark: str) -> bool:
     """Whether a cell of Arrow text contains a character."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring(text, mark)).as_py())
 
 
-def _filled(text: Any) -> Any:
+def _null_if_missing(text: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -112,7 +112,7 @@ def _floats(values: Any) -> NDArray[np.float64]:
     return np.array(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def bare(text: Any) -> Any:
+def strip_marks(text: Any) -> Any:
     """Arrow text without what stands around numbers."""
     import pyarrow.compute as pc
 

@@ -31,7 +31,7 @@ from ensemblage.io._encoding import (
     complete_rows,
     fit_encoding,
     imputer,
-    listed,
+    shorten,
     transformer_of,
 )
 from ensemblage.io._features import Features
@@ -297,7 +297,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         lost = [repr(column.name) for column in self._encoding.columns if column.name not in table.names]
         if lost:
             it = "it" if len(lost) == 1 else "them"
-            raise ValueError(f"X must have the columns that were fitted. It has no {listed(lost)}. Add {it}.")
+            raise ValueError(f"X must have the columns that were fitted. It has no {shorten(lost)}. Add {it}.")
         return table
 
     def _fit_table(self, X: Any, table: Table) -> NDArray[np.float64]:
@@ -365,7 +365,7 @@ class Preprocessor(TransformerMixin, BaseEstimator):
         left = [use.column for use in self.columns_ if use.use != "used"]
         codes = () if sparse.issparse(X) else notes_of_codes(zip(map(str, given), X.T, strict=True))
         self._codes = tuple(map(str, codes))
-        self.notes_ = (*([f"left out, constant: {listed(left)}"] if left else []), *self._codes)
+        self.notes_ = (*([f"left out, constant: {shorten(left)}"] if left else []), *self._codes)
         self.n_columns_ = len(kept)
         if sparse.issparse(X):
             scale = StandardScaler(with_mean=False) if self.standardize else FunctionTransformer(accept_sparse=True)

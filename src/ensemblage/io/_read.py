@@ -159,7 +159,7 @@ def _text_table(
     has_spaces: bool = True,
 ) -> Table:
     if transpose:
-        return _transposed(split(False), layout, name, places)
+        return _transpose(split(False), layout, name, places)
     names = [column or f"column_{j}" for j, column in enumerate(layout.header, start=1)]
     if not layout.header[0]:
         names[0] = ROW_NAMES
@@ -195,7 +195,7 @@ def _column(name: str, values: Any, may_be_blank: bool = True) -> Column:
     return Column(name, values, categories=levels)
 
 
-def _transposed(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:
+def _transpose(cells: Any, layout: Layout, name: str, places: Callable[[], Sequence[int]]) -> Table:
     """A table whose columns stand in rows: the first field of each is its name, the header names the objects."""
     import pyarrow as pa
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 
-from ensemblage.base.text import aligned
+from ensemblage.base.text import text_table
 from ensemblage.ensemble._ensemble import Ensemble
 
 MOST_SHOWN = 12
@@ -179,7 +179,7 @@ class LabelComparison:
             f"LabelComparison: {len(self.moved):,} objects in both, {int(self.moved.sum()):,} moved; "
             f"ARI {self.ari:.3f}, AMI {self.ami:.3f}, NMI {self.nmi:.3f}"
         )
-        return f"{text}\n{aligned([head, *lines], MOST_SHOWN)}"
+        return f"{text}\n{text_table([head, *lines], MOST_SHOWN)}"
 
 
 def compare_labels(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ensemblage.base.frames import to_frame
 from ensemblage.base.once import once
 from ensemblage.base.registered import figure
-from ensemblage.base.text import listed, one_line
+from ensemblage.base.text import listing, one_line
 from ensemblage.base.validation import check_choice, check_whole
 from ensemblage.profiles._comparison import ClusterComparison, top_level
 from ensemblage.profiles._effects import Categories, benjamini_hochberg
@@ -286,7 +286,7 @@ def same_as_sentence(profile: Profile) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    return listed([*names[:MOST_NAMED], *[f"{len(names) - MOST_NAMED:,} others"] * (len(names) > MOST_NAMED)])
+    return listing([*names[:MOST_NAMED], *[f"{len(names) - MOST_NAMED:,} others"] * (len(names) > MOST_NAMED)])
 
 
 def sentence_of(cluster: Any, size: int, share: float, drivers: str, k: int) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from ensemblage.base.text import listed
+from ensemblage.base.text import listing
 
 LEAST_DELTA, LEAST_V = 0.33, 0.2
 """An effect of this size describes a cluster: a Cliff's delta that is at least medium (.33, Romano et al. 2006), a
@@ -80,6 +80,6 @@ def phrase(drivers: Sequence[tuple[str, str]], n_more: int = 0) -> str:
     by_word: dict[str, list[str]] = {}
     for word, what in drivers:
         by_word.setdefault(word, []).append(what)
-    parts = [f"{word} {listed(names)}" for word, names in by_word.items()]
+    parts = [f"{word} {listing(names)}" for word, names in by_word.items()]
     more = f" (and {n_more:,} more)" if n_more else ""
     return ("; " if any(len(names) > 2 for names in by_word.values()) else ", ").join(parts) + more

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ensemblage import plotting
-from ensemblage.base.text import listed
+from ensemblage.base.text import listing
 from ensemblage.metrics._certainty import BORDER, CORE, VERDICTS
 from ensemblage.plotting import PALETTE
 from ensemblage.report._layout import (
@@ -149,7 +149,7 @@ def _k_origin(summary: Summary) -> str:
 
 def _range_of_sizes(sizes: Sequence[int]) -> str:
     if len(sizes) <= _MOST_LISTED:
-        return listed([f"{size:,}" for size in sizes])
+        return listing([f"{size:,}" for size in sizes])
     return f"{min(sizes):,} to {max(sizes):,}"
 
 
@@ -241,7 +241,7 @@ def _confidence_sentences(summary: Summary) -> Iterator[str]:
     if words is not None:
         total = sum(words.values())
         shares = [f"{counts:,} {word} ({percent(counts / max(1, total))})" for word, counts in words.items()]
-        yield f"Objects by verdict: {listed(shares)}."
+        yield f"Objects by verdict: {listing(shares)}."
     cohesion, between = consensus.get("mean_cohesion", consensus["mean_confidence"]), consensus["between"]
     apart = "" if between is None else f", with an object of another cluster in {percent(between)}"
     yield (

@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ensemblage import plotting
-from ensemblage.base.text import listed
+from ensemblage.base.text import listing
 from ensemblage.profiles import Profile, Rule, Rules, profile
 from ensemblage.profiles._summary import profile_summary
 from ensemblage.profiles._words import NOTHING, value_text
@@ -69,7 +69,7 @@ def _sentences(found: Mapping[str, Any]) -> Iterator[str]:
         names = [plotting.printable(name, _NAMED) for name in beside[:_MOST_BESIDE]]
         names += [f"{len(beside) - len(names):,} others"] * (len(beside) > len(names))
         yield (
-            f"Not used to find the clusters: {listed(names)}. Differences there are findings; in the other variables "
+            f"Not used to find the clusters: {listing(names)}. Differences there are findings; in the other variables "
             "they are what the clusters were made by."
         )
     if len(found["clusters"]) <= _MOST_SENTENCES:
@@ -193,7 +193,7 @@ def _rules(found: Mapping[str, Any]) -> Iterator[Table]:
     drawn = "" if of_all else f" Made of {rules.n_objects:,} objects, drawn at random."
     named = {rule.cluster for rule in rules.rules}
     without = [str(c["cluster"]) for c in found["clusters"] if c["cluster"] not in named]
-    unnamed = f" No rule names cluster {listed(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
+    unnamed = f" No rule names cluster {listing(without[:20])}{' and others' * (len(without) > 20)}." if without else ""
     note = f"{rules.sentence}{drawn}{unnamed}"
     yield Table("Rules that tell the clusters apart", ["Cluster", "If", "Right"], rows, note, text=(0, 1), wide=True)
 

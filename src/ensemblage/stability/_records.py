@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.frames import to_frame
 from ensemblage.base.registered import figure
-from ensemblage.base.text import aligned, listed
+from ensemblage.base.text import listing, text_table
 
 DISSOLVED, RECOVERED = 0.5, 0.75
 """A cluster is dissolved with a Jaccard similarity up to the one, recovered above the other (Hennig 2007)."""
@@ -119,7 +119,7 @@ class ClusterStability:
             word: [str(r.cluster) for r in self.table if r.verdict == word] for word in [*VERDICTS, "not drawn"]
         }
         parts = [
-            f"{listed(clusters) if len(clusters) <= MOST_NAMED else f'{len(clusters)} of them'} {word}"
+            f"{listing(clusters) if len(clusters) <= MOST_NAMED else f'{len(clusters)} of them'} {word}"
             for word, clusters in by_verdict.items()
             if clusters
         ]
@@ -162,7 +162,7 @@ class ClusterStability:
             )
             for row in self._rows()
         ]
-        return f"{type(self).__name__}: {self.sentence}\n{aligned([head, *lines], MOST_LINES)}"
+        return f"{type(self).__name__}: {self.sentence}\n{text_table([head, *lines], MOST_LINES)}"
 
 
 class StrengthRow(NamedTuple):
@@ -209,7 +209,7 @@ class PredictionStrength:
         asked = str(ks[0]) if len(ks) == 1 else f"{ks[0]} to {ks[-1]}"
         if self.best is None:
             return f"No number of clusters of {asked} is supported."
-        found = f"{listed([str(k) for k in self.supported])} cluster{'s' * (self.supported != [1])}"
+        found = f"{listing([str(k) for k in self.supported])} cluster{'s' * (self.supported != [1])}"
         several = len(self.supported) > 1
         most = f"; {self.best} are the most" * several
         return f"{found} {'are' if self.supported != [1] else 'is'} supported, of {asked}{most}."
@@ -238,7 +238,7 @@ class PredictionStrength:
     def __repr__(self) -> str:
         head = ("k", "mean", "standard error", "supported")
         lines = [(r.k, f"{r.mean:.3f}", f"{r.standard_error:.3f}", "yes" if r.supported else "no") for r in self.table]
-        return f"{type(self).__name__}: {self.sentence}\n{aligned([head, *lines], MOST_LINES)}"
+        return f"{type(self).__name__}: {self.sentence}\n{text_table([head, *lines], MOST_LINES)}"
 
 
 def _columns(rows: Sequence[Any]) -> dict[str, list[Any]]:

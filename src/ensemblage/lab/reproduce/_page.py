@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from ensemblage.base.text import listed
+from ensemblage.base.text import listing
 from ensemblage.lab.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.lab.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
 from ensemblage.lab.reproduce._figures import Panel
@@ -45,7 +45,7 @@ def render(
         _notes(outcomes, settings, notes),
     ]
     return render_page(
-        title=f"Reproduction of {listed([outcome.paper.name.capitalize() for outcome in outcomes])}",
+        title=f"Reproduction of {listing([outcome.paper.name.capitalize() for outcome in outcomes])}",
         headline=_headline(outcomes),
         facts=facts,
         sections=sections,
@@ -137,7 +137,7 @@ def _left_out(cells: Sequence[Cell], full: Sequence[str]) -> list[str]:
         if row not in full:
             reason = next((c.why_not for c in cells if c.row == row and c.why_not not in ("", "NA")), "no number")
             reasons.setdefault(reason, []).append(row)
-    return [f"Without our numbers ({reason}): {listed(rows)}." for reason, rows in reasons.items()]
+    return [f"Without our numbers ({reason}): {listing(rows)}." for reason, rows in reasons.items()]
 
 
 def _wide(cells: Sequence[Cell], digits: int) -> Table:

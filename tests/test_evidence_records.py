@@ -105,7 +105,7 @@ class Parity(BaseConsensus):
         self.weights = weights
         self.n_jobs = n_jobs
 
-    def _fit(self, rows, ensemble):
+    def _fit(self, rows):
         return np.unique(np.asarray(rows.codes[:])[:, 0] % 2, return_inverse=True)[1]
 
     def _evidence(self, ensemble, objects):

@@ -128,7 +128,7 @@ def parts_of(labels, k, hard=False, weights=None):
     """The search for a prototype, and the distinct rows."""
     ensemble = Ensemble(labels)
     rows = rows_of(ensemble, weights)
-    return Prototypes.of(rows, order_by_entropy(rows, ensemble), k, hard, 1), rows
+    return Prototypes.of(rows, order_by_entropy(rows), k, hard, 1), rows
 
 
 def columns_of(search, of_labels):
@@ -257,7 +257,7 @@ def test_one_pass_of_bipartite_voting_is_dwh():
     ensemble = Ensemble(E)
     rows = rows_of(ensemble)
     tables = tables_of_rows(rows.codes, rows.counts, rows.n_clusters)
-    votes = bvote(rows, order_by_entropy(rows, ensemble), tables, np.arange(4))
+    votes = bvote(rows, order_by_entropy(rows), tables, np.arange(4))
     M = votes.rows_of(rows.codes[:])[rows.inverse]
     columns = [M[0].argmax(), M[5].argmax(), M[7].argmax()]
     M = M[:, [*columns, *({0, 1, 2, 3} - set(columns))]]

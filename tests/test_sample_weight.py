@@ -167,18 +167,21 @@ def test_a_clustering_to_start_from(estimator, init):
 def test_pairs_that_are_drawn(name, max_pairs, monkeypatch):
     """Where pairs are drawn for a threshold, an object is drawn as often as it counts."""
 
-    def few(labels, method="kmeans", **options):
-        found.append(whole(labels, method, return_error=True, **options | {"max_pairs": max_pairs}))
-        return found[-1][0]
-
     found = []
 
-    whole = _wat.weak_association_threshold
-    monkeypatch.setattr(_wat, "weak_association_threshold", few)
+    def noted(way):
+        whole = getattr(_wat, way)
+        monkeypatch.setattr(_wat, way, lambda *given: found.append((way, whole(*given))) or found[-1][1])
+
+    monkeypatch.setattr(_wat, "MOST_PAIRS", max_pairs)
+    monkeypatch.setattr(_wat, "_N_DRAWN", max_pairs)
+    noted("_drawn_histogram")
+    noted("association_histogram")
     labels = matrix("missing")
     assert_equals_repeated(seeded(name), labels, weights_of("zeros", labels))
-    assert found[0] == found[1]
-    assert len(found) == 2
+    (way, histogram), again = found
+    assert way == again[0]
+    assert_array_equal(histogram, again[1])
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])

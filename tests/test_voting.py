@@ -43,7 +43,7 @@ def method(request):
 def rows_of(labels, weights=None):
     ensemble = Ensemble(labels)
     rows = inside.rows_of(ensemble, weights)
-    return rows, order_by_entropy(rows, ensemble)
+    return rows, order_by_entropy(rows)
 
 
 def largest(labels):

@@ -46,7 +46,7 @@ NEAREST: dict[str, list[str]] = {
     "consensus/_edges": ["community_consensus"],
     "answer/_resolution_choice": ["resolution"],
     "consensus/_constrained_linkage": ["links", "evidence"],
-    "consensus/_linked": ["links"],
+    "ensemble/_units": ["links"],
     "consensus/_eac": ["golden", "evidence", "lwgp"],
     "consensus/_incremental": ["incremental"],
     "answer/_method_comparison": ["method_comparison"],

@@ -20,8 +20,8 @@ from ensemblage.consensus._aggregation import (
     soft_products,
     sum_labels,
 )
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._voting import VotingConsensus
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import add_votes
 
 

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.once import once
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._content import content_of
 from ensemblage.consensus._lanes import check_look_ups, whole_lanes
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import count_contingency, mean_votes, sum_by_label
 from ensemblage.metrics._agreement import agreement_matrix, weighted_mean
 from ensemblage.rows.blocks import row_blocks
@@ -40,7 +39,7 @@ class PartitionOrder(NamedTuple):
     """(offsets[p],) objects of each label."""
 
 
-def order_by_entropy(rows: Rows, ensemble: Ensemble, n_jobs: int | None = None) -> PartitionOrder:
+def order_by_entropy(rows: Rows, n_jobs: int | None = None) -> PartitionOrder:
     """Order the partitions by decreasing entropy (Alg. 2, line 1) and the labels by decreasing size.
 
     Partitions of equal entropy go by decreasing agreement with all of them. Those that still tie, and labels of equal
@@ -52,7 +51,7 @@ def order_by_entropy(rows: Rows, ensemble: Ensemble, n_jobs: int | None = None) 
     by_partition = [sizes[block] for block in blocks]
     keys: list[tuple[Any, ...]] = [(-entropy(np.sort(s)),) for s in by_partition]
     if len(set(keys)) < len(keys):
-        keys = [(*key, -mean) for key, mean in zip(keys, agreements(ensemble, rows.weights, n_jobs), strict=True)]
+        keys = [(*key, -mean) for key, mean in zip(keys, agreements(rows, n_jobs), strict=True)]
     if len(set(keys)) == len(keys) and all(len(np.unique(s)) == len(s) for s in by_partition):
         labels = [np.argsort(-s) for s in by_partition]
     else:
@@ -68,13 +67,13 @@ def _with_codes(rows: Rows) -> Rows:
     return replace(rows, codes=MemoryRows(rows.codes.likeliest())) if isinstance(rows.codes, MembershipRows) else rows
 
 
-def agreements(ensemble: Ensemble, weights: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.float64]:
+def agreements(rows: Rows, n_jobs: int | None = None) -> NDArray[np.float64]:
     """(p,) weighted mean adjusted Rand index of each partition with all of them, itself included.
 
     So a weight of 2 is the partition twice. Of two partitions the objects count that both label. Sums are exact: means
     of the same numbers in any order are equal. O(m p²) for m distinct rows.
     """
-    return np.array([weighted_mean(row, weights) for row in agreement_matrix(ensemble, "ari", n_jobs=n_jobs)])
+    return np.array([weighted_mean(row, rows.weights) for row in agreement_matrix(rows, "ari", n_jobs=n_jobs)])
 
 
 def entropy(masses: NDArray[Any]) -> float:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ensemblage.base.log import get_logger
@@ -15,134 +14,22 @@ from ensemblage.base.parameters import Constraints, Jobs, Values, Whole, Words
 from ensemblage.base.sklearn import BaseEstimator, ClusterMixin
 from ensemblage.base.validation import check_parameters, check_weights, takes_labels
 from ensemblage.consensus._assignment import BY_ASSOCIATION, BY_RULE, Assignment
-from ensemblage.consensus._linked import Units, linked_rows, shared_labels, with_common_labels, with_common_memberships
 from ensemblage.consensus._method import check_finds_k
 from ensemblage.consensus._model import Model
 from ensemblage.consensus.evidence import Evidence
-from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._checks import check_sample_weight
 from ensemblage.ensemble._coding import Coding
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._links import Links
+from ensemblage.ensemble._links import Links, shared_labels
 from ensemblage.ensemble._matrices import code_labels, in_order
+from ensemblage.ensemble._rows import Rows, linked_rows
 from ensemblage.ensemble._soft_ensemble import SoftCoding, SoftEnsemble
-from ensemblage.ensemble._weighted import WeightedEnsemble, check_sample_weight, sample_weight_of
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.metrics._agreement_weights import weights_by_agreement
 from ensemblage.metrics._certainty import Association, Certainty, certainty_of_new, certainty_of_rows
-from ensemblage.rows.blocks import row_blocks
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.protocol import LabelRows, map_rows
+from ensemblage.rows.protocol import LabelRows
 
 logger = get_logger(__name__)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The distinct label rows that at least one partition labels, in lexicographic order."""
-
-    codes: LabelRows
-    """(m, p); ``codes[:]`` is an array for the methods that hold all rows."""
-    counts: NDArray[np.int64]
-    """(m,) objects with that row, each as often as it counts."""
-    offsets: NDArray[np.int64]
-    """(p + 1,) rows of partition j in a table over labels; the last of them belongs to the missing entry."""
-    inverse: NDArray[Any]
-    """(n,) row of each object; m or more for an object that no partition labels, or whose row has no weight."""
-    weights: NDArray[np.float64]
-    """(p,) weight of each partition."""
-    sample_weight: NDArray[np.int64] | None = None
-    """(n,) how often each object counts; None: once."""
-    units: Units | None = None
-    """Which rows belong together, and which do not; None: each is for itself."""
-
-    @property
-    def n_units(self) -> int:
-        """What there is to assign, and so the most clusters."""
-        return len(self) if self.units is None else len(self.units)
-
-    @property
-    def n_clusters(self) -> NDArray[np.int64]:
-        """(p,) clusters per partition."""
-        return np.diff(self.offsets) - 1
-
-    @property
-    def labels(self) -> NDArray[np.int64]:
-        """(d,) rows of the labels in a table over labels, without those of the missing entries."""
-        return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
-
-    @property
-    def equally_weighted(self) -> bool:
-        return bool((self.weights == self.weights[0]).all())
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """(p + 1,) first column of each partition in the binary matrix H, and d."""
-        return np.concatenate([[0], np.cumsum(self.n_clusters)])
-
-    def binary_matrix(self, entries: Any = 1.0) -> csr_array:
-        """H, (m, d): an entry, of shape (m, p), where a partition gives a row that label; else 0."""
-        labelled = self.codes[:] < self.n_clusters
-        columns = (self.codes[:] + self.starts[:-1])[labelled]
-        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
-        shape = (len(self), int(self.n_clusters.sum()))
-        return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
-
-    def of_partition(self, j: int) -> slice:
-        """The rows of partition j's labels in a table over labels, without that of the missing entry."""
-        return slice(self.offsets[j], self.offsets[j + 1] - 1)
-
-    def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """(offsets[p],) objects with each label, each as often as it counts."""
-        everything = self.codes.state(np.int32, 0)
-        return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
-
-    def first_objects(self) -> NDArray[np.uint64]:
-        """(m,) the first object of each row, by its number where every object is repeated as often as it counts."""
-        first, start = np.full(len(self), np.iinfo(np.uint64).max, dtype=np.uint64), 0
-        for block in row_blocks(len(self.inverse)):
-            inverse = self.inverse[block]
-            weights = np.ones(len(inverse), dtype=np.int64) if self.sample_weight is None else self.sample_weight[block]
-            counted = (inverse < len(self)) & (weights > 0)
-            ends = start + np.cumsum(weights)
-            np.minimum.at(first, inverse[counted], (ends - weights)[counted].astype(np.uint64))
-            start = int(ends[-1])
-        return first
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def of_objects(self, values: NDArray[Any], otherwise: Any, n_jobs: int | None) -> NDArray[Any]:
-        """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
-        of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
-
-        def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
-            labelled = inverse < len(values)
-            if labelled.all():
-                values.take(inverse, out=part, mode="clip")  # "raise" would make a copy first
-            else:
-                part[labelled] = values[inverse[labelled]]
-
-        map_rows(fill, [self.inverse, of_objects], n_jobs=n_jobs)
-        return of_objects
-
-
-def labelled_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-    """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
-    codes, counts, inverse = ensemble.distinct
-    last = codes.missing()[-1] if isinstance(codes, MembershipRows) else codes[-1] == ensemble.n_clusters
-    m = len(codes) - bool(np.all(last))
-    return Rows(codes.first(m), counts[:m], ensemble.offsets, inverse, weights, sample_weight_of(ensemble))
-
-
-def object_rows(ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-    """A row for every labelled object, in lexicographic order; equal rows stand in the order of their objects."""
-    distinct = labelled_rows(ensemble, weights)
-    order = np.argsort(distinct.inverse, kind="stable")
-    order = order[: int(distinct.counts.sum())]
-    inverse = np.full(len(ensemble), len(order))
-    inverse[order] = np.arange(len(order))
-    codes, counts = ensemble.rows.take(order), np.ones(len(order), dtype=np.int64)
-    return Rows(codes, counts, ensemble.offsets, inverse, weights)
 
 
 class HoldsRows(NamedTuple):
@@ -267,22 +154,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
             sample_weight = check_sample_weight(sample_weight, len(ensemble))
         if links is not None and not self._assigns_units:
             ensemble = self._with_common_labels(ensemble, links, sample_weight)
-        if sample_weight is not None and isinstance(ensemble, SoftEnsemble):
-            ensemble = SoftEnsemble._of(ensemble.rows, ensemble.names, sample_weight)
-        elif sample_weight is not None:
-            ensemble = WeightedEnsemble.of(ensemble, sample_weight)
-        self._weights = self._given_weights(ensemble)
+        self._weights = self._given_weights(ensemble, sample_weight)
         weights = check_weights(self._weights, ensemble.shape[1], type(self).__name__)
-        # A subset of an ensemble's rows may have partitions that label none of them.
-        self._voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
-        if len(self._voting) < len(weights):
-            ensemble, weights = ensemble.select(self._voting), weights[self._voting]
-        self._coding: Coding | SoftCoding
-        if isinstance(ensemble, SoftEnsemble):
-            self._coding, ensemble = ensemble._coding()
-        else:
-            self._coding = Coding(ensemble.categories, ensemble.missing)
-        rows = self._make_rows(ensemble, weights)
+        self._voting, rows = Rows.of(ensemble, weights, sample_weight)
+        self._coding: Coding | SoftCoding = rows.coding
+        rows = self._make_rows(rows)
         if links is not None and self._assigns_units:
             self._check_links()
             rows = linked_rows(rows, links)
@@ -294,11 +170,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         else:
             rows = replace(rows, codes=rows.codes.on_workers())
         logger.info("%s: %d distinct rows of %d partitions", type(self).__name__, len(rows), len(self._voting))
-        self._finish(rows, self._fit(rows, ensemble))
+        self._finish(rows, self._fit(rows))
         if rows.sample_weight is not None:
             left_out = np.flatnonzero((rows.inverse >= len(rows)) & (rows.sample_weight == 0))
             if len(left_out):
-                self.labels_[left_out] = self._predicted(ensemble.rows.take(left_out))
+                self.labels_[left_out] = self._predicted(rows.objects.take(left_out))
         if links is not None:
             self.labels_[:] = shared_labels(self.labels_, rows.inverse < len(rows), links)
         return self
@@ -336,16 +212,14 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
                 f"{name} must have distinct=True where it is given must_link. Got distinct=False, with which objects "
                 "of equal labels may part. Change that."
             )
-        if isinstance(ensemble, SoftEnsemble):
-            return with_common_memberships(ensemble, links, sample_weight)
         instead = "KMeansConsensus or CumulativeVoting, which do not"
         ensemble.rows.in_memory(name, instead, because=" to give groups of must_link common labels")
-        return with_common_labels(ensemble, links, sample_weight)
+        return ensemble._with_common_labels(links, sample_weight)
 
-    def _given_weights(self, ensemble: Ensemble) -> Any:
+    def _given_weights(self, ensemble: Ensemble | SoftEnsemble, sample_weight: NDArray[np.int64] | None) -> Any:
         """(p,) weights as they were asked for."""
         if isinstance(self.weights, str):
-            return weights_by_agreement(ensemble, n_jobs=self.n_jobs)
+            return weights_by_agreement(ensemble._counted(sample_weight), n_jobs=self.n_jobs)
         return np.ones(ensemble.shape[1]) if self.weights is None else self.weights
 
     def _predicted(self, codes: LabelRows) -> NDArray[np.int32]:
@@ -486,11 +360,11 @@ class BaseConsensus(Model, ClusterMixin, BaseEstimator):
         """Why the method does not work on rows that lie on disk; None if it does."""
         return HoldsRows("looks at them in no order")
 
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    def _make_rows(self, rows: Rows) -> Rows:
         """What to cluster: distinct rows, or `object_rows` where objects with equal labels may part."""
-        return labelled_rows(ensemble, weights)
+        return rows
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         """Cluster of each distinct row, numbered from 0 without gaps in any order; -1 = none."""
         raise NotImplementedError
 

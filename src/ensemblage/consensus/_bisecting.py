@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from ensemblage.base.parameters import Constraints, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_whole, weight_unit
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import STARTS, BaseKMeans
 from ensemblage.consensus._lloyd import Centroids, nearest_centroids
 from ensemblage.consensus._qmi import CategoryUtility
 from ensemblage.consensus._refine import cluster_densities
 from ensemblage.consensus.evidence import Evidence, Splits
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map, thread_count
 
@@ -167,7 +167,7 @@ class BisectingKMeansConsensus(BaseKMeans[CategoryUtility]):
     n_iter_: int = field(init=False)
     splits_: list[Split] = field(init=False)
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         most = min(isqrt(int(rows.counts.sum())), len(rows))
         k = most if self.n_clusters is None else self._check_n_clusters(rows)
         self._utility = CategoryUtility.of(rows, self.n_jobs)

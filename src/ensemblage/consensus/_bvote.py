@@ -19,9 +19,9 @@ from ensemblage.consensus._aggregation import (
     relabelling_losses,
     sum_labels,
 )
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._voting import VotingConsensus
 from ensemblage.counting._contingency import ContingencyTables, any_tables
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.memberships import SoftTables
 
 

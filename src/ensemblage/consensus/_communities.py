@@ -15,10 +15,9 @@ from ensemblage.base.memory import MAX_BYTES
 from ensemblage.base.parameters import FRACTION, Bytes, Constraints, Edges, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_parameters
-from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus._edges import Detector, Labelled, ecg_weights, lf_graph, support, weighted
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._weighted import sample_weight_of
+from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.generation._communities import ALGORITHMS, OBJECTIVES
 from ensemblage.generation._graphs import Graph, as_graph
 from ensemblage.metrics._link_association import LinkAssociation
@@ -236,16 +235,16 @@ class CommunityConsensus(BaseConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return HoldsRows("looks up the labels of the ends of every edge")
 
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
-        if sample_weight_of(ensemble) is not None:
+    def _make_rows(self, rows: Rows) -> Rows:
+        if rows.sample_weight is not None:
             raise ValueError(
                 "CommunityConsensus must be fitted without sample_weight: a graph has every node once. Got some. Leave "
                 "it out."
             )
-        return object_rows(ensemble, weights)
+        return object_rows(rows)
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        graph = self._graph(len(ensemble))
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        graph = self._graph(len(rows.inverse))
         partitions = Labelled.of_objects(rows)
         associations = partitions.associations(graph.matrix, self.n_jobs)
         seeds = task_seeds(self.random_state, 1 + self.n_init).tolist()

@@ -10,8 +10,8 @@ from scipy.spatial.distance import squareform
 
 from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.consensus._linkage import Merges, sums_of_pairs
-from ensemblage.consensus._linked import Units
 from ensemblage.consensus._row_similarity import RowSimilarity
+from ensemblage.ensemble._units import Units
 
 
 class ConstrainedMerges(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._codes import add_row_colours, mix
 
 

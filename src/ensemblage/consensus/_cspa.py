@@ -15,12 +15,12 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Whole, Words
-from ensemblage.consensus._base import HoldsRows, Rows
+from ensemblage.consensus._base import HoldsRows
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph, metis_bytes
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._neighbours import find_neighbours, find_neighbours_by_bits
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import rows_of_slice
@@ -141,10 +141,10 @@ class CSPA(ThresholdedConsensus, ObjectGraph):
     def _holds_rows(self) -> HoldsRows | None:
         return HoldsRows("compares every object with every other", pairs=True)
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         cutter, n_neighbors = Cutter.of(self, self.n_init), self._most_neighbors(len(rows))
         self._check_size(rows, k, fewest_entries(rows, n_neighbors) if self.association_threshold is None else 0)
-        threshold = self._threshold(rows, ensemble) or 0.0
+        threshold = self._threshold(rows) or 0.0
         # A random order, so that the choice among equal neighbours follows no partition.
         order = np.random.RandomState(cutter.seed).permutation(len(rows))
         codes, counts = rows.codes[order], rows.counts[order]

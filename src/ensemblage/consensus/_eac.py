@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Seed, Words
 from ensemblage.base.validation import shown
-from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, object_rows
+from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows
 from ensemblage.consensus._constrained_linkage import constrained_linkage
 from ensemblage.consensus._label_similarity import MATRICES, SIMILARITIES, no_similarity
 from ensemblage.consensus._lifetime import lifetimes, lifetimes_with_twins, longest_lifetime
@@ -27,14 +27,14 @@ from ensemblage.consensus._linkage import (
     single_linkage,
     twin_heights,
 )
-from ensemblage.consensus._linked import Units
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._row_similarity import RowSimilarity
 from ensemblage.consensus._threshold import ThresholdedConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes, PairCounts
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.ensemble._links import ImpossiblePairs, named
-from ensemblage.ensemble._weighted import sample_weight_of
+from ensemblage.ensemble._rows import Rows, object_rows
+from ensemblage.ensemble._units import Units
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.metrics._coassociation import association_counts
 from ensemblage.metrics._wat import SPLITS, histogram_of
@@ -181,20 +181,20 @@ class EvidenceAccumulation(ThresholdedConsensus, LocallyWeighted):
     def _holds_rows(self) -> HoldsRows | None:
         return COMPARES_ROWS
 
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    def _make_rows(self, rows: Rows) -> Rows:
         if self.distinct:
-            return super()._make_rows(ensemble, weights)
-        if sample_weight_of(ensemble) is not None:
+            return rows
+        if rows.sample_weight is not None:
             raise ValueError(
                 "EvidenceAccumulation must have distinct=True where it is given sample_weight. Got distinct=False, "
                 "with which every object is a row. Change that, or repeat the rows of X: "
                 "np.repeat(X, sample_weight, axis=0)."
             )
-        return object_rows(ensemble, weights)
+        return object_rows(rows)
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
-        threshold, local = self._threshold(rows, ensemble), self._local_weights(rows, ensemble)
+        threshold, local = self._threshold(rows), self._local_weights(rows)
         # 0 takes nothing away: where similarities are equal, the pair that is joined first is that of no threshold.
         similar = RowSimilarity(rows, no_similarity(rows), threshold or None, self.n_jobs, local)
         if self.similarity != "coassociation":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ensemblage.base.memory import check_fits
-from ensemblage.consensus._base import Rows
+from ensemblage.ensemble._rows import Rows
 from ensemblage.generation._communities import Objective, communities, quality
 from ensemblage.kernels._graphs import count_joined_ends, peel
 from ensemblage.rows.blocks import row_blocks

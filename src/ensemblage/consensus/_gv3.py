@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Whole
 from ensemblage.consensus._aggregation import order_by_entropy
-from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus._medians import check_merged
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.threads import one_native_thread
@@ -245,19 +246,19 @@ class ComembershipMedian(BaseConsensus):
 
     _takes_memberships = True
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         k = check_merged(self, rows)
         target = Comemberships.of(rows)
         with one_native_thread():
-            descents = [target.descend(M, self.max_iter, self.tol) for M in self._starts(rows, ensemble, k)]
+            descents = [target.descend(M, self.max_iter, self.tol) for M in self._starts(rows, k)]
         best = min(descents, key=lambda descent: descent.objective)
         self.objective_, self.n_iter_ = best.objective, best.n_iter
         self._M, self._inverse = best.M, rows.inverse
         return without_gaps(best.M.argmax(axis=1))
 
-    def _starts(self, rows: Rows, ensemble: Ensemble, k: int) -> Iterator[NDArray[np.float64]]:
+    def _starts(self, rows: Rows, k: int) -> Iterator[NDArray[np.float64]]:
         """Memberships to begin with: near each partition, whose surplus clusters are for no column."""
-        order = order_by_entropy(rows, ensemble, self.n_jobs)
+        order = order_by_entropy(rows, self.n_jobs)
         for b in order.partitions[: self.n_init].tolist():
             table = np.full((int(rows.n_clusters[b]) + 1, k), 1 / k)
             largest = order.labels[b][:k]

@@ -11,7 +11,6 @@ from scipy.sparse import block_array, csr_array, diags_array
 
 from ensemblage.base.parameters import Constraints, Words
 from ensemblage.base.validation import shown
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._local_weights import LocallyWeighted
 from ensemblage.consensus._ncut import leading_eigenvectors, orthogonal_rows
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, ObjectGraph
@@ -19,6 +18,7 @@ from ensemblage.consensus._points import kmeans_of_points
 from ensemblage.consensus._transfer_cut import cut_by_labels, embed, label_products, scaled, sums_of_labels
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.protocol import map_rows
 from ensemblage.rows.threads import one_native_thread
 
@@ -131,11 +131,11 @@ class HBGF(ObjectGraph, LocallyWeighted):
                     "that, or give soft.to_labels()."
                 )
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         self.__dict__.pop("normalized_association_", None)  # of an earlier fit
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
-        local = self._local_weights(rows, ensemble)
+        local = self._local_weights(rows)
         edge_weights = np.repeat(rows.weights, rows.n_clusters)
         if local is not None:
             edge_weights *= local[rows.labels]

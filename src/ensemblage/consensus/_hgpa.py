@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints, Number, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._hbgf import spectral_clusters
 from ensemblage.consensus._partition_graph import ObjectGraph, needed, whole_weights
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 
 
 @dataclass(eq=False, repr=False)
@@ -91,7 +90,7 @@ class HGPA(ObjectGraph):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         self._check_enough_labels(rows, k)
         (seed,) = task_seeds(self.random_state, 1).tolist()
         edge_weights = np.repeat(rows.weights, rows.n_clusters)

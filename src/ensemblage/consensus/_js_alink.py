@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from ensemblage.consensus._aggregation import ROWS_AT_ONCE, AggregatedPartition, scale_of
-from ensemblage.consensus._base import Rows
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import sum_entropies
 from ensemblage.rows.blocks import row_blocks
 from ensemblage.rows.slices import check_stopped, rows_of_slice

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints
 from ensemblage.base.validation import weight_unit
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import N_INIT, BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import single_precision
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._density import labelled_members
 
 
@@ -146,7 +145,7 @@ class KModesConsensus(StartParameters, BaseKMeans[ModeUtility]):
     def _make_utility(self, rows: Rows) -> ModeUtility:
         return ModeUtility.of(rows, self.n_jobs)
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        clusters = super()._fit(rows, ensemble)
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        clusters = super()._fit(rows)
         self.objective_ *= weight_unit(self.weights)
         return clusters

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.parameters import Constraints, Flag, Number, Whole, Words
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import weight_unit
-from ensemblage.consensus._base import HoldsRows, Rows
+from ensemblage.consensus._base import HoldsRows
 from ensemblage.consensus._ecc import EntropyUtility
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._kmeans import ROWS_OF_CLUSTER, ROWS_OF_STARTS, BaseKMeans, StartParameters, sampled_rows
@@ -21,6 +21,7 @@ from ensemblage.consensus._qmi import CategoryUtility, LocalUtility
 from ensemblage.consensus._refine import climb_density
 from ensemblage.consensus.evidence import Evidence, Trace
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 
 
 @dataclass(frozen=True)
@@ -234,11 +235,11 @@ class KMeansConsensus(
                 f"refined. Got {', '.join(given)}. Leave one of them out."
             )
 
-    def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
+    def _best_start(self, rows: Rows, k: int) -> Start:
         self.start_on_ = None
         size = max(ROWS_OF_STARTS, ROWS_OF_CLUSTER * k) if self.start_on == "auto" else self.start_on
         if size is None or len(rows) <= size or not isinstance(self.init, str) or rows.units is not None:
-            return super()._best_start(rows, ensemble, k)
+            return super()._best_start(rows, k)
         if size < k:
             raise ValueError(
                 f"start_on of KMeansConsensus must be ≥ the {k} clusters. Got {size}. Give more rows, or 'auto'."
@@ -274,10 +275,10 @@ class KMeansConsensus(
         self.utility_ = self._utility.value(best.profile)
         return best
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         self.__dict__.pop("density_trace_", None)  # of an earlier fit
-        self._local = self._local_weights(rows, ensemble)
-        clusters = super()._fit(rows, ensemble)
+        self._local = self._local_weights(rows)
+        clusters = super()._fit(rows)
         unit = weight_unit(self.weights)
         self.objective_, self.utility_ = self.objective_ * unit, self.utility_ * unit
         return clusters

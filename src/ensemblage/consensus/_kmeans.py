@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ensemblage.base.parameters import MOST_TASKS, Constraints, Number, Seed, Values, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus
 from ensemblage.consensus._lloyd import (
     Centroids,
     Start,
@@ -24,7 +24,7 @@ from ensemblage.consensus._lloyd import (
 )
 from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._weighted import WeightedEnsemble, sample_weight_of
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.blocks import BLOCK_ROWS, row_blocks
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
@@ -102,10 +102,10 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
     def _make_utility(self, rows: Rows) -> U:
         raise NotImplementedError
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_n_clusters(rows)
         self._utility = self._make_utility(rows)
-        best = self._polish(rows, self._best_start(rows, ensemble, k))
+        best = self._polish(rows, self._best_start(rows, k))
         self._centroids = Centroids.of(best, rows)
         self.objective_, self.n_iter_ = best.loss, best.n_iter
         return best.clusters
@@ -113,9 +113,9 @@ class BaseKMeans(InductiveConsensus, Generic[U]):
     def _polish(self, rows: Rows, best: Start) -> Start:
         return best
 
-    def _best_start(self, rows: Rows, ensemble: Ensemble, k: int) -> Start:
+    def _best_start(self, rows: Rows, k: int) -> Start:
         if not isinstance(self.init, str):
-            given = given_profile(self, ensemble, k)
+            given = given_profile(self, rows, k)
             return self._iterated(rows, self._utility, given)
         n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
         return self._best_of_starts(rows, k, task_seeds(self.random_state, n_init))
@@ -162,20 +162,20 @@ def best_starts(start: Callable[[T], S], tasks: Iterable[T], n_best: int, rows: 
     return heapq.nsmallest(n_best, starts, key=lambda start: start.loss)
 
 
-def given_profile(estimator: Any, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+def given_profile(estimator: Any, rows: Rows, k: int) -> NDArray[np.int64]:
     """Profile of the clustering given as ``init``."""
-    init, counts = Ensemble.from_partitions([estimator.init]), sample_weight_of(ensemble)
-    if counts is None:
-        counts = np.ones(len(ensemble), dtype=np.int64)
-    elif len(init) == len(ensemble):
-        init = WeightedEnsemble.of(init, counts)
-    if len(init) != len(ensemble) or init.n_clusters[0] != k:
+    init, n = Ensemble.from_partitions([estimator.init]), len(rows.inverse)
+    codes, n_clusters = init.rows, init.n_clusters
+    if rows.sample_weight is not None and len(init) == n:
+        _, codes, _, n_clusters = init._counted(rows.sample_weight)
+    if len(init) != n or n_clusters[0] != k:
         raise ValueError(
-            f"init of {type(estimator).__name__} must label the {len(ensemble)} objects with {k} clusters. "
-            f"Got {len(init)} labels of {init.n_clusters[0]} clusters. Give one label per object, or a name."
+            f"init of {type(estimator).__name__} must label the {n} objects with {k} clusters. "
+            f"Got {len(init)} labels of {n_clusters[0]} clusters. Give one label per object, or a name."
         )
-    clusters = np.where(init.codes[:, 0] < k, init.codes[:, 0].astype(np.int32), -1)
-    return label_profile(ensemble.rows, clusters, counts, ensemble.offsets, k, estimator.n_jobs)
+    clusters = np.where(codes[:, 0] < k, codes[:, 0].astype(np.int32), -1)
+    counts = np.ones(n, dtype=np.int64) if rows.sample_weight is None else rows.sample_weight
+    return label_profile(rows.objects, clusters, counts, rows.offsets, k, estimator.n_jobs)
 
 
 def sampled_rows(rows: Rows, size: int, random: np.random.RandomState) -> Rows:

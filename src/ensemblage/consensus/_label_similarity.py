@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._transfer_cut import dense_label_products
+from ensemblage.ensemble._rows import Rows
 
 DECAY = 0.8
 """Similarity of the most similar two labels of one partition in CTS (LinkCluE's DC)."""

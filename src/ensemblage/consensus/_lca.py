@@ -13,7 +13,7 @@ from scipy.special import softmax
 from ensemblage.base.log import get_logger
 from ensemblage.base.parameters import Constraints, Number, Seed, Values, Whole
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus
 from ensemblage.consensus._k_modes import ModeUtility
 from ensemblage.consensus._kmeans import (
     LEAST_STARTS,
@@ -28,6 +28,7 @@ from ensemblage.consensus._lloyd import seed_at_random, seed_far_apart
 from ensemblage.consensus._partition_graph import without_gaps
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import expect_rows
 from ensemblage.rows.blocks import SUM_ROWS
 from ensemblage.rows.protocol import LabelRows
@@ -286,12 +287,12 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return None
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         em = Em.of(rows, self.max_iter, self.tol, self.n_jobs)
         self.bic_ = {}
         best: Mixture | None = None
         for k in self._numbers_of_classes(rows):
-            mixture = self._best_start(em, ensemble, k)
+            mixture = self._best_start(em, k)
             self.bic_[k] = em.bic(mixture)
             if best is None or self.bic_[k] < min(self.bic_[other] for other in self.bic_ if other < k):
                 best = mixture
@@ -313,10 +314,10 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
             logger.info("latent classes: %d", k)
             yield k
 
-    def _best_start(self, em: Em, ensemble: Ensemble, k: int) -> Mixture:
+    def _best_start(self, em: Em, k: int) -> Mixture:
         rows = em.rows
         if not isinstance(self.init, str):
-            return em.run(em.begin(em.from_clusters(given_profile(self, ensemble, k))), self.max_iter)
+            return em.run(em.begin(em.from_clusters(given_profile(self, rows, k))), self.max_iter)
         distances = ModeUtility(rows.offsets, em.weights, em.counts)
         n_init = number_of_starts(self.n_init, rows, k, LEAST_STARTS)
         n_iter = min(BEGUN, self.max_iter) if n_init > FINISHED else self.max_iter

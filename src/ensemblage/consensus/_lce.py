@@ -12,7 +12,7 @@ from scipy.sparse import block_diag, csr_array
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Number, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import HoldsRows, Rows
+from ensemblage.consensus._base import HoldsRows
 from ensemblage.consensus._label_similarity import (
     DECAY,
     MATRICES,
@@ -25,6 +25,7 @@ from ensemblage.consensus._partition_graph import GraphConsensus
 from ensemblage.consensus._transfer_cut import cut_by_labels
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 
 MEASURES: dict[str, LinkMeasure] = {"wct": connected_triples, "wtq": triple_quality}
 
@@ -112,7 +113,7 @@ class LCE(GraphConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return HoldsRows("makes a point of every row")
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         (seed,) = task_seeds(self.random_state, 1).tolist()
         self._check_enough_labels(rows, k)
         d = int(rows.n_clusters.sum())

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.validation import check_bytes
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._rounds import merges_in_rounds
 from ensemblage.consensus._row_similarity import ROUNDING, Levels, RowSimilarity
 from ensemblage.counting._bitmaps import MOST_BYTES, bytes_of_maps, maps_of
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Clusters, Nearest, average_chain
 from ensemblage.kernels._bitmaps import BLOCK_BITS, WORDS, plane_count
 from ensemblage.kernels._dendrogram import children_first, cut_merges, number_merges, raise_heights

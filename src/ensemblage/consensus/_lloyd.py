@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lanes import ShortTable, check_look_ups, whole_lanes
-from ensemblage.consensus._linked import Units
+from ensemblage.ensemble._rows import Rows
+from ensemblage.ensemble._units import Units
 from ensemblage.kernels._label_kmeans import assign_many_rows, assign_rows, limit_distances, move_rows
 from ensemblage.kernels._lanes import LANES
 from ensemblage.rows import blocks

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage.base.parameters import Constraints
-from ensemblage.consensus._base import BaseConsensus, Rows
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.consensus._base import BaseConsensus
+from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._cluster_weights import CLUSTER_WEIGHTS, check_cluster_weights, table_of_labels
 
 
@@ -21,14 +21,14 @@ class LocallyWeighted(BaseConsensus):
     cluster_weights: Any
     cluster_weights_: list[NDArray[np.float64]]
 
-    def _local_weights(self, rows: Rows, ensemble: Ensemble) -> NDArray[np.float64] | None:
+    def _local_weights(self, rows: Rows) -> NDArray[np.float64] | None:
         """(offsets[p],) weight of each label, 0 for missing; None: 1 for all."""
         self.__dict__.pop("cluster_weights_", None)  # of an earlier fit
         if self.cluster_weights is None:
             return None
         voting = self._voting.tolist()
         name = type(self).__name__
-        local = check_cluster_weights(self.cluster_weights, ensemble, rows.weights, name, voting, self.n_jobs)
+        local = check_cluster_weights(self.cluster_weights, rows, rows.weights, name, voting, self.n_jobs)
         of_partitions = dict(zip(voting, local, strict=True))
         self.cluster_weights_ = [of_partitions.get(j, np.empty(0)) for j in range(self.n_features_in_)]
         return table_of_labels(local)

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ensemblage.consensus._aggregation import PartitionOrder, agreements, contingency_with, order_by_entropy
-from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus._partition_graph import without_gaps
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.rows.memberships import MembershipRows, is_soft, product
@@ -86,7 +86,7 @@ class MajorityVoting(BaseConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return None
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         least = 1 if self.n_clusters is None else self._check_n_clusters(rows)
         most = int(rows.n_clusters.max())
         if least > most:
@@ -94,9 +94,9 @@ class MajorityVoting(BaseConsensus):
                 f"n_clusters of MajorityVoting must be ≤ the {most} clusters of the partition with the most. Got "
                 f"{least}. Ask for fewer clusters, or use a method that splits clusters, as KMeansConsensus."
             )
-        order = order_by_entropy(rows, ensemble, self.n_jobs)
+        order = order_by_entropy(rows, self.n_jobs)
         enough = order.partitions[rows.n_clusters[order.partitions] >= least]
-        reference = int(enough[np.argmax(agreements(ensemble, rows.weights, self.n_jobs)[enough])])
+        reference = int(enough[np.argmax(agreements(rows, self.n_jobs)[enough])])
         self.reference_ = int(self._voting[reference])
         k = int(rows.n_clusters[reference]) if self.n_clusters is None else least
         meant = _matched(rows, order, reference, k, self.n_jobs)

@@ -13,12 +13,12 @@ from scipy.sparse import coo_array, csr_array
 
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Words
-from ensemblage.consensus._base import HoldsRows, Rows
+from ensemblage.consensus._base import HoldsRows
 from ensemblage.consensus._label_similarity import MATRICES, propagated
 from ensemblage.consensus._ncut import cut_bytes
 from ensemblage.consensus._partition_graph import CUTTER_CONSTRAINTS, Cutter, GraphConsensus, metis_bytes, whole_weights
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._votes import assign_to_groups
 from ensemblage.rows.threads import one_native_thread
 
@@ -131,7 +131,7 @@ class MCLA(GraphConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return HoldsRows("counts the overlaps of all clusters at once") if self.similarity == "ecpcs" else None
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         cutter = Cutter.of(self)
         self._check_enough_labels(rows, k)
         if self.similarity == "ecpcs":

@@ -20,13 +20,13 @@ from ensemblage.consensus._aggregation import (
     order_by_entropy,
     sum_labels,
 )
-from ensemblage.consensus._base import BaseConsensus, Rows
+from ensemblage.consensus._base import BaseConsensus
 from ensemblage.consensus._kmeans import N_INIT, number_of_starts
 from ensemblage.consensus._majority import commonest
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.counting._contingency import any_tables
 from ensemblage.counting._profiles import label_profile
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.memberships import MembershipRows, SoftTables
 
 GAIN = 1.5e-8
@@ -334,9 +334,9 @@ class EuclideanMedian(SoftConsensus):
     objective_: float = field(init=False)
     n_iter_: int = field(init=False)
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         k = check_merged(self, rows)
-        order = order_by_entropy(rows, ensemble, self.n_jobs)
+        order = order_by_entropy(rows, self.n_jobs)
         search = Prototypes.of(rows, order, k, self.memberships == "hard", self.n_jobs)
         starts = search.starts(number_of_starts(self.n_init, rows, k, LEAST_STARTS), self.random_state)
         ends = (search.search(start, self.max_iter, self.refine) for start in starts)

@@ -20,9 +20,10 @@ from ensemblage.base.parameters import Bytes, Constraints, Jobs
 from ensemblage.base.sklearn import BaseEstimator
 from ensemblage.base.text import listing
 from ensemblage.base.validation import check_parameters, takes_labels
-from ensemblage.consensus._base import Rows, labelled_rows, numbers_by_size
+from ensemblage.consensus._base import numbers_by_size
 from ensemblage.counting._contingency import ContingencyTables, table_cells, tables_of_rows
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._rows import Rows, labelled_rows
 from ensemblage.kernels._votes import add_logs_of_counts, plurality, tally_places
 from ensemblage.metrics._partition_distance import check_cells, maximum_overlap
 

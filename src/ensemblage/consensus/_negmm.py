@@ -13,11 +13,12 @@ from ensemblage.base.memory import MAX_BYTES, check_fits
 from ensemblage.base.parameters import Bytes, Constraints, Flag, Function, Seed, Whole
 from ensemblage.base.random import task_seeds
 from ensemblage.base.validation import check_bytes
-from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, Rows, numbers_by_size
+from ensemblage.consensus._base import COMPARES_ROWS, HoldsRows, numbers_by_size
 from ensemblage.consensus._ncut import LEAST, MOST_DENSE_ROWS, cut_bytes, dense_bytes, normalized_cut
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
 from ensemblage.consensus.evidence import Candidates, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._graphs import count_strong, fill_strong
 from ensemblage.metrics._coassociation import Associations, association_bytes, bytes_per_pair, compact_associations
 from ensemblage.metrics._mm_index import mm_index_of, weights_of
@@ -149,10 +150,10 @@ class NegMM(SimilarityConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return COMPARES_ROWS
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         (m, p), n, k = rows.codes.shape, len(rows.inverse), self._check_n_clusters(rows)
         n_threads = thread_count(self.n_jobs)
-        thresholds = self._thresholds(rows, ensemble)
+        thresholds = self._thresholds(rows)
         # The co-associations, all labelings found, and what has a number for each row or object.
         per_pair = bytes_per_pair(rows.codes[:], rows.n_clusters, rows.weights)
         shared = association_bytes(m, p, rows.codes.dtype.itemsize, per_pair, n_threads)
@@ -216,10 +217,10 @@ class NegMM(SimilarityConsensus):
         scores = np.where(np.isfinite(indices), indices, np.nan)
         return (Candidates("threshold on the co-associations", thresholds, "MM index", scores, "graphs"),)
 
-    def _thresholds(self, rows: Rows, ensemble: Ensemble) -> list[float]:
+    def _thresholds(self, rows: Rows) -> list[float]:
         if self.threshold == "search":
             return list(THRESHOLDS)
-        return [association_threshold(self.threshold, ensemble, rows.weights, self.random_state, self.n_jobs)]
+        return [association_threshold(self.threshold, rows, self.random_state, self.n_jobs)]
 
     def _check_fits(self, n_bytes: int, m: int) -> None:
         advice = (

@@ -16,10 +16,9 @@ from scipy.sparse import csr_array, diags_array
 
 from ensemblage.base.parameters import Constraints, Flag, Number, Seed, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import BaseConsensus, HoldsRows, Rows, object_rows
+from ensemblage.consensus._base import BaseConsensus, HoldsRows
 from ensemblage.consensus._ncut import CheckMore, normalized_cut
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._weighted import sample_weight_of
+from ensemblage.ensemble._rows import Rows, object_rows
 from ensemblage.rows.threads import one_native_thread
 
 TOLERANCE = 0.03
@@ -45,10 +44,10 @@ class GraphConsensus(BaseConsensus):
 
     partitioner: str
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
-        return without_gaps(self._parts(rows, ensemble, self._check_n_clusters(rows)))
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        return without_gaps(self._parts(rows, self._check_n_clusters(rows)))
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         """Part of each row, from 0 to k - 1; some may be empty."""
         raise NotImplementedError
 
@@ -72,16 +71,16 @@ class ObjectGraph(GraphConsensus):
     def _holds_rows(self) -> HoldsRows | None:
         return HoldsRows("cuts a graph of all objects")
 
-    def _make_rows(self, ensemble: Ensemble, weights: NDArray[np.float64]) -> Rows:
+    def _make_rows(self, rows: Rows) -> Rows:
         if self.distinct or self.partitioner in ("spectral", "transfer"):
-            return super()._make_rows(ensemble, weights)
-        if sample_weight_of(ensemble) is not None:
+            return rows
+        if rows.sample_weight is not None:
             raise ValueError(
                 f"{type(self).__name__} must have distinct=True, or the normalised cut, where it is given "
                 "sample_weight. Got distinct=False, with which every object is a vertex. Change that, or repeat the "
                 "rows of X: np.repeat(X, sample_weight, axis=0)."
             )
-        return object_rows(ensemble, weights)
+        return object_rows(rows)
 
 
 class Cutter(NamedTuple):

@@ -12,7 +12,8 @@ from sklearn.utils import check_array
 from ensemblage.base.memory import OVERHEAD, check_fits
 from ensemblage.base.parameters import Constraints
 from ensemblage.base.validation import features_checked
-from ensemblage.consensus._base import BaseConsensus, Rows, numbers_by_size
+from ensemblage.consensus._base import BaseConsensus, numbers_by_size
+from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._certainty import Certainty
 from ensemblage.rows.memory import MemoryRows
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.parameters import MOST_TASKS, Bytes, Constraints, Whole, Words
 from ensemblage.base.random import task_seeds
-from ensemblage.consensus._base import COMPARES_ROWS, BaseConsensus, HoldsRows, Rows
+from ensemblage.consensus._base import COMPARES_ROWS, BaseConsensus, HoldsRows
 from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._linkage import LINKAGES, PER_OBJECT, PER_ROW, cut, linkage_matrix, merges_of_matrix
 from ensemblage.consensus._partition_graph import GraphConsensus
@@ -29,6 +29,7 @@ from ensemblage.consensus._trajectories import (
 from ensemblage.consensus._transfer_cut import cut_by_matrix
 from ensemblage.consensus.evidence import Cut, Dendrogram, Evidence, Lifetimes
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._linkage import Condensed
 from ensemblage.rows.threads import thread_count
 
@@ -158,7 +159,7 @@ class PTA(TrajectoryConsensus):
     linkage_matrix_: NDArray[np.float64] = field(init=False)
     lifetimes_: dict[int, float] = field(init=False)
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         k = None if self.n_clusters is None else self._check_n_clusters(rows)
         similarities = trajectory_similarities(self._elite_graph(rows), self.n_steps_, self.n_jobs)
         merges = merges_of_matrix(Condensed(similarities, np.empty(0), np.ones(len(rows))), LINKAGES[self.linkage])
@@ -260,7 +261,7 @@ class PTGP(TrajectoryConsensus, GraphConsensus):
     eigenvalues_: NDArray[np.float64] = field(init=False)
     normalized_association_: float = field(init=False)
 
-    def _parts(self, rows: Rows, ensemble: Ensemble, k: int) -> NDArray[np.int64]:
+    def _parts(self, rows: Rows, k: int) -> NDArray[np.int64]:
         self._check_enough_labels(rows, k)
         B = cluster_similarities(self._elite_graph(rows), rows, self.n_steps_, self.n_jobs)
         (seed,) = task_seeds(self.random_state, 1).tolist()

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lloyd import single_precision
+from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._density import labelled_members
 
 

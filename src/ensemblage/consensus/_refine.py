@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._lloyd import Start, Utility
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._label_kmeans import Climb, climb
 from ensemblage.metrics._density import labelled_members, ratio, weighted_sum
 from ensemblage.rows.slices import run_in_slices

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._label_similarity import LabelSimilarity
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._average_linkage import Compared
 
 ROUNDING = 1e-12

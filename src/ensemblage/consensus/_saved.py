@@ -39,7 +39,6 @@ PARTS = {
     "ensemblage.consensus": (
         ("_aggregation", "AggregatedPartition"),
         ("_aggregation", "VotingLosses"),
-        ("_base", "Rows"),
         ("_bisecting", "Split"),
         ("_communities", "CommunityConsensus"),
         ("_ecc", "EntropyUtility"),
@@ -75,6 +74,7 @@ PARTS = {
     ),
     "ensemblage": (
         ("ensemble._coding", "Coding"),
+        ("ensemble._rows", "Rows"),
         ("ensemble._soft_ensemble", "SoftCoding"),
         ("metrics._certainty", "Association"),
         ("metrics._link_association", "LinkAssociation"),

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._kmeans import BaseKMeans, StartParameters
 from ensemblage.consensus._lloyd import single_precision
 from ensemblage.consensus.evidence import Cut, Evidence
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.rows.blocks import SUM_ROWS
 
 
@@ -157,8 +157,8 @@ class SpectralEnsembleClustering(StartParameters, BaseKMeans[AssociationUtility]
     def _make_utility(self, rows: Rows) -> AssociationUtility:
         return AssociationUtility.of(rows, self.n_jobs)
 
-    def _fit(self, rows: Rows, ensemble: Any) -> NDArray[Any]:
-        clusters = super()._fit(rows, ensemble)
+    def _fit(self, rows: Rows) -> NDArray[Any]:
+        clusters = super()._fit(rows)
         self.normalized_association_ = self._utility.spread - self.objective_
         return clusters
 

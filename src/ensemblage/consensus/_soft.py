@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ensemblage.consensus._aggregation import AggregatedPartition
-from ensemblage.consensus._base import HoldsRows, InductiveConsensus, Rows
+from ensemblage.consensus._base import HoldsRows, InductiveConsensus
 from ensemblage.consensus.evidence import Evidence, Memberships
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._contingency import tally_clusters
 from ensemblage.rows.protocol import LabelRows, map_rows
 
@@ -37,7 +37,7 @@ class SoftConsensus(InductiveConsensus):
         """Cluster of each row, numbered by size, ties by the columns; -1 = none. ``memberships`` are the votes as
         shares.
         """
-        self._rows, self._votes = replace(rows, units=None), votes
+        self._rows, self._votes = rows.kept(), votes
         k = votes.W.shape[1]
         column = self._most_likely(rows.codes)
         if rows.units is not None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ensemblage.base.parameters import Constraints
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._precomputed import SimilarityConsensus, number_given
-from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.metrics._wat import association_threshold, threshold_constraints
 
 
@@ -20,13 +19,13 @@ class ThresholdedConsensus(SimilarityConsensus):
     random_state: Any
     threshold_: float
 
-    def _threshold(self, rows: Rows, ensemble: Ensemble) -> float | None:
+    def _threshold(self, rows: Rows) -> float | None:
         """Associations up to it count as 0; None: none does."""
         self.__dict__.pop("threshold_", None)  # of an earlier fit
         if self.association_threshold is None:
             return None
-        given, weights = self.association_threshold, rows.weights
-        self.threshold_ = association_threshold(given, ensemble, weights, self.random_state, self.n_jobs)
+        given = self.association_threshold
+        self.threshold_ = association_threshold(given, rows, self.random_state, self.n_jobs)
         return self.threshold_
 
     def _given_threshold(self) -> float | None:

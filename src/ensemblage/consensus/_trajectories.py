@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.consensus._base import Rows
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._graphs import walk
 from ensemblage.kernels._neighbours import find_elite, find_thresholds
 from ensemblage.rows.blocks import row_blocks

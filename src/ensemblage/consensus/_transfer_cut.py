@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._ncut import leading_eigenvectors
 from ensemblage.consensus._points import best_kmeans
 from ensemblage.counting._contingency import contingency_tables
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._points import embed_rows
 from ensemblage.rows.memberships import MembershipRows, is_soft, product
 from ensemblage.rows.protocol import map_rows

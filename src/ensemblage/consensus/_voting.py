@@ -16,7 +16,6 @@ from ensemblage.consensus._aggregation import (
     entropy,
     order_by_entropy,
 )
-from ensemblage.consensus._base import Rows
 from ensemblage.consensus._incremental import IncrementalConsensus
 from ensemblage.consensus._js_alink import (
     average_linkage,
@@ -29,6 +28,7 @@ from ensemblage.consensus._lifetime import lifetimes, longest_lifetime
 from ensemblage.consensus._soft import SoftConsensus
 from ensemblage.consensus.evidence import Dendrogram, Evidence, Lifetimes
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._rows import Rows
 
 
 class VotingConsensus(SoftConsensus, IncrementalConsensus):
@@ -49,9 +49,9 @@ class VotingConsensus(SoftConsensus, IncrementalConsensus):
     entropy_: float
     mutual_information_: float
 
-    def _fit(self, rows: Rows, ensemble: Ensemble) -> NDArray[Any]:
+    def _fit(self, rows: Rows) -> NDArray[Any]:
         k = self._check_wanted(rows)
-        order = order_by_entropy(rows, ensemble, self.n_jobs)
+        order = order_by_entropy(rows, self.n_jobs)
         self._aggregate, sums = self._aggregated(rows, order, k)
         self._extract(rows, sums)
         if k is None and self.lifetimes_:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemblage.base.validation import shown
+from ensemblage.base.validation import MOST_OBJECTS, check_vector, shown
 
 
 def check_size(n: int, p: int) -> None:
@@ -55,18 +55,12 @@ def names_of_both(first: Sequence[str], second: Sequence[str]) -> list[str] | No
     return names if len(set(names)) == len(names) else None
 
 
-def check_beside(other: Any, kind: type[Sized], n: int, sample_weight: NDArray[np.int64] | None) -> None:
-    """Refuse what is no ensemble, of this kind, of the same n objects, or counts them otherwise."""
+def check_beside(other: Any, kind: type[Sized], n: int) -> None:
+    """Refuse what is no ensemble, of this kind, of the same n objects."""
     if not isinstance(other, kind) or len(other) != n:
         raise ValueError(
             f"Partitions beside others must be of the same {n:,} objects, of class {kind.__name__}. Got "
             f"{shown(other)}. Make one of them."
-        )
-    theirs = getattr(other, "_sample_weight", None)
-    if theirs is not None and not np.array_equal(theirs, np.ones(n) if sample_weight is None else sample_weight):
-        raise ValueError(
-            "Partitions beside others must count every object as often as these do. Got other weights. Give them the "
-            "same sample_weight, or none."
         )
 
 
@@ -87,3 +81,20 @@ def check_each_labelled(categories: Sequence[NDArray[Any]], names: Sequence[str]
                 f"Every partition must label at least one object. Got nothing but missing labels in partition "
                 f"{name!r}. Leave that partition out."
             )
+
+
+def check_sample_weight(sample_weight: Any, n_objects: int) -> NDArray[np.int64]:
+    """(n_objects,) whole numbers ≥ 0, not all 0, whose sum is a number of objects that kernels can count."""
+    rule = (
+        f"sample_weight of X must be whole numbers ≥ 0, one for each of the {n_objects:,} objects, not all zero, with "
+        f"a sum of at most {MOST_OBJECTS:,}"
+    )
+    weights = check_vector(sample_weight, n_objects, rule, "Give one number per object.")
+    wrong = weights[~((weights >= 0) & (weights == np.floor(weights)) & np.isfinite(weights))]
+    if len(wrong):
+        raise ValueError(f"{rule}. Got {wrong[0]:g}. Multiply all of them by the same factor and round them.")
+    if not weights.any():
+        raise ValueError(f"{rule}. Got nothing but 0. Leave sample_weight out to count every object once.")
+    if weights.sum() > MOST_OBJECTS:
+        raise ValueError(f"{rule}. Got a sum of {weights.sum():.17g}. Divide all by the same number and round them.")
+    return weights.astype(np.int64)

@@ -23,7 +23,9 @@ from ensemblage.ensemble._checks import (
     names_of_both,
 )
 from ensemblage.ensemble._coding import CodedColumns, Coding
+from ensemblage.ensemble._counted import Counted, counted_labels
 from ensemblage.ensemble._decoding import decode, one_hot
+from ensemblage.ensemble._links import Links, common_labels
 from ensemblage.ensemble._matrices import code_labels, code_partitions, in_order
 from ensemblage.ensemble._numbers import drop_unused_labels
 from ensemblage.rows.distinct import DistinctRows
@@ -108,8 +110,6 @@ class Ensemble:
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
     missing: int | None
-    _sample_weight: NDArray[np.int64] | None = None
-    """(n,) how often each object counts; None: once."""
 
     def __init__(
         self, labels: ArrayLike | Any, *, names: Sequence[str] | None = None, missing: int | None = -1
@@ -188,6 +188,15 @@ class Ensemble:
         """The distinct label rows, how many objects have each, and each object's place among them."""
         return self.rows.distinct(self.n_clusters + 1)
 
+    def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+        """The label rows, where each object counts as often as that says; None: once."""
+        return counted_labels(self.coded, self.missing, self.distinct, sample_weight)
+
+    def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> Ensemble:
+        """The ensemble in which every partition gives a must-link group the label that most of its objects have."""
+        codes = common_labels(self.rows[:], self.n_clusters, links, sample_weight)
+        return Ensemble._of(drop_unused_labels(self.coded._replace(codes=MemoryRows(codes))), self.missing)
+
     @once
     def n_missing(self) -> int:
         """Number of missing entries."""
@@ -257,14 +266,10 @@ class Ensemble:
         Ensemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        return self._joined(other)
-
-    def _joined(self, other: Ensemble) -> Ensemble:
-        """`append_partitions`; on disk or on a cluster if one of the two is there."""
-        check_beside(other, Ensemble, len(self), self._sample_weight)
+        check_beside(other, Ensemble, len(self))
         codes, categories = self.rows.with_columns(other.rows), self.categories + other.categories
         coded = CodedColumns(codes, categories, names_of_both(self._names, other._names))
-        elsewhere = (type(E) for E in (self, other) if not E.rows.random_access and E._sample_weight is None)
+        elsewhere = (type(E) for E in (self, other) if not E.rows.random_access)
         return next(elsewhere, Ensemble)._of(coded, self.missing)
 
     def one_hot(self, dtype: Any = np.float64) -> csr_array:

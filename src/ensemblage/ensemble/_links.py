@@ -78,6 +78,63 @@ class Links:
         return self.joined | is_apart[self.group]
 
 
+def common_memberships(
+    H: NDArray[np.float64], offsets: NDArray[np.int64], links: Links, sample_weight: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """The memberships, (n, offsets[p]), where every partition gives a must-link group the mean ones of its objects.
+
+    Each counts as often as it does; those of which a partition says nothing do not count.
+    """
+    objects = np.flatnonzero(links.joined)
+    groups, place = np.unique(links.group[objects], return_inverse=True)
+    weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
+    H, sums = H.copy(), np.zeros((len(groups), int(offsets[-1])))
+    np.add.at(sums, place, H[objects] * weights[:, None])
+    sums[:, offsets[1:] - 1] = 0
+    known = np.add.reduceat(sums, offsets[:-1], axis=1)
+    sums /= np.repeat(np.where(known > 0, known, 1), np.diff(offsets), axis=1)
+    sums[:, offsets[1:] - 1] = known == 0
+    H[objects] = sums[place]
+    return H
+
+
+def common_labels(
+    codes: NDArray[Any], n_clusters: NDArray[np.int64], links: Links, sample_weight: NDArray[np.int64] | None
+) -> NDArray[Any]:
+    """The codes, (n, p), where every partition gives a must-link group the label that most of its objects have.
+
+    Each object votes as often as it counts; of labels that tie it is the one that sorts first; a group that a partition
+    does not label at all has none.
+    """
+    objects = np.flatnonzero(links.joined)
+    codes = np.array(codes)
+    groups, place = np.unique(links.group[objects], return_inverse=True)
+    weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
+    for column, k in zip(codes.T, n_clusters.tolist(), strict=True):
+        votes = np.zeros((len(groups), k + 1))
+        np.add.at(votes, (place, column[objects]), weights)
+        none = ~votes[:, :k].any(axis=1)
+        column[objects] = np.where(none, k, votes[:, :k].argmax(axis=1) if k else k)[place]
+    return codes
+
+
+def shared_labels(labels: NDArray[np.int32], fitted: NDArray[np.bool_], links: Links) -> NDArray[Any]:
+    """The labels, where objects that were not fitted keep the pairs.
+
+    They have the label of their must-link group: that of its fitted objects, else of its first one with a label. A
+    group without fitted objects is in no cluster if that would be one with a group that it is kept apart from.
+    """
+    of_group, settled = np.full(len(labels), -1, dtype=labels.dtype), np.zeros(len(labels), dtype=bool)
+    known = labels >= 0
+    for objects in (np.flatnonzero(known & ~fitted), np.flatnonzero(known & fitted)):
+        of_group[links.group[objects[::-1]]] = labels[objects[::-1]]
+    settled[links.group[known & fitted]] = True
+    for pair in links.apart[settled[links.apart].sum(axis=1) < 2].tolist():
+        if of_group[pair[0]] == of_group[pair[1]]:
+            of_group[pair[0] if settled[pair[1]] else pair[1]] = -1
+    return np.where(~fitted & links.bound, of_group[links.group], labels)
+
+
 def check_pairs(pairs: Any, name: str, n_objects: int) -> NDArray[np.int64]:
     """(a, 2) pairs of different objects, by their numbers."""
     rule = f"{name} must be pairs of different objects, numbered from 0 to {n_objects - 1}"

@@ -12,7 +12,9 @@ from ensemblage.base.indexing import check_slice, partition_index, row_index
 from ensemblage.base.once import once
 from ensemblage.base.validation import shown
 from ensemblage.ensemble._checks import check_beside, check_names, names_of_both
+from ensemblage.ensemble._counted import Counted
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._links import Links, common_memberships
 from ensemblage.rows.distinct import DistinctRows
 from ensemblage.rows.memberships import MembershipRows
 
@@ -86,8 +88,6 @@ class SoftEnsemble:
     rows: MembershipRows
     offsets: NDArray[np.int64]
     n_clusters: NDArray[np.int64]
-    _sample_weight: NDArray[np.int64] | None = None
-    """(n,) how often each object counts; None: once."""
 
     def __init__(self, memberships: Iterable[ArrayLike], *, names: Sequence[str] | None = None) -> None:
         if isinstance(memberships, str) or not isinstance(memberships, Iterable):
@@ -113,12 +113,9 @@ class SoftEnsemble:
         self._names = tuple(check_names([f"partition_{j}" for j in range(p)] if names is None else names, p))
 
     @classmethod
-    def _of(
-        cls, rows: MembershipRows, names: Sequence[str] | None, sample_weight: NDArray[np.int64] | None = None
-    ) -> Self:
+    def _of(cls, rows: MembershipRows, names: Sequence[str] | None) -> Self:
         self = cls.__new__(cls)
         self._set(rows, names)
-        self._sample_weight = sample_weight
         return self
 
     @property
@@ -143,18 +140,8 @@ class SoftEnsemble:
 
     @once
     def distinct(self) -> DistinctRows:
-        """The distinct rows of memberships, how many objects have each, and each object's place among them.
-
-        Rows without weight are left out: the place of their objects is the number of distinct rows.
-        """
-        found = self.rows.distinct(self.n_clusters)
-        if self._sample_weight is None:
-            return found
-        weights = np.bincount(found.inverse, weights=self._sample_weight, minlength=len(found.codes))
-        kept = np.flatnonzero(weights)
-        place = np.full(len(weights), len(kept), dtype=found.inverse.dtype)
-        place[kept] = np.arange(len(kept))
-        return DistinctRows(found.codes.take(kept), weights[kept].astype(np.int64), place[found.inverse])
+        """The distinct rows of memberships, how many objects have each, and each object's place among them."""
+        return self.rows.distinct(self.n_clusters)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -172,8 +159,7 @@ class SoftEnsemble:
         """Some objects: a slice, a mask or an index array. Clusters without any of them stay."""
         n = len(self)
         index = np.arange(n)[check_slice(rows, "rows")] if isinstance(rows, slice) else row_index(rows, n)
-        weights = None if self._sample_weight is None else self._sample_weight[index]
-        return self._of(self.rows.take(index), self._names, weights)
+        return self._of(self.rows.take(index), self._names)
 
     def select(self, partitions: ArrayLike) -> SoftEnsemble:
         """The ensemble of some of the partitions.
@@ -189,7 +175,7 @@ class SoftEnsemble:
             Partitions in the order given.
         """
         index = partition_index(partitions, self._names)
-        return self._of(self.rows.columns(index), [self._names[j] for j in index], self._sample_weight)
+        return self._of(self.rows.columns(index), [self._names[j] for j in index])
 
     def append_partitions(self, other: Any) -> SoftEnsemble:
         """The partitions of both; those of the other soft ensemble, of the same objects, come last.
@@ -204,9 +190,8 @@ class SoftEnsemble:
         SoftEnsemble
             With the names of both, where these differ; else partitions have numbers.
         """
-        check_beside(other, SoftEnsemble, len(self), self._sample_weight)
-        names = names_of_both(self._names, other._names)
-        return self._of(self.rows.with_columns(other.rows), names, self._sample_weight)
+        check_beside(other, SoftEnsemble, len(self))
+        return self._of(self.rows.with_columns(other.rows), names_of_both(self._names, other._names))
 
     def to_labels(self) -> Ensemble:
         """The hard partitions: of each object the cluster with the largest membership, the first on ties.
@@ -221,13 +206,22 @@ class SoftEnsemble:
         columns = [np.where(column == k, -1, column) for column, k in zip(codes.T, self.n_clusters, strict=True)]
         return Ensemble.from_partitions(columns, names=self.names)
 
-    def _coding(self) -> tuple[SoftCoding, SoftEnsemble]:
-        """How new memberships are read as those of this ensemble, and the ensemble without clusters of no mass."""
-        counted = slice(None) if self._sample_weight is None else self._sample_weight > 0
-        used = np.asarray(self.rows.H[counted].any(axis=0))
+    def _counted(self, sample_weight: NDArray[np.int64] | None) -> Counted:
+        """The rows of memberships, without clusters of no mass, where each object counts as often as that says."""
+        used = np.asarray(self.rows.H[slice(None) if sample_weight is None else sample_weight > 0].any(axis=0))
         used[self.offsets[1:] - 1] = True
         coding = SoftCoding(self.n_clusters, np.flatnonzero(used))
-        return coding, self if used.all() else self._of(coding.rows_of(self.rows), self._names, self._sample_weight)
+        rows = coding.rows_of(self.rows)
+        n_clusters = np.diff(rows.offsets) - 1
+        distinct = self.distinct if rows is self.rows else rows.distinct(n_clusters)
+        return Counted(
+            coding, rows, distinct if sample_weight is None else distinct.weighted(sample_weight), n_clusters
+        )
+
+    def _with_common_labels(self, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
+        """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects."""
+        H = common_memberships(self.rows.H, self.offsets, links, sample_weight)
+        return self._of(MembershipRows(H, self.offsets), self._names)
 
 
 class SoftCoding(NamedTuple):

@@ -14,11 +14,11 @@ from ensemblage.base.validation import check_choice, check_weights
 from ensemblage.counting._contingency import all_pairs, any_tables, sums_of_pairs, sums_of_table, sums_with
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble
-from ensemblage.ensemble._weighted import n_counted
 from ensemblage.metrics._clustering import code_clustering
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.memberships import MembershipRows
 from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.threads import parallel_map
 
@@ -159,29 +159,27 @@ def sums_of_profile(profile: NDArray[np.int64], offsets: NDArray[np.int64], f: N
 
 
 def agreement_matrix(
-    ensemble: Ensemble | SoftEnsemble, measure: str, average_method: str = "arithmetic", n_jobs: int | None = None
+    labels: Distinct, measure: str, average_method: str = "arithmetic", n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """Agreement of every pair of partitions: (p, p), symmetric, 1 on the diagonal, NaN where they share no object.
 
     O(p² m) time for m distinct label rows; memory O(m p) and one contingency table per thread.
     """
-    if isinstance(ensemble, SoftEnsemble):
-        return _soft_agreement(ensemble, measure, average_method, n_jobs)
-    p, f = ensemble.shape[1], summand(measure, n_counted(ensemble))
-    codes, counts, _ = ensemble.distinct
-    sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)
+    codes, counts, _ = labels.distinct
+    if isinstance(codes, MembershipRows):
+        return _soft_agreement(labels, measure, average_method, n_jobs)
+    p, f = len(labels.n_clusters), summand(measure, int(counts.sum()))
+    sums = sums_of_pairs(codes, counts, labels.n_clusters, f, n_jobs)
     agreement = np.eye(p)
     for i in range(p):
         agreement[i, i + 1 :] = agreement[i + 1 :, i] = _score(sums[:, i, i + 1 :], f, measure, average_method)
     return agreement
 
 
-def _soft_agreement(
-    ensemble: SoftEnsemble, measure: str, average_method: str, n_jobs: int | None
-) -> NDArray[np.float64]:
+def _soft_agreement(labels: Distinct, measure: str, average_method: str, n_jobs: int | None) -> NDArray[np.float64]:
     """The same of soft partitions, from the masses that their clusters share instead of counts."""
-    codes, counts, _ = ensemble.distinct
-    tables, p = any_tables(codes, counts, ensemble.n_clusters, n_jobs), ensemble.shape[1]
+    codes, counts, _ = labels.distinct
+    tables, p = any_tables(codes, counts, labels.n_clusters, n_jobs), len(labels.n_clusters)
     agreement = np.eye(p)
     for i, j in all_pairs(p):
         table = tables.table(i, j)[:-1, :-1].astype(np.float64)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ensemblage.base.validation import check_number
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._counted import Distinct
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.metrics._agreement import agreement_matrix
 
 BETA = 2.0
@@ -62,10 +63,10 @@ def agreement_weights(labels: ArrayLike | Any, beta: float = BETA, *, n_jobs: in
     return weights_by_agreement(as_ensemble(labels), check_number(beta, "beta of agreement_weights", least=0), n_jobs)
 
 
-def weights_by_agreement(ensemble: Ensemble, beta: float = BETA, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """`agreement_weights` of an ensemble."""
-    p = ensemble.shape[1]
-    agreement = np.nan_to_num(agreement_matrix(ensemble, "nmi", "max", n_jobs), nan=0.0)
+def weights_by_agreement(labels: Distinct, beta: float = BETA, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """`agreement_weights` of partitions whose distinct rows are known."""
+    p = len(labels.n_clusters)
+    agreement = np.nan_to_num(agreement_matrix(labels, "nmi", "max", n_jobs), nan=0.0)
     others = (agreement.sum(axis=1) - 1) / max(p - 1, 1)
     largest = others.max()
     # Rounding of a sum is no agreement.

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.parameters import Constraint, Lists, Number, Words
 from ensemblage.base.validation import check_number, check_value, check_weights, shown
 from ensemblage.counting._contingency import all_pairs, cells_of_pair, tables_of_rows
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
+from ensemblage.ensemble._counted import Distinct
+from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.rows.threads import parallel_map
 
 THETA = 0.4
@@ -72,7 +73,14 @@ def cluster_weights(
     ensemble = as_ensemble(labels)
     check_number(theta, "theta of cluster_weights", above=0)
     w = check_weights(weights, ensemble.shape[1], "cluster_weights")
-    return [_round_mantissas(np.exp(-H / theta)) for H in mean_entropies(ensemble, w, n_jobs)]
+    return weights_by_entropy(ensemble, theta, w, n_jobs)
+
+
+def weights_by_entropy(
+    labels: Distinct, theta: float, weights: NDArray[np.float64], n_jobs: int | None
+) -> list[NDArray[np.float64]]:
+    """`cluster_weights` of partitions whose distinct rows are known."""
+    return [_round_mantissas(np.exp(-H / theta)) for H in mean_entropies(labels, weights, n_jobs)]
 
 
 def _round_mantissas(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,11 +90,11 @@ def _round_mantissas(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mean_entropies(
-    ensemble: Ensemble, weights: NDArray[np.float64], n_jobs: int | None = None
+    labels: Distinct, weights: NDArray[np.float64], n_jobs: int | None = None
 ) -> list[NDArray[np.float64]]:
     """H(C) / p of the clusters of each partition: bits, over the partitions that label a member of the cluster."""
-    codes, counts, _ = ensemble.distinct
-    n_clusters, pairs = ensemble.n_clusters, all_pairs(len(weights))
+    codes, counts, _ = labels.distinct
+    n_clusters, pairs = labels.n_clusters, all_pairs(len(weights))
     if codes.random_access:
         columns = np.ascontiguousarray(codes[:].T)
 
@@ -126,7 +134,7 @@ def _entropies(
 
 def check_cluster_weights(
     given: Any,
-    ensemble: Ensemble,
+    labels: Distinct,
     weights: NDArray[np.float64],
     subject: str,
     chosen: Sequence[int] | None = None,
@@ -134,16 +142,15 @@ def check_cluster_weights(
 ) -> list[NDArray[np.float64]]:
     """The weights of each partition's clusters that "eci", a θ or lists of numbers mean.
 
-    ``ensemble`` has the partitions ``chosen``, with their ``weights``, of those that the lists are about; None: all.
+    ``labels`` has the partitions ``chosen``, with their ``weights``, of those that the lists are about; None: all.
     """
     subject = f"cluster_weights of {subject}"
     check_value(given, subject, CLUSTER_WEIGHTS)
-    if isinstance(given, str):
-        return cluster_weights(ensemble, weights=weights, n_jobs=n_jobs)
-    if not isinstance(given, Sequence):
-        return cluster_weights(ensemble, theta=float(given), weights=weights, n_jobs=n_jobs)
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        weights = check_weights(weights, len(weights), "cluster_weights")
+        return weights_by_entropy(labels, THETA if given == "eci" else float(given), weights, n_jobs)
     checked = []
-    for j, k in zip(range(len(ensemble.n_clusters)) if chosen is None else chosen, ensemble.n_clusters, strict=True):
+    for j, k in zip(range(len(labels.n_clusters)) if chosen is None else chosen, labels.n_clusters, strict=True):
         rule = f"{subject} must have {k} numbers from 0 to 1 for partition {j}"
         numbers = given[j] if j < len(given) else []
         try:

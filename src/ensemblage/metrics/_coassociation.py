@@ -12,6 +12,7 @@ from ensemblage.base.indexing import check_slice, row_index
 from ensemblage.base.memory import MAX_BYTES, OVERHEAD, check_fits
 from ensemblage.base.validation import check_weights, shown
 from ensemblage.counting._pairs import pair_histogram
+from ensemblage.ensemble._counted import Distinct
 from ensemblage.ensemble._ensemble import as_ensemble
 from ensemblage.ensemble._soft_ensemble import SoftEnsemble, as_any_ensemble
 from ensemblage.kernels._jit import are_few
@@ -295,12 +296,16 @@ def association_counts(labels: ArrayLike | Any, *, n_jobs: int | None = None) ->
     >>> association_counts([[0, 0], [0, 1], [1, 1]])
     array([1, 2, 0])
     """
-    ensemble = as_ensemble(labels)
-    codes, counts, _ = ensemble.distinct
+    return pairs_by_association(as_ensemble(labels), n_jobs)
+
+
+def pairs_by_association(labels: Distinct, n_jobs: int | None = None) -> NDArray[np.int64]:
+    """`association_counts` of partitions whose distinct rows are known."""
+    codes, counts, _ = labels.distinct
     codes = codes.in_memory("association_counts", "density or Discotec with max_pairs=0")
-    complete = ensemble.n_missing == 0
-    histogram = pair_histogram(codes, counts, ensemble.n_clusters, complete, n_jobs)
-    labelled = np.count_nonzero(codes != ensemble.n_clusters, axis=1)
+    labelled = np.count_nonzero(codes != labels.n_clusters, axis=1)
+    complete = bool((labelled == codes.shape[1]).all())
+    histogram = pair_histogram(codes, counts, labels.n_clusters, complete, n_jobs)
     twins = counts * (counts - 1) // 2
     np.add.at(histogram, (labelled, 0 if complete else labelled), twins)
     return histogram[:, 0] if complete else histogram

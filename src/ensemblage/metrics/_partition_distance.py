@@ -14,7 +14,6 @@ from scipy.sparse.csgraph import connected_components
 from ensemblage.base.validation import check_choice
 from ensemblage.counting._contingency import all_pairs, sums_of_pairs, table_cells, tables_of_rows
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._weighted import n_counted
 from ensemblage.metrics._agreement import information, summand
 
 MOST_CELLS = 2**28
@@ -196,7 +195,7 @@ def distance_matrix(ensemble: Ensemble, kind: str, n_jobs: int | None = None) ->
         of_pairs = [_distance_of_table(tables.table(i, j), OF_TABLES[kind]) for i, j in all_pairs(p).tolist()]
         distances[first, second] = of_pairs
     else:
-        f = summand("ari" if kind in OF_PAIRS else "nmi", n_counted(ensemble))
+        f = summand("ari" if kind in OF_PAIRS else "nmi", len(ensemble))
         sums = sums_of_pairs(codes, counts, ensemble.n_clusters, f, n_jobs)[:, first, second]
         shared = sums[3] > 0
         known = sums[:, shared]

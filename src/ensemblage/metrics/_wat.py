@@ -11,16 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from ensemblage.base.parameters import Constraint, Number, Words
 from ensemblage.base.random import random_source
 from ensemblage.base.validation import check_choice, check_flag, check_weights, check_whole
-from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._weighted import counted_objects, n_counted
+from ensemblage.ensemble._counted import Distinct
+from ensemblage.ensemble._ensemble import as_ensemble
+from ensemblage.ensemble._rows import Rows
 from ensemblage.kernels._pairs import add_weighted_pairs
-from ensemblage.metrics._coassociation import association_counts
+from ensemblage.metrics._coassociation import pairs_by_association
 from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.protocol import LabelRows
 from ensemblage.rows.slices import rows_of_slice
 from ensemblage.rows.threads import parallel_map
 
 _N_DRAWN = 1_000_000
 _N_BOOTSTRAPS = 200
+MOST_PAIRS = 2 * 10**10
+"""Of which every one is counted."""
 
 TOLERANCE, MAX_ITER, REGULARIZATION = 1e-3, 100, 1e-6
 """When EM stops, and what it adds to a variance: the defaults of scikit-learn's GaussianMixture."""
@@ -72,7 +76,7 @@ def weak_association_threshold(
     *,
     weights: ArrayLike | None = None,
     include_diagonal: bool = False,
-    max_pairs: int = 2 * 10**10,
+    max_pairs: int = MOST_PAIRS,
     return_error: bool = False,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -134,15 +138,14 @@ def weak_association_threshold(
     check_flag(include_diagonal, "include_diagonal of weak_association_threshold")
     check_flag(return_error, "return_error of weak_association_threshold")
     split, w = SPLITS[method], check_weights(weights, ensemble.shape[1], "weak_association_threshold")
-    n = n_counted(ensemble)
+    n = len(ensemble)
     if n * (n - 1) // 2 <= max_pairs:
-        instead = "a max_pairs below the number of pairs"
-        ensemble.distinct.codes.in_memory("weak_association_threshold", instead)
+        _check_in_memory(ensemble)
         histogram = _with_diagonal(association_histogram(ensemble, w, n_jobs), n, include_diagonal)
         return (split(histogram), 0.0) if return_error else split(histogram)
-    random = random_source(random_state)
-    drawn = _drawn_histogram(ensemble, w, min(_N_DRAWN, max_pairs), random)
-    share = _Sample(drawn, n, include_diagonal, min(_N_DRAWN, max_pairs))
+    random, n_drawn = random_source(random_state), min(_N_DRAWN, max_pairs)
+    drawn = _drawn_histogram(ensemble.rows, ensemble.n_clusters, None, w, n_drawn, random)
+    share = _Sample(drawn, n, include_diagonal, n_drawn)
     threshold = split(share.histogram())
     if not return_error:
         return threshold
@@ -150,33 +153,40 @@ def weak_association_threshold(
     return threshold, float(np.std(again, ddof=1))
 
 
-def association_threshold(
-    given: str | float, ensemble: Ensemble, weights: NDArray[np.float64], random_state: Any, n_jobs: int | None
-) -> float:
+def association_threshold(given: str | float, rows: Rows, random_state: Any, n_jobs: int | None) -> float:
     """A parameter's number, or the threshold on the weighted co-associations that WAT finds by the word given."""
     if not isinstance(given, str):
         return float(given)
-    return weak_association_threshold(ensemble, given, weights=weights, random_state=random_state, n_jobs=n_jobs)
+    n, weights = int(rows.distinct.counts.sum()), check_weights(rows.weights, len(rows.weights), "the partitions")
+    if n * (n - 1) // 2 <= MOST_PAIRS:
+        _check_in_memory(rows)
+        return SPLITS[given](association_histogram(rows, weights, n_jobs))
+    random, found = random_source(random_state), (rows.objects, rows.n_clusters, rows.sample_weight)
+    return SPLITS[given](_drawn_histogram(*found, weights, _N_DRAWN, random))
+
+
+def _check_in_memory(labels: Distinct) -> None:
+    labels.distinct.codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
 
 
 def association_histogram(
-    ensemble: Ensemble, weights: NDArray[np.float64] | None = None, n_jobs: int | None = None
+    labels: Distinct, weights: NDArray[np.float64] | None = None, n_jobs: int | None = None
 ) -> Histogram:
     """Positive co-associations of the pairs i < j, each different value once."""
     if weights is None or (weights == weights[0]).all():
-        return histogram_of(association_counts(ensemble, n_jobs=n_jobs))
-    return _weighted_histogram(ensemble, weights, n_jobs)
+        return histogram_of(pairs_by_association(labels, n_jobs))
+    return _weighted_histogram(labels, weights, n_jobs)
 
 
 N_BINS = 2**16
 """Weighted co-associations that are the same multiple of 1 / N_BINS, rounded, count as the largest of them."""
 
 
-def _weighted_histogram(ensemble: Ensemble, weights: NDArray[np.float64], n_jobs: int | None) -> Histogram:
-    codes, counts, _ = ensemble.distinct
-    codes = codes.in_memory("weak_association_threshold", "a max_pairs below the number of pairs")
+def _weighted_histogram(labels: Distinct, weights: NDArray[np.float64], n_jobs: int | None) -> Histogram:
+    codes, counts, _ = labels.distinct
+    codes = codes[:]
     m, p = codes.shape
-    columns, absent = np.ascontiguousarray(codes.T), ensemble.n_clusters.astype(codes.dtype)
+    columns, absent = np.ascontiguousarray(codes.T), labels.n_clusters.astype(codes.dtype)
     tally, largest, lock = np.zeros(N_BINS + 1, dtype=np.int64), np.zeros(N_BINS + 1), Lock()
 
     def add(rows: slice) -> None:
@@ -188,7 +198,7 @@ def _weighted_histogram(ensemble: Ensemble, weights: NDArray[np.float64], n_jobs
             np.maximum(largest, largest_of_rows, out=largest)
 
     parallel_map(add, row_blocks(m, rows_of_slice(m * (1 + p), MOST_ROWS_AT_ONCE)), n_jobs)
-    labelled = (codes < ensemble.n_clusters)[:, weights > 0].any(axis=1)
+    labelled = (codes < labels.n_clusters)[:, weights > 0].any(axis=1)
     tally[-1] += int((counts * (counts - 1) // 2)[labelled].sum())
     largest[-1] = max(largest[-1], 1.0) if tally[-1] else 0.0
     seen = tally > 0
@@ -245,10 +255,16 @@ class _Sample(NamedTuple):
 
 
 def _drawn_histogram(
-    ensemble: Ensemble, weights: NDArray[np.float64], n_drawn: int, random: np.random.RandomState
+    rows: LabelRows,
+    n_clusters: NDArray[np.int64],
+    sample_weight: NDArray[np.int64] | None,
+    weights: NDArray[np.float64],
+    n_drawn: int,
+    random: np.random.RandomState,
 ) -> Histogram:
     """Associations of random pairs of different objects, each of them as often as it counts."""
-    n, p = n_counted(ensemble), ensemble.shape[1]
+    p, ends = len(n_clusters), None if sample_weight is None else np.cumsum(sample_weight)
+    n = len(rows) if ends is None else int(ends[-1])
     table, values = np.zeros((p + 1, p + 1), dtype=np.int64), []
     plain = (weights == weights[0]).all()
     for start in range(0, n_drawn, 100_000):
@@ -256,9 +272,11 @@ def _drawn_histogram(
         i = random.randint(n, size=size, dtype=np.int64)
         j = random.randint(n - 1, size=size, dtype=np.int64)
         j += j >= i
-        i, j = counted_objects(ensemble, i), counted_objects(ensemble, j)
-        known = (ensemble.codes[i] < ensemble.n_clusters) & (ensemble.codes[j] < ensemble.n_clusters)
-        alike = known & (ensemble.codes[i] == ensemble.codes[j])
+        if ends is not None:
+            i, j = (np.searchsorted(ends, numbers, side="right") for numbers in (i, j))
+        first, second = rows[i], rows[j]
+        known = (first < n_clusters) & (second < n_clusters)
+        alike = known & (first == second)
         if plain:
             np.add.at(table, (alike.sum(axis=1), known.sum(axis=1)), 1)
         else:

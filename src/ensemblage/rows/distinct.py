@@ -34,6 +34,16 @@ class DistinctRows(NamedTuple):
     inverse: NDArray[Any]
     """(n,) the distinct row of each row."""
 
+    def weighted(self, weights: NDArray[np.int64]) -> DistinctRows:
+        """Those that some row of weight > 0 is, with sums of the weights, (n,), as counts; m is the place of others."""
+        counts = np.bincount(self.inverse, weights=weights, minlength=len(self.codes)).astype(np.int64)  # exact < 2⁵³
+        kept = np.flatnonzero(counts)
+        if len(kept) == len(counts):
+            return self._replace(counts=counts)
+        place = np.full(len(counts), len(kept), dtype=self.inverse.dtype)
+        place[kept] = np.arange(len(kept))
+        return DistinctRows(self.codes.take(kept), counts[kept], place[self.inverse])
+
 
 def distinct_rows(codes: NDArray[Any], radices: NDArray[np.int64]) -> DistinctRows:
     """Distinct rows of an (n, p) array whose column j has codes below ``radices[j]``.

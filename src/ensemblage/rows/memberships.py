@@ -73,8 +73,7 @@ class MembershipRows(LabelRows):
         blocks = [self.H[:, self.of_partition(j)].argmax(axis=1) for j in range(self.shape[1])]
         return np.column_stack(blocks).astype(np.int32)
 
-    def missing(self) -> NDArray[np.bool_]:
-        """(n, p) where a partition says nothing of an object."""
+    def missing(self, n_clusters: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
         return np.asarray(self.H[:, self.offsets[1:] - 1] == 1)
 
     def sums(self, make: Callable[[slice], NDArray[np.float64]], n_jobs: int | None = None) -> NDArray[np.float64]:

@@ -69,6 +69,10 @@ class LabelRows(ABC):
     def distinct(self, radices: NDArray[np.int64]) -> DistinctRows:
         """The distinct rows; codes of column j are below ``radices[j]``."""
 
+    def missing(self, n_clusters: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(n, p) where a partition says nothing of an object."""
+        return np.asarray(self[:] == n_clusters)
+
     def unwrap(self) -> Any:
         """What a user sees as codes: the array that is in memory, else these rows."""
         return self

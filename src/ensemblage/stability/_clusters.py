@@ -26,7 +26,6 @@ from ensemblage.base.validation import (
 from ensemblage.counting._pairs import LARGE_TABLE
 from ensemblage.counting._profiles import label_profile
 from ensemblage.ensemble._ensemble import Ensemble, as_ensemble
-from ensemblage.ensemble._weighted import sample_weight_of
 from ensemblage.generation._parallel import error_text, failures_text, fold_warnings, run_all
 from ensemblage.stability._data_parts import Data, check_data
 from ensemblage.stability._jaccard import Cells, best_jaccard, cells_of, encode_noise
@@ -247,7 +246,7 @@ def member_stability(
     -----
     Members with more clusters than the clustering have parts of its clusters: a low similarity says that the members
     do not have *this* cluster, not that they contradict it. Objects that a member does not label are left out of the
-    comparison with it. Repeated objects (``sample_weight``) count as often.
+    comparison with it.
 
     O(n p) time; 8 bytes per cluster and label, or partition by partition where that is large.
 
@@ -275,19 +274,17 @@ def member_stability(
     w = check_weights(weights, ensemble.shape[1], "member_stability")
     ensemble, w = ensemble.select(w > 0), w[w > 0]
     reference = _check_reference(clustering, len(ensemble), "clustering of member_stability")
-    counts = sample_weight_of(ensemble)
     sizes, k = np.diff(ensemble.offsets) - 1, len(reference.names)
     similar = [
-        best_jaccard(cells, k, int(size))
-        for cells, size in zip(_tables(ensemble, reference, counts), sizes, strict=True)
+        best_jaccard(cells, k, int(size)) for cells, size in zip(_tables(ensemble, reference), sizes, strict=True)
     ]
-    return _stability(reference, np.array(similar).T, w, "members", backend_of(labels), counts=counts)
+    return _stability(reference, np.array(similar).T, w, "members", backend_of(labels))
 
 
-def _tables(ensemble: Ensemble, reference: Reference, counts: NDArray[np.int64] | None) -> Iterator[Cells]:
+def _tables(ensemble: Ensemble, reference: Reference) -> Iterator[Cells]:
     """The contingency table of the clusters with each partition, on the objects that this one labels."""
     height, n = len(reference.names) + 1, len(ensemble)
-    counts = np.ones(n, dtype=np.int64) if counts is None else counts
+    counts = np.ones(n, dtype=np.int64)
     if height * ensemble.offsets[-1] <= min(LARGE_TABLE, n * ensemble.shape[1]):
         profile = label_profile(ensemble.rows, reference.clusters, counts, ensemble.offsets, height)
         for start, stop in pairwise(ensemble.offsets.tolist()):
@@ -357,11 +354,10 @@ def _stability(
     places: str,
     backend: str | None,
     zero: bool = False,
-    counts: NDArray[np.int64] | None = None,
 ) -> ClusterStability:
     """The record of (k + 1, p) similarities, noise last, and (p,) weights of the comparisons."""
     k = len(reference.names)
-    sizes = np.bincount(reference.clusters, counts, k + 1).astype(np.int64).tolist()
+    sizes = np.bincount(reference.clusters, minlength=k + 1).tolist()
     rows = [
         cluster_row(name, size, found, weights, places, zero=zero)
         for name, size, found in zip([*reference.names, None], sizes, similar, strict=True)

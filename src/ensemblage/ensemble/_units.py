@@ -1,11 +1,10 @@
-"""Must-link and cannot-link in a consensus: rows that form one unit, and units that no cluster holds both of."""
+"""What a method assigns as one: the rows of a must-link group, where no cluster may hold two that cannot be linked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ensemblage.base.once import once
-from ensemblage.ensemble._coding import CodedColumns
-from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.ensemble._links import ImpossiblePairs, Links, named
-from ensemblage.ensemble._numbers import drop_unused_labels
-from ensemblage.ensemble._soft_ensemble import SoftEnsemble
-from ensemblage.rows.memberships import MembershipRows
-from ensemblage.rows.memory import MemoryRows
-
-if TYPE_CHECKING:
-    from ensemblage.consensus._base import Rows
+from ensemblage.ensemble._links import ImpossiblePairs, named
 
 MOST_STEPS = 20_000
 """Choices that are tried to keep the units of one component apart."""
@@ -211,84 +201,3 @@ def impossible_core(apart: NDArray[np.int64], n_units: int, k: int) -> NDArray[n
             if nearest_allowed(np.zeros((len(rest), k)), np.searchsorted(rest, pairs), True, STEPS_OF_CORE) is None:
                 core = rest
     return core
-
-
-def linked_rows(rows: Rows, links: Links) -> Rows:
-    """The rows, where objects of different must-link groups have a row each, equal or not, and which form units.
-
-    Objects that no pair names still share a row. Equal rows stand in the order of the groups' first objects, those of
-    no group first. O(n log n), 40 bytes per object meanwhile.
-    """
-    n, m = len(rows.inverse), len(rows)
-    weights = np.ones(n, dtype=np.int64) if rows.sample_weight is None else rows.sample_weight
-    keys = rows.inverse.astype(np.int64) * (n + 1) + np.where(links.bound, links.group + 1, 0)
-    counted = (rows.inverse < m) & (weights > 0)
-    kept, first, place = np.unique(keys[counted], return_index=True, return_inverse=True)
-    counts = np.bincount(place, weights=weights[counted]).astype(np.int64)
-    inverse = np.minimum(np.searchsorted(kept, keys), len(kept) - 1)
-    inverse = np.where(kept[inverse] == keys, inverse, len(kept))
-    groups = kept % (n + 1) - 1
-    of_groups = np.where(groups < 0, -1 - np.arange(len(kept)), groups)
-    _, first_row, unit = np.unique(of_groups, return_index=True, return_inverse=True)
-    number = np.argsort(np.argsort(first_row))
-    unit_of_group = np.full(n, -1)
-    unit_of_group[groups[groups >= 0]] = number[unit[groups >= 0]]
-    apart = unit_of_group[links.apart]
-    apart = np.unique(np.sort(apart[(apart >= 0).all(axis=1)], axis=1), axis=0)
-    objects = np.flatnonzero(counted)[first][np.sort(first_row)]
-    units = Units(number[unit], apart, objects)
-    return replace(rows, codes=rows.codes.take(kept // (n + 1)), counts=counts, inverse=inverse, units=units)
-
-
-def with_common_memberships(soft: SoftEnsemble, links: Links, sample_weight: NDArray[np.int64] | None) -> SoftEnsemble:
-    """The soft ensemble in which every partition gives a must-link group the mean memberships of its objects.
-
-    Each counts as often as it does; those of which a partition says nothing do not count.
-    """
-    objects, offsets = np.flatnonzero(links.joined), soft.offsets
-    groups, place = np.unique(links.group[objects], return_inverse=True)
-    weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
-    H, sums = soft.rows.H.copy(), np.zeros((len(groups), int(offsets[-1])))
-    np.add.at(sums, place, H[objects] * weights[:, None])
-    sums[:, offsets[1:] - 1] = 0
-    known = np.add.reduceat(sums, offsets[:-1], axis=1)
-    sums /= np.repeat(np.where(known > 0, known, 1), np.diff(offsets), axis=1)
-    sums[:, offsets[1:] - 1] = known == 0
-    H[objects] = sums[place]
-    return SoftEnsemble._of(MembershipRows(H, offsets), soft.names)
-
-
-def with_common_labels(ensemble: Ensemble, links: Links, sample_weight: NDArray[np.int64] | None) -> Ensemble:
-    """The ensemble in which every partition gives a must-link group the label that most of its objects have.
-
-    Each object votes as often as it counts; of labels that tie it is the one that sorts first; a group that a partition
-    does not label at all has none.
-    """
-    objects = np.flatnonzero(links.joined)
-    codes = np.array(ensemble.rows[:])
-    groups, place = np.unique(links.group[objects], return_inverse=True)
-    weights = np.ones(len(objects)) if sample_weight is None else sample_weight[objects]
-    for column, k in zip(codes.T, ensemble.n_clusters.tolist(), strict=True):
-        votes = np.zeros((len(groups), k + 1))
-        np.add.at(votes, (place, column[objects]), weights)
-        none = ~votes[:, :k].any(axis=1)
-        column[objects] = np.where(none, k, votes[:, :k].argmax(axis=1) if k else k)[place]
-    coded = CodedColumns(MemoryRows(codes), ensemble.categories, ensemble.names)
-    return Ensemble._of(drop_unused_labels(coded), ensemble.missing)
-
-
-def shared_labels(labels: NDArray[np.int32], fitted: NDArray[np.bool_], links: Links) -> NDArray[Any]:
-    """The labels, where objects that were not fitted keep the pairs.
-
-    They have the label of their must-link group: that of its fitted objects, else of its first one with a label. A
-    group without fitted objects is in no cluster if that would be one with a group that it is kept apart from.
-    """
-    of_group, settled = np.full(len(labels), -1, dtype=labels.dtype), np.zeros(len(labels), dtype=bool)
-    known = labels >= 0
-    for objects in (np.flatnonzero(known & ~fitted), np.flatnonzero(known & fitted)):
-        of_group[links.group[objects[::-1]]] = labels[objects[::-1]]
-    settled[links.group[known & fitted]] = True
-    for pair in links.apart[settled[links.apart].sum(axis=1) < 2].tolist():
-        if of_group[pair[0]] == of_group[pair[1]]:
-            of_group[pair[0] if settled[pair[1]] else pair[1]] = -1
-    return np.where(~fitted & links.bound, of_group[links.group], labels)

@@ -1,0 +1,180 @@
+"""The one record of what a method clusters: label rows and what they count, weights of partitions, units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from ensemblage.counting._profiles import label_profile
+from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.ensemble._links import Links
+from ensemblage.ensemble._soft_ensemble import SoftEnsemble
+from ensemblage.ensemble._units import Units
+from ensemblage.rows.blocks import row_blocks
+from ensemblage.rows.protocol import LabelRows, map_rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The distinct label rows that at least one partition labels, in lexicographic order."""
+
+    codes: LabelRows
+    """(m, p); ``codes[:]`` is an array for the methods that hold all rows."""
+    counts: NDArray[np.int64]
+    """(m,) objects with that row, each as often as it counts."""
+    offsets: NDArray[np.int64]
+    """(p + 1,) rows of partition j in a table over labels; the last of them belongs to the missing entry."""
+    inverse: NDArray[Any]
+    """(n,) row of each object; m or more for an object that no partition labels, or whose row has no weight."""
+    weights: NDArray[np.float64]
+    """(p,) weight of each partition."""
+    sample_weight: NDArray[np.int64] | None = None
+    """(n,) how often each object counts; None: once."""
+    units: Units | None = None
+    """Which rows belong together, and which do not; None: each is for itself."""
+    coding: Any = None
+    """`Coding` or `SoftCoding`: how other labels of these partitions become such rows. None, as what follows, where
+    there are no labels, and in a fitted model."""
+    objects: Any = None
+    """(n, p) `LabelRows`: the row of each object."""
+    distinct: Any = None
+    """The `DistinctRows` from which ``codes`` come: with the one that is missing everywhere."""
+
+    @classmethod
+    def of(
+        cls, ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.intp], Rows]:
+        """What there is to cluster, and the partitions that have a say: of weight > 0, with labels that count."""
+        voting = np.flatnonzero((weights > 0) & (ensemble.n_clusters > 0))
+        chosen = ensemble if len(voting) == len(weights) else ensemble.select(voting)
+        rows = labelled_rows(chosen, weights[voting], sample_weight)
+        if (rows.n_clusters > 0).all():
+            return voting, rows
+        heard = np.zeros_like(weights)
+        heard[voting] = rows.weights * (rows.n_clusters > 0)
+        return cls.of(ensemble, heard, sample_weight)
+
+    def kept(self) -> Rows:
+        """What a fitted model needs of them."""
+        return replace(self, units=None, coding=None, objects=None, distinct=None)
+
+    @property
+    def n_units(self) -> int:
+        """What there is to assign, and so the most clusters."""
+        return len(self) if self.units is None else len(self.units)
+
+    @property
+    def n_clusters(self) -> NDArray[np.int64]:
+        """(p,) clusters per partition."""
+        return np.diff(self.offsets) - 1
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(d,) rows of the labels in a table over labels, without those of the missing entries."""
+        return np.delete(np.arange(self.offsets[-1]), self.offsets[1:] - 1)
+
+    @property
+    def equally_weighted(self) -> bool:
+        return bool((self.weights == self.weights[0]).all())
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(p + 1,) first column of each partition in the binary matrix H, and d."""
+        return np.concatenate([[0], np.cumsum(self.n_clusters)])
+
+    def binary_matrix(self, entries: Any = 1.0) -> csr_array:
+        """H, (m, d): an entry, of shape (m, p), where a partition gives a row that label; else 0."""
+        labelled = self.codes[:] < self.n_clusters
+        columns = (self.codes[:] + self.starts[:-1])[labelled]
+        indptr = np.concatenate([[0], np.cumsum(labelled.sum(axis=1))])
+        shape = (len(self), int(self.n_clusters.sum()))
+        return csr_array((np.broadcast_to(entries, labelled.shape)[labelled], columns, indptr), shape=shape)
+
+    def of_partition(self, j: int) -> slice:
+        """The rows of partition j's labels in a table over labels, without that of the missing entry."""
+        return slice(self.offsets[j], self.offsets[j + 1] - 1)
+
+    def label_sizes(self, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """(offsets[p],) objects with each label, each as often as it counts."""
+        everything = self.codes.state(np.int32, 0)
+        return np.asarray(label_profile(self.codes, everything, self.counts, self.offsets, 1, n_jobs)[0])
+
+    def first_objects(self) -> NDArray[np.uint64]:
+        """(m,) the first object of each row, by its number where every object is repeated as often as it counts."""
+        first, start = np.full(len(self), np.iinfo(np.uint64).max, dtype=np.uint64), 0
+        for block in row_blocks(len(self.inverse)):
+            inverse = self.inverse[block]
+            weights = np.ones(len(inverse), dtype=np.int64) if self.sample_weight is None else self.sample_weight[block]
+            counted = (inverse < len(self)) & (weights > 0)
+            ends = start + np.cumsum(weights)
+            np.minimum.at(first, inverse[counted], (ends - weights)[counted].astype(np.uint64))
+            start = int(ends[-1])
+        return first
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def of_objects(self, values: NDArray[Any], otherwise: Any, n_jobs: int | None) -> NDArray[Any]:
+        """(n,) the value of each object's row; ``otherwise`` where it has none of these rows."""
+        of_objects = np.full(len(self.inverse), otherwise, dtype=values.dtype)
+
+        def fill(inverse: NDArray[Any], part: NDArray[Any]) -> None:
+            labelled = inverse < len(values)
+            if labelled.all():
+                values.take(inverse, out=part, mode="clip")  # "raise" would make a copy first
+            else:
+                part[labelled] = values[inverse[labelled]]
+
+        map_rows(fill, [self.inverse, of_objects], n_jobs=n_jobs)
+        return of_objects
+
+
+def labelled_rows(
+    ensemble: Ensemble | SoftEnsemble, weights: NDArray[np.float64], sample_weight: NDArray[np.int64] | None = None
+) -> Rows:
+    """Distinct rows without the one that is missing everywhere; it sorts last, for its codes are the largest."""
+    counted = ensemble._counted(sample_weight)
+    codes, counts, inverse = counted.distinct
+    m = len(codes) - bool(codes.take(np.array([len(codes) - 1])).missing(counted.n_clusters).all())
+    given = (weights, sample_weight, None, counted.coding, counted.objects, counted.distinct)
+    return Rows(codes.first(m), counts[:m], counted.offsets, inverse, *given)
+
+
+def object_rows(rows: Rows) -> Rows:
+    """A row for every labelled object, in lexicographic order; equal rows stand in the order of their objects."""
+    order = np.argsort(rows.inverse, kind="stable")
+    order = order[: int(rows.counts.sum())]
+    inverse = np.full(len(rows.inverse), len(order))
+    inverse[order] = np.arange(len(order))
+    return replace(rows, codes=rows.objects.take(order), counts=np.ones(len(order), dtype=np.int64), inverse=inverse)
+
+
+def linked_rows(rows: Rows, links: Links) -> Rows:
+    """The rows, where objects of different must-link groups have a row each, equal or not, and which form units.
+
+    Objects that no pair names still share a row. Equal rows stand in the order of the groups' first objects, those of
+    no group first. O(n log n), 40 bytes per object meanwhile.
+    """
+    n, m = len(rows.inverse), len(rows)
+    weights = np.ones(n, dtype=np.int64) if rows.sample_weight is None else rows.sample_weight
+    keys = rows.inverse.astype(np.int64) * (n + 1) + np.where(links.bound, links.group + 1, 0)
+    counted = (rows.inverse < m) & (weights > 0)
+    kept, first, place = np.unique(keys[counted], return_index=True, return_inverse=True)
+    counts = np.bincount(place, weights=weights[counted]).astype(np.int64)
+    inverse = np.minimum(np.searchsorted(kept, keys), len(kept) - 1)
+    inverse = np.where(kept[inverse] == keys, inverse, len(kept))
+    groups = kept % (n + 1) - 1
+    of_groups = np.where(groups < 0, -1 - np.arange(len(kept)), groups)
+    _, first_row, unit = np.unique(of_groups, return_index=True, return_inverse=True)
+    number = np.argsort(np.argsort(first_row))
+    unit_of_group = np.full(n, -1)
+    unit_of_group[groups[groups >= 0]] = number[unit[groups >= 0]]
+    apart = unit_of_group[links.apart]
+    apart = np.unique(np.sort(apart[(apart >= 0).all(axis=1)], axis=1), axis=0)
+    objects = np.flatnonzero(counted)[first][np.sort(first_row)]
+    units = Units(number[unit], apart, objects)
+    return replace(rows, codes=rows.codes.take(kept // (n + 1)), counts=counts, inverse=inverse, units=units)

@@ -25,6 +25,8 @@ from threadpoolctl import threadpool_limits
 from ensemblage.cli import main
 from ensemblage.cli._benchmark import PLANS
 from ensemblage.consensus import METHODS
+from ensemblage.lab._store import Result, Store
+from ensemblage.lab._worker import Done, Limits, OutOfTimeError, Worker
 from ensemblage.lab.benchmark import Board, Request, _entries, benchmark, status
 from ensemblage.lab.benchmark._board import Row, Scope, bootstrap, holm, nemenyi, signed_ranks
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, RULES, Entry, entries_of, make_pool, solve
@@ -32,8 +34,6 @@ from ensemblage.lab.benchmark._kinds import traits_of
 from ensemblage.lab.benchmark._run import GIVEN_UP, RESULTS, Unit, _chosen, _Run, _stays, _turn
 from ensemblage.lab.benchmark._scores import clustering_accuracy, numbers_of, packed, score, unpacked
 from ensemblage.lab.benchmark._sets import copies, find_sets
-from ensemblage.lab.benchmark._worker import Done, Limits, OutOfTimeError, Worker
-from ensemblage.lab.reproduce._store import Result, Store
 
 
 def write_set(folder, name, X, *references):

@@ -26,17 +26,9 @@ from ensemblage.base.lock import only_user
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.consensus._registry import PUBLISHED
 from ensemblage.datasets import Dataset
-from ensemblage.lab.reproduce import (
-    PAPERS,
-    Request,
-    _page,
-    _protocol,
-    _reproduce,
-    _store,
-    load_paper,
-    reproduce,
-    status,
-)
+from ensemblage.lab import _store
+from ensemblage.lab._store import Key, Made, Origin, Result, Store
+from ensemblage.lab.reproduce import PAPERS, Request, _page, _protocol, _reproduce, load_paper, reproduce, status
 from ensemblage.lab.reproduce._cells import DIFFERS, UNKNOWN, WITHIN, Cell, Estimate, estimate
 from ensemblage.lab.reproduce._claims import HOLDS, UNTESTED
 from ensemblage.lab.reproduce._experiment import Run
@@ -44,7 +36,6 @@ from ensemblage.lab.reproduce._protocol import protocol_of, protocol_of_ensemble
 from ensemblage.lab.reproduce._published import published
 from ensemblage.lab.reproduce._results import Results
 from ensemblage.lab.reproduce._runs import Data, Progress, complete_rows
-from ensemblage.lab.reproduce._store import Key, Made, Origin, Result, Store
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.lab.reproduce.papers import sinorina
 from ensemblage.lab.reproduce.papers.sinorina import protocol as sinorina_protocol

@@ -10,10 +10,10 @@ import click
 from ensemblage.cli._answer import show_table
 from ensemblage.cli._errors import Interrupted
 from ensemblage.cli._progress import tell
+from ensemblage.lab._worker import Limits
 from ensemblage.lab.benchmark import Request, benchmark, status
 from ensemblage.lab.benchmark._entries import POOLS
 from ensemblage.lab.benchmark._run import GIVEN_UP, LARGE, SMALL
-from ensemblage.lab.benchmark._worker import Limits
 
 PLANS: dict[str, dict[str, Any]] = {
     "quick": {"seconds": 60.0, "largest": SMALL, "seeds": 1, "parts": False, "n_jobs": 2},

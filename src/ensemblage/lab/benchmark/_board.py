@@ -14,10 +14,10 @@ from scipy.stats import rankdata, wilcoxon
 from sklearn.metrics import adjusted_rand_score
 
 from ensemblage.base.once import once
+from ensemblage.lab._store import Result
 from ensemblage.lab.benchmark._entries import BASELINES, FEATURES, SCANS, Entry
 from ensemblage.lab.benchmark._kinds import KINDS, Traits
 from ensemblage.lab.benchmark._scores import unpacked
-from ensemblage.lab.reproduce._store import Result
 
 N_RESAMPLES = 2_000
 """Bootstrap samples of the sets."""

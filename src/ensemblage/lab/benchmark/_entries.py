@@ -16,8 +16,8 @@ from ensemblage.answer import ConsensusClustering, choose_k
 from ensemblage.consensus import METHODS, make_consensus
 from ensemblage.ensemble._ensemble import Ensemble
 from ensemblage.generation import Genie, MixedPartitions, RandomKPartitions
+from ensemblage.lab._methods import import_method
 from ensemblage.lab.benchmark._scores import numbers_of
-from ensemblage.lab.reproduce._methods import import_method
 from ensemblage.ranking import SelectMembers, make_ranker
 
 FEATURES = "features"

@@ -7,30 +7,27 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Event, Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemblage._version import __version__
-from ensemblage.base.atomic import make_folder
-from ensemblage.base.lock import only_user
 from ensemblage.base.once import once
 from ensemblage.base.options import Message, Option
 from ensemblage.base.validation import check_whole
+from ensemblage.lab._methods import import_method
+from ensemblage.lab._runner import ProgressLines, Runner, open_store
+from ensemblage.lab._store import Key, Made, Origin, Result, Store
+from ensemblage.lab._worker import NOT_FINISHED, Done, Limits, Worker
 from ensemblage.lab.benchmark._board import Board, Row
 from ensemblage.lab.benchmark._entries import FEATURES, POOLS, Entry, answer, entries_of, make_pool
 from ensemblage.lab.benchmark._kinds import Traits, traits_of
 from ensemblage.lab.benchmark._page import write_board
 from ensemblage.lab.benchmark._scores import aris
 from ensemblage.lab.benchmark._sets import BenchmarkSet, copies, find_sets
-from ensemblage.lab.benchmark._worker import NOT_FINISHED, Done, Limits, OutOfTimeError, Worker
-from ensemblage.lab.reproduce._methods import import_method
-from ensemblage.lab.reproduce._store import Key, Made, Origin, Result, Store
 
 RESULTS = "benchmark.sqlite"
 PROTOCOL = "4"
@@ -43,7 +40,6 @@ FOR_POOLS = 5
 """A pool is made once and used by many: it may take so many times as long as a cell."""
 LEFT_OUT = 0.1
 """Share of the objects that is left out to see whether the answer stays."""
-SECONDS_BETWEEN_LINES = 10.0
 NO_POOL, NOT_TRIED = "no pool", "not tried"
 
 
@@ -204,8 +200,7 @@ def benchmark(request: Request, tell: Callable[[str], None]) -> Path:
     for name, reason in chosen.left_out.items():
         tell(f"{name}: left out, {reason}")
     units = chosen.units(request)
-    make_folder(request.output)
-    with only_user(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
+    with open_store(request.output, RESULTS, __version__) as store:
         left = _left(units, store, request)
         tell(f"{sum(len(todo) for _, todo in left):,} cells to do, {len(units):,} pools of sets")
         if left and request.minutes != 0:
@@ -340,8 +335,8 @@ def _of_pools(limits: Limits) -> Limits:
     return limits._replace(seconds=FOR_POOLS * limits.seconds)
 
 
-class _Run:
-    """The cells that are left, each result on the disk before the next begins."""
+class _Run(Runner[tuple[Unit, list[Entry]]]):
+    """The cells that are left, each in a process with limits."""
 
     def __init__(
         self,
@@ -353,11 +348,10 @@ class _Run:
         tell: Callable[[str], None],
         start: float,
     ) -> None:
-        self.request, self.store, self.tell = request, store, tell
-        self.total, self.n_done, self.told = sum(len(todo) for _, todo in left), 0, time.monotonic()
-        self.left, self.lock, self.stopped = iter(left), Lock(), Event()
-        self.end = math.inf if request.minutes is None else start + 60 * request.minutes
-        self.workers = [Worker(request.limits, self.end) for _ in range(request.n_jobs)]
+        end = math.inf if request.minutes is None else start + 60 * request.minutes
+        super().__init__(store, request.n_jobs, request.limits, end)
+        self.request, self.left = request, left
+        self.progress = ProgressLines(tell, sum(len(todo) for _, todo in left))
         self.unfinished: dict[tuple[str, str], dict[str, tuple[int, ...]]] = defaultdict(dict)
         """By pool and method, the sets where it was not finished, with their numbers of objects and of features."""
         for key, result in found.items():
@@ -365,27 +359,12 @@ class _Run:
 
     def finish(self) -> None:
         """Do it all."""
-        with ThreadPoolExecutor(len(self.workers)) as threads:
-            working = [threads.submit(self._work, worker) for worker in self.workers]
-            try:
-                for one in working:
-                    one.result()
-            finally:
-                self.stopped.set()
-                for worker in self.workers:
-                    worker.close()
+        self.run(self.left)
 
-    def _work(self, worker: Worker) -> None:
-        while not self.stopped.is_set() and time.monotonic() < self.end:
-            with self.lock:
-                unit, todo = next(self.left, (None, []))
-            if unit is None:
-                return
-            with suppress(OutOfTimeError):
-                self._do(unit, todo, worker)
-
-    def _do(self, unit: Unit, todo: list[Entry], worker: Worker) -> None:
-        """The entries of a unit that are left. Nothing is kept of what ended because the run did."""
+    def do(self, work: tuple[Unit, list[Entry]], worker: Worker | None) -> None:
+        """The entries of a unit that are left."""
+        assert worker is not None
+        unit, todo = work
         try:
             X = unit.set.features(unit.rows) if unit.is_part else unit.set.whole
         except ValueError as error:  # of a part; the whole was read before
@@ -394,8 +373,6 @@ class _Run:
             return
         references = [reference[unit.rows] for reference in unit.set.references]
         members, failed = self._members(unit, X, worker)
-        if self.stopped.is_set():
-            return
         if failed is not None:
             for entry in todo:
                 self._keep(unit, entry, Result(None, failed.error, failed.seconds))
@@ -414,15 +391,15 @@ class _Run:
             if done.value is not None:
                 numbers, seconds = done.value
                 result = Result({**numbers, "megabytes": done.megabytes}, None, seconds)
-            if self.stopped.is_set():
-                return
             self._keep(unit, entry, result)
 
     def _keep(self, unit: Unit, entry: Entry, result: Result) -> None:
-        self.store.put(unit.key(entry), unit.origin, result)
+        self.keep(unit.key(entry), unit.origin, result)
+        cells = self.progress
         with self.lock:
             self._note(unit.key(entry), result, unit.set.X.shape)
-            self._count(f"{unit.set.name}, {unit.experiment}, {entry.name}")
+            cell = f"{unit.set.name}, {unit.experiment}, {entry.name}"
+            cells.count(lambda: f"{cells.done:,} of {cells.total:,} cells: {cell}")
 
     def _members(
         self, unit: Unit, X: NDArray[np.float64], worker: Worker
@@ -432,17 +409,19 @@ class _Run:
             return None, None
         if unit.pool == "published":
             return np.column_stack(list(unit.set.published.values())), None
-        stored = self.store.ensemble(unit.pool_key, unit.origin)
-        if stored is not None:
-            return np.asarray(stored.labels), None
-        worker.limits = _of_pools(self.request.limits)
-        done = worker.do(make_pool, unit.pool, X, unit.seed)
-        worker.limits = self.request.limits
-        if done.value is None:
-            return None, done._replace(error=f"{NO_POOL}: {done.error}")
-        made = Made(done.value.astype(np.int32), {"seconds": done.seconds})
-        self.store.put_ensemble(unit.pool_key, unit.origin, made, done.seconds)
-        return done.value, None
+
+        def make() -> tuple[Made, float]:
+            worker.limits = _of_pools(self.request.limits)
+            done = worker.do(make_pool, unit.pool, X, unit.seed)
+            worker.limits = self.request.limits
+            if done.value is None:
+                raise _NoPoolError(done)
+            return Made(done.value.astype(np.int32), {"seconds": done.seconds}), done.seconds
+
+        try:
+            return np.asarray(self.label_matrix(unit.pool_key, unit.origin, make).labels, dtype=np.int64), None
+        except _NoPoolError as failed:
+            return None, failed.done._replace(error=f"{NO_POOL}: {failed.done.error}")
 
     def _given_up(self, unit: Unit, entry: Entry) -> str | None:
         """Why an entry is not tried, if it is not."""
@@ -463,11 +442,13 @@ class _Run:
         if result.error is not None and result.error.startswith(NOT_FINISHED) and NOT_TRIED not in result.error:
             self.unfinished[key.experiment.removesuffix(" of a part"), key.method][key.dataset] = shape
 
-    def _count(self, cell: str) -> None:
-        self.n_done += 1
-        if time.monotonic() - self.told > SECONDS_BETWEEN_LINES:
-            self.told = time.monotonic()
-            self.tell(f"{self.n_done:,} of {self.total:,} cells: {cell}")
+
+class _NoPoolError(Exception):
+    """A pool that could not be made."""
+
+    def __init__(self, done: Done) -> None:
+        super().__init__(done.error)
+        self.done = done
 
 
 def _traits(sets: dict[str, BenchmarkSet], store: Store) -> dict[str, Traits]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ensemblage.datasets import Dataset
 from ensemblage.ensemble._ensemble import Ensemble
-from ensemblage.lab.reproduce._methods import PaperMethod, fit_consensus
-from ensemblage.lab.reproduce._store import Made
+from ensemblage.lab._methods import PaperMethod, fit_consensus
+from ensemblage.lab._store import Made
 
 Numbers = Mapping[str, Any]
 

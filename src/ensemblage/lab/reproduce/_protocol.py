@@ -12,12 +12,12 @@ from functools import cache, partial
 from types import MappingProxyType
 from typing import Any
 
+from ensemblage.lab._methods import PaperMethod
 from ensemblage.lab.reproduce._experiment import Case, Experiment
-from ensemblage.lab.reproduce._methods import PaperMethod
 from ensemblage.lab.reproduce._published import read_rows
 
 NONE: Mapping[str, PaperMethod] = MappingProxyType({})
-SHARED = ("ensemblage.lab.reproduce._methods", "ensemblage.lab.reproduce._runs")
+SHARED = ("ensemblage.lab._methods", "ensemblage.lab.reproduce._runs")
 """The modules that make and run the methods of every paper."""
 
 

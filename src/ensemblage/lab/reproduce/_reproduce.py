@@ -13,21 +13,20 @@ from types import ModuleType
 from typing import Any
 
 from ensemblage._version import __version__
-from ensemblage.base.atomic import make_folder
-from ensemblage.base.lock import only_user
 from ensemblage.base.options import Message, Option
 from ensemblage.base.text import write_text
 from ensemblage.base.validation import check_whole, shown
+from ensemblage.lab._methods import kind_of
+from ensemblage.lab._runner import open_store
+from ensemblage.lab._store import Store
 from ensemblage.lab.reproduce import _page
 from ensemblage.lab.reproduce._claims import FAILS, HOLDS
 from ensemblage.lab.reproduce._experiment import Case, Experiment
-from ensemblage.lab.reproduce._methods import kind_of
 from ensemblage.lab.reproduce._page import Outcome
 from ensemblage.lab.reproduce._paper import PAPERS, Paper, Shown, load_paper
 from ensemblage.lab.reproduce._protocol import Protocols
 from ensemblage.lab.reproduce._results import Results, read_results
-from ensemblage.lab.reproduce._runs import Data, Plan, execute, units_of
-from ensemblage.lab.reproduce._store import Store
+from ensemblage.lab.reproduce._runs import Data, Execution, Plan, units_of
 from ensemblage.lab.reproduce._tables import exact_row, plot, to_markdown, write_rows
 from ensemblage.report._layout import plural
 from ensemblage.report._svg import figure_style, to_svg
@@ -80,8 +79,7 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
     _check(request)
     papers = [load_paper(name) for name in request.papers]
     plans = [plan for paper in papers for plan in plans_of(paper, request)]
-    make_folder(request.output)
-    with only_user(request.output), closing(Store(request.output / RESULTS, __version__)) as store:
+    with open_store(request.output, RESULTS, __version__) as store:
         for version, n in store.other_versions().items():
             tell(f"{n:,} results of version {version} stay in {RESULTS} and are not used: this is {__version__}")
         aside = sum(_aside(plan.experiment, store) for plan in plans)
@@ -93,10 +91,11 @@ def reproduce(request: Request, tell: Callable[[str], None]) -> Path:
         for name in sorted(data.skipped):
             tell(f"{name}: skipped, not at hand")
         tell(f"{kept:,} results are there, {left:,} to do")
-        missing = execute(units, store, data, request.n_jobs, tell)
-        for reason in sorted(set(missing.values())):
+        execution = Execution(units, store, data, request.n_jobs, tell)
+        execution.run(units)
+        for reason in sorted(set(execution.missing.values())):
             tell(reason)
-        return _write(request, papers, store, data, missing, time.perf_counter() - start)
+        return _write(request, papers, store, data, execution.missing, time.perf_counter() - start)
 
 
 def _check(request: Request) -> None:

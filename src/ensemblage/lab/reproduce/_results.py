@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ensemblage.lab._store import Result, Store
 from ensemblage.lab.reproduce._cells import Cell, Estimate, estimate
 from ensemblage.lab.reproduce._experiment import Case, Experiment
 from ensemblage.lab.reproduce._protocol import Protocols
 from ensemblage.lab.reproduce._runs import Data
-from ensemblage.lab.reproduce._store import Result, Store
 
 
 class NotRunError(Exception):

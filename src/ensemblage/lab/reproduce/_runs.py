@@ -1,4 +1,4 @@
-"""Doing what is not done yet: units of work over threads, each result kept as soon as it is there."""
+"""The data of a run, what is left to do, one ensemble after the other, and doing it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import hashlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ensemblage import datasets
 from ensemblage.datasets import Dataset
 from ensemblage.ensemble._ensemble import Ensemble
+from ensemblage.lab._methods import MissingMethodError
+from ensemblage.lab._runner import ProgressLines, Runner
+from ensemblage.lab._store import Key, Made, Origin, Result, Store
+from ensemblage.lab._worker import Worker
 from ensemblage.lab.reproduce._experiment import Case, Experiment, Run
-from ensemblage.lab.reproduce._methods import MissingMethodError
 from ensemblage.lab.reproduce._protocol import protocol_of, protocol_of_ensemble
-from ensemblage.lab.reproduce._store import Key, Made, Origin, Result, Store
-from ensemblage.rows.threads import parallel_map, thread_count
-
-SECONDS_BETWEEN_LINES = 10.0
+from ensemblage.rows.threads import thread_count
 
 
 class Data:
@@ -103,18 +102,16 @@ class Unit:
     """Of the ensemble."""
 
 
-@dataclass
-class Progress:
-    """How much is done, and how long the rest takes: told on a line now and then."""
+class Progress(ProgressLines):
+    """How much is done, and how long the rest takes."""
 
-    tell: Callable[[str], None]
-    total: int = 0
-    done: int = 0
-    failed: int = 0
-    n_jobs: int = 1
-    rest: dict[tuple[str, str, str], int] = field(default_factory=lambda: defaultdict(int))
-    seconds: dict[tuple[str, str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
-    told: float = field(default_factory=time.monotonic)
+    def __init__(self, tell: Callable[[str], None], total: int = 0, n_jobs: int = 1) -> None:
+        super().__init__(tell, total)
+        self.failed, self.n_jobs = 0, n_jobs
+        self.rest: dict[tuple[str, str, str], int] = defaultdict(int)
+        """By experiment, case and method how many are left."""
+        self.seconds: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+        """What those took that are done."""
 
     def expect(self, unit: Unit) -> None:
         """Count what a unit will do; its ensemble is a cell of its own, without a method."""
@@ -130,12 +127,9 @@ class Progress:
 
     def finished(self, cell: tuple[str, str, str], seconds: float, failed: bool = False) -> None:
         """Count one result."""
-        self.done += 1
         self.failed += failed
         self.spent(cell, seconds)
-        if time.monotonic() - self.told > SECONDS_BETWEEN_LINES or self.done == self.total:
-            self.told = time.monotonic()
-            self.tell(str(self))
+        self.count(lambda: str(self), last=True)
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
@@ -184,72 +178,70 @@ def _split(experiment: Experiment, case: Case, data: str, todo: Sequence[tuple[s
     return [Unit(experiment, case, data, tuple(part), seed) for seed, part in by_seed.items()]
 
 
-def execute(
-    units: Sequence[Unit], store: Store, data: Data, n_jobs: int, tell: Callable[[str], None]
-) -> Mapping[str, str]:
-    """Do all units; the methods that are missing, with the reason."""
-    progress = Progress(tell, n_jobs=min(thread_count(n_jobs), 1 + len(units)))
-    for unit in units:
-        progress.expect(unit)
-    missing: dict[str, str] = {}
-    with threadpool_limits(1):
-        parallel_map(lambda unit: _do(unit, store, data, progress, missing), units, n_jobs)
-    return missing
+class Execution(Runner[Unit]):
+    """Units that are left, done in threads of this process: a published number has no limits.
 
+    Attributes
+    ----------
+    missing : dict of str to str
+        The methods that this version does not have, with the reason.
+    """
 
-def _do(unit: Unit, store: Store, data: Data, progress: Progress, missing: dict[str, str]) -> None:
-    loaded = data.get(unit.case.dataset, unit.experiment.keeps_gaps)
-    assert loaded is not None
-    start = time.perf_counter()
-    try:
-        made = _made(unit, store, loaded[0])
-        progress.spent((unit.experiment.name, unit.case.name, ""), time.perf_counter() - start)
-        ensemble = Ensemble(made.labels, missing=None if unit.experiment.noise_is_cluster else -1)
-    except Exception as error:
-        for method, seed in unit.todo:
-            _keep(unit, method, seed, error, 0.0, store, progress, missing)
-        return
-    for method, seed in unit.todo:
-        run = Run(unit.case, loaded[0], ensemble, made.facts, seed, unit.experiment.consensus)
+    def __init__(
+        self, units: Sequence[Unit], store: Store, data: Data, n_jobs: int, tell: Callable[[str], None]
+    ) -> None:
+        n_threads = min(thread_count(n_jobs), max(1, len(units)))
+        super().__init__(store, n_threads)
+        self.data, self.missing = data, dict[str, str]()
+        self.progress = Progress(tell, n_jobs=n_threads)
+        for unit in units:
+            self.progress.expect(unit)
+
+    def do(self, work: Unit, worker: Worker | None) -> None:
+        """Make the ensemble of a unit and measure what is left to do on it."""
+        loaded = self.data.get(work.case.dataset, work.experiment.keeps_gaps)
+        assert loaded is not None
         start = time.perf_counter()
-        outcome: Any
         try:
-            outcome = unit.experiment.measure(run, method)
+            made = self._made(work, loaded[0])
+            self.progress.spent((work.experiment.name, work.case.name, ""), time.perf_counter() - start)
+            ensemble = Ensemble(made.labels, missing=None if work.experiment.noise_is_cluster else -1)
         except Exception as error:
-            outcome = error
-        _keep(unit, method, seed, outcome, time.perf_counter() - start, store, progress, missing)
+            for method, seed in work.todo:
+                self._keep(work, method, seed, error, 0.0)
+            return
+        for method, seed in work.todo:
+            run = Run(work.case, loaded[0], ensemble, made.facts, seed, work.experiment.consensus)
+            start = time.perf_counter()
+            outcome: Any
+            try:
+                outcome = work.experiment.measure(run, method)
+            except Exception as error:
+                outcome = error
+            self._keep(work, method, seed, outcome, time.perf_counter() - start)
 
+    def _keep(self, unit: Unit, method: str, seed: int, outcome: Any, seconds: float) -> None:
+        cell = unit.experiment.name, unit.case.name, method
+        if isinstance(outcome, MissingMethodError):
+            self.missing[method] = str(outcome)
+            with self.lock:
+                self.progress.finished(cell, seconds)
+            return
+        error = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else None
+        origin = Origin(unit.data, protocol_of(unit.experiment, unit.case, method))
+        self.keep(Key(*cell, seed), origin, Result(None if error else outcome, error, seconds))
+        if error:
+            self.progress.tell(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
+        with self.lock:
+            self.progress.finished(cell, seconds, bool(error))
 
-def _keep(
-    unit: Unit,
-    method: str,
-    seed: int,
-    outcome: Any,
-    seconds: float,
-    store: Store,
-    progress: Progress,
-    missing: dict[str, str],
-) -> None:
-    cell = unit.experiment.name, unit.case.name, method
-    if isinstance(outcome, MissingMethodError):
-        missing[method] = str(outcome)
-        progress.finished(cell, seconds)
-        return
-    error = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else None
-    if error:
-        progress.tell(f"{unit.experiment.name}, {unit.case.name}, {method}, seed {seed} failed: {error}")
-    origin = Origin(unit.data, protocol_of(unit.experiment, unit.case, method))
-    store.put(Key(*cell, seed), origin, Result(None if error else outcome, error, seconds))
-    progress.finished(cell, seconds, bool(error))
+    def _made(self, unit: Unit, dataset: Dataset | None) -> Made:
+        """The ensemble that an earlier run made, or a new one."""
+        place = Key(unit.experiment.ensembles or unit.experiment.name, unit.case.name, "", unit.seed)
+        origin = Origin(unit.data, protocol_of_ensemble(unit.experiment, unit.case))
 
+        def make() -> tuple[Made, float]:
+            start = time.perf_counter()
+            return unit.experiment.make(unit.case, dataset, unit.seed), time.perf_counter() - start
 
-def _made(unit: Unit, store: Store, dataset: Dataset | None) -> Made:
-    """The ensemble that an earlier run made, or a new one."""
-    place = Key(unit.experiment.ensembles or unit.experiment.name, unit.case.name, "", unit.seed)
-    origin = Origin(unit.data, protocol_of_ensemble(unit.experiment, unit.case))
-    made = store.ensemble(place, origin)
-    if made is None:
-        start = time.perf_counter()
-        made = unit.experiment.make(unit.case, dataset, unit.seed)
-        store.put_ensemble(place, origin, made, time.perf_counter() - start)
-    return made
+        return self.label_matrix(place, origin, make)

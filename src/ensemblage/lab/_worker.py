@@ -14,6 +14,7 @@ from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 from ensemblage.base.memory import give_back_freed
+from ensemblage.rows.slices import check_stopped
 
 TICK = 0.2
 """Seconds between two looks at the time and the memory."""
@@ -95,6 +96,8 @@ class Worker:
         ------
         OutOfTimeError
             If the end has come.
+        Stopped
+            In a thread whose work nobody waits for any more.
         """
         has_common = False
         for item in items:
@@ -135,6 +138,7 @@ class Worker:
         before, start, used = self._memory(), time.monotonic(), self._seconds()
         try:
             while not self._pipe.poll(TICK):
+                check_stopped()
                 passed, more = self._passed(start, used), self._memory() - before
                 if passed > self.limits.seconds or more > self.limits.gigabytes * 1000:
                     self.close()

@@ -231,7 +231,7 @@ def test_a_file_of_another_format_is_refused(toy, tmp_path):
     run(tmp_path / "out", quick=True)
     with sqlite3.connect(tmp_path / "out" / "results.sqlite") as file:
         file.execute("pragma user_version = 7")
-    with pytest.raises(ValueError, match=r"format 1 or 2\. Got format 7, of another version"):
+    with pytest.raises(ValueError, match=r"format 2\. Got format 7, of another version"):
         run(tmp_path / "out")
     (tmp_path / "out" / "results.sqlite").write_text(
         "not a database, but a text that is long enough to be looked at", encoding="utf-8"
@@ -389,26 +389,6 @@ def test_experiments_that_share_ensembles_share_their_protocol():
                 place = experiment.ensembles or experiment.name, case.name
                 made[place].add(protocol_of_ensemble(experiment, case))
         assert {len(protocols) for protocols in made.values()} == {1}
-
-
-def test_a_results_file_of_format_1_is_read_and_kept(toy, tmp_path):
-    """tests/files/results-format1.sqlite: the toy paper by ensemblage 0.1.0, before results had a protocol."""
-    out = tmp_path / "out"
-    out.mkdir()
-    shutil.copy(TESTS / "files" / "results-format1.sqlite", out / "results.sqlite")
-    store = Store(out / "results.sqlite", "0.1.0")
-    assert {origin for _, origin in store.results("toy")} == {Origin("", "")}
-    assert [result.numbers["k"] for result in store.results("toy").values()] == [3] * 4
-    assert store.ensemble(Key("toy", "easy", "", 0), Origin("", "")).labels.shape == (60, 8)
-    store.close()
-    told = []
-    run(out, told, quick=True)
-    if _reproduce.__version__ == "0.1.0":
-        assert "4 results of an earlier protocol are kept aside" in told
-    assert "0 results are there, 6 to do" in told
-    with sqlite3.connect(out / "results.sqlite") as file:
-        assert file.execute("select count(*) from results where protocol = ''").fetchone() == (4,)
-        assert file.execute("select count(*) from results where protocol != ''").fetchone() == (4,)
 
 
 def test_sets_with_missing_features_are_used_without_their_gaps(tmp_path):
@@ -680,7 +660,7 @@ def test_a_results_file_of_another_version(tmp_path):
     with sqlite3.connect(tmp_path / "results.sqlite") as file:
         file.execute("pragma user_version = 7")
     file.close()
-    refused("must be a results file of format 1 or 2. Got format 7, of another version of ensemblage.", tmp_path)
+    refused("must be a results file of format 2. Got format 7, of another version of ensemblage.", tmp_path)
 
 
 def test_a_results_file_that_is_none(tmp_path):

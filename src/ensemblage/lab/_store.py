@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = 2
-"""Of the file. One of format 1, which has no protocols, is brought to it; another is refused. Rows of other versions of
-ensemblage and of other protocols stay in it and are not used."""
+"""Of the file; another is refused. Rows of other versions of ensemblage and of other protocols stay in it and are not
+used."""
 SECONDS_TO_WAIT = 10.0
 """For another process that writes to the file."""
 _TABLES = {
@@ -81,32 +81,21 @@ class Store:
             self._make_tables()
 
     def _check_format(self) -> None:
-        found = self._format()
+        (found,) = self._file.execute("pragma user_version").fetchone()
         (tables,) = self._file.execute("select count(*) from sqlite_master").fetchone()
-        if found not in (1, FORMAT) and (found or tables):
+        if found != FORMAT and (found or tables):
             self._file.close()
             raise ValueError(
-                f"{self.path} must be a results file of format 1 or {FORMAT}. Got format {found}, of another version "
+                f"{self.path} must be a results file of format {FORMAT}. Got format {found}, of another version "
                 "of ensemblage. Name another folder with -o."
             )
 
-    def _format(self) -> int:
-        (found,) = self._file.execute("pragma user_version").fetchone()
-        return int(found)
-
     def _make_tables(self) -> None:
-        """The tables; those of format 1 get the column of protocols, empty in their rows, and it joins the key."""
         with self._file:
             # All of it or nothing, and nobody else in between.
             self._file.execute("begin immediate")
-            older = self._format() == 1
             for name, columns in _TABLES.items():
-                if older:
-                    self._file.execute(f"alter table {name} rename to {name}_1")
                 self._file.execute(f"create table if not exists {name} {columns}")
-                if older:
-                    self._file.execute(f"insert into {name} select *, '' from {name}_1")
-                    self._file.execute(f"drop table {name}_1")
             self._file.execute(f"pragma user_version = {FORMAT}")
 
     @contextmanager

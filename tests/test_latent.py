@@ -104,7 +104,7 @@ def test_lca_as_the_naive_twin(seed, missing, weighted):
     assert n == 8 or trace[n] - trace[n - 1] < 1e-9
     assert_allclose(model.log_likelihood_trace_, trace[:n], rtol=1e-9)
     if n == 8:
-        expected = model.predict_membership(labels)[:, model._number]
+        expected = model.predict_proba(labels)[:, model._number]
         assert_allclose(expected, z[:, np.unique(z.argmax(axis=1))] if expected.shape[1] < 3 else z, atol=1e-7)
     assert model.bic_[3] == pytest.approx(bic(labels, 3, model.log_likelihood_))
 
@@ -124,7 +124,7 @@ def test_planted_classes_are_found():
 def test_probabilities_of_new_rows():
     model = LatentClassConsensus(3, init=P2).fit(E)
     new = np.array([[1, 1, 1, 1], [3, 3, -1, 2], [-1, -1, -1, -1], [3, 1, 4, 2]])
-    membership = model.predict_membership(new)
+    membership = model.predict_proba(new)
     assert_allclose(membership.sum(axis=1), 1)
     assert_array_equal(membership.argmax(axis=1)[[0, 1, 3]], model.predict(new)[[0, 1, 3]])
     assert_allclose(membership[2], [0.4, 0.3, 0.3], atol=1e-6)

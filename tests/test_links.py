@@ -113,8 +113,8 @@ def test_voting_takes_the_best_column_of_the_summed_votes(name):
     must, cannot = [[0, 1], [1, 2], [5, 9]], [[0, 5], [20, 21]]
     model = method(name, 3).fit(labels, must_link=must, cannot_link=cannot)
     free = method(name, 3).fit(labels)
-    votes = model.predict_membership(labels)
-    assert_array_equal(np.sort(votes, axis=None), np.sort(free.predict_membership(labels), axis=None))
+    votes = model.predict_proba(labels)
+    assert_array_equal(np.sort(votes, axis=None), np.sort(free.predict_proba(labels), axis=None))
     for group, other in ([[0, 1, 2], [5, 9]], [[20], [21]]):
         first, second = votes[group].sum(axis=0), votes[other].sum(axis=0)
         places = {tuple(model.labels_[[group[0], other[0]]].tolist())}

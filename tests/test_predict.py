@@ -110,7 +110,7 @@ def test_unlabelled_rows_and_blocks(model, monkeypatch):
 
 LABELS = np.array([[0, 5, 1], [0, 5, 1], [0, 6, 1], [1, 6, 2], [1, 7, 2], [1, 7, 2], [0, 5, 2]])
 FITTED = {"ensemble": Ensemble(LABELS, names=["a", "b", "c"]), "frame": pd.DataFrame(LABELS, columns=["a", "b", "c"])}
-WAYS = ["predict", "assign", "membership", "predict_proba", "predict_membership"]
+WAYS = ["predict", "assign", "membership", "predict_proba"]
 
 
 def asked(model, way, X):

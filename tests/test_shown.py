@@ -206,7 +206,6 @@ def test_a_page(model, consensus, tmp_path):
 
 def test_memberships_as_probabilities():
     voting = CumulativeVoting(3).fit(LABELS)
-    assert_array_equal(voting.predict_proba(LABELS), voting.predict_membership(LABELS))
     assert_array_equal(voting.predict_proba(LABELS).argmax(axis=1), voting.predict(LABELS))
     X = FRAME.to_numpy()
     model = ConsensusClustering(3, consensus="acv", random_state=0).fit(X)

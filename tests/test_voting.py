@@ -365,14 +365,14 @@ def test_memberships(method, missing):
         assert np.isnan(soft[5]).all()
     soft = model.membership_[known]
     assert_allclose(soft[np.arange(119), model.labels_[known]], soft.max(axis=1), atol=1e-12)
-    assert_array_equal(model.predict_membership(labels), model.membership_)
+    assert_array_equal(model.predict_proba(labels), model.membership_)
     assert_array_equal(model.predict(labels), model.labels_)
 
 
 def test_a_new_row_is_voted_on_by_the_labels_it_has():
     model = CumulativeVoting(2).fit(EXAMPLE)
     with pytest.warns(UserWarning, match="not"):
-        soft = model.predict_membership([[0, 7], [9, 1], [9, 7]])
+        soft = model.predict_proba([[0, 7], [9, 1], [9, 7]])
     assert_allclose(soft, [[0, 1], [1, 0], [np.nan, np.nan]], atol=1e-12)
 
 

@@ -203,7 +203,7 @@ class CumulativeVoting(VotingConsensus):
     (2, array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=int32))
     >>> {k: round(life, 3) for k, life in acv.lifetimes_.items()}
     {4: 0.03, 3: 0.0, 2: 0.533}
-    >>> acv.predict_membership([[0, None], [0, 1]]).round(2)
+    >>> acv.predict_proba([[0, None], [0, 1]]).round(2)
     array([[0. , 1. ],
            [0.5, 0.5]])
     """

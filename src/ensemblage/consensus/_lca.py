@@ -261,7 +261,7 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
     >>> lca = LatentClassConsensus(random_state=0).fit(labels)
     >>> lca.labels_
     array([0, 0, 0, 1, 1, 1], dtype=int32)
-    >>> lca.predict_membership([[1, None, 1], [0, None, 1]]).round(2)
+    >>> lca.predict_proba([[1, None, 1], [0, None, 1]]).round(2)
     array([[0., 1.],
            [1., 0.]])
     """
@@ -352,20 +352,6 @@ class LatentClassConsensus(StartParameters, InductiveConsensus):
         return np.append(self._number, -1)[found].astype(np.int32)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probability of each cluster for new label rows: `predict_membership`, by scikit-learn's name.
-
-        Parameters
-        ----------
-        {new_labels}
-
-        Returns
-        -------
-        ndarray of shape (n_new, k)
-            Rows sum to 1.
-        """
-        return self.predict_membership(X)
-
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Probability of each cluster for new label rows.
 
         Parameters

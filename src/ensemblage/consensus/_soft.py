@@ -70,7 +70,7 @@ class SoftConsensus(InductiveConsensus):
         return column
 
     def _evidence(self, ensemble: Ensemble, objects: NDArray[np.intp]) -> tuple[Evidence, ...]:
-        membership, sizes = self.predict_membership(ensemble[objects]), np.ones(len(objects))
+        membership, sizes = self.predict_proba(ensemble[objects]), np.ones(len(objects))
         return (Memberships(membership, self.labels_[objects].astype(np.int64), sizes),)
 
     def _of_objects(self, aggregate: AggregatedPartition) -> NDArray[np.float64]:
@@ -96,20 +96,6 @@ class SoftConsensus(InductiveConsensus):
         return np.append(self._cluster_of, np.int32(-1))[self._most_likely(codes)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Memberships of new label rows in the clusters: `predict_membership`, by scikit-learn's name.
-
-        Parameters
-        ----------
-        {new_labels}
-
-        Returns
-        -------
-        ndarray of shape (n_new, k)
-            Rows sum to 1; NaN where no partition votes. Shares of votes, no probabilities of being right.
-        """
-        return self.predict_membership(X)
-
-    def predict_membership(self, X: Any) -> NDArray[np.float64]:
         """Memberships of new label rows in the clusters.
 
         Parameters
@@ -119,7 +105,7 @@ class SoftConsensus(InductiveConsensus):
         Returns
         -------
         ndarray of shape (n_new, k)
-            Rows sum to 1; NaN where no partition votes.
+            Rows sum to 1; NaN where no partition votes. Shares of votes, no probabilities of being right.
         """
         codes = self._encode(X)
         return np.concatenate(codes.map(self._memberships.rows_of, n_jobs=self.n_jobs))

@@ -133,8 +133,8 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
     from bench_default import features
 
     from ensemblage import ConsensusClustering, Genie
+    from ensemblage.lab._figures import clusterings
     from ensemblage.lab.benchmark._entries import BASELINES
-    from ensemblage.lab.benchmark._pictures import draw
     from ensemblage.lab.benchmark._sets import find_sets
 
     sets = {one.name: one for one in find_sets(suite, data)}
@@ -149,7 +149,7 @@ def draw_losses(suite: Path | None, data: Path | None) -> None:
             (title if title not in row["ari"] else f"{title}: {row['ari'][title]:.2f}", np.asarray(found))
             for title, found in labels.items()
         ]
-        draw(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
+        clusterings(one.whole, panels).savefig(FOLDER / name_of(row), dpi=110, metadata={"Software": None})
 
 
 def words() -> list[str]:

@@ -13,16 +13,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensemblage._version import __version__
 from ensemblage.base.atomic import atomic_write
 from ensemblage.base.text import markdown_table, write_csv, write_text
+from ensemblage.lab._figures import clusterings, ranked
+from ensemblage.lab._page import text_table
 from ensemblage.lab.benchmark._board import Board, Comparison, Line, Loss, Scope, name_of
 from ensemblage.lab.benchmark._entries import FEATURES
 from ensemblage.lab.benchmark._kinds import RULES, Traits
-from ensemblage.lab.benchmark._pictures import picture_of_loss
 from ensemblage.lab.benchmark._sets import BenchmarkSet
 from ensemblage.plotting import PALETTE
-from ensemblage.plotting._axes import new_axes, remove_frame
 from ensemblage.report._layout import Picture, Section, Table, plural
 from ensemblage.report._page import render_page
 from ensemblage.report._svg import figure_style, to_svg
@@ -40,6 +43,8 @@ NOTE = (
     "memory beyond what was there before: median and largest of a cell with seed 0. Shares of numbers of clusters are "
     "of all sets, their means of the sets with one. Objects that are in no cluster (HDBSCAN) are scored as one more."
 )
+MOST_RANKED = 30
+"""Entries in a picture."""
 SHOWN_LOSSES = 3
 """Pictures of sets where the first loses."""
 
@@ -122,7 +127,7 @@ def _write_wide(
 
 
 def _failures(board: Board) -> Iterable[list[Any]]:
-    """What has no number, seeds and parts counted together."""
+    """What has no number, seeds and parts plural together."""
     return ([*failure, n] for failure, n in Counter(board.failures()).items())
 
 
@@ -215,14 +220,12 @@ def _render(
     left_out: Mapping[str, str],
 ) -> str:
     rows = [list(row) for row in left_out.items()]
-    others = (
-        [Table("Sets that were left out", ["set", "reason"], rows, shown=10, text=(0, 1), wide=True)] if rows else []
-    )
+    others = [text_table("Sets that were left out", ["set", "reason"], rows, shown=10)] if rows else []
     sections = [Section("What was run", [NOTE, *notes], tables=[_pools(board), *_sets(board), *others])]
     sections += [section for scope in scopes for section in _scope(board, scope, sets)]
     failures = [list(map(str, row)) for row in board.failures()]
     if failures:
-        table = Table("", ["Set", "Pool", "Entry", "Reason"], failures, shown=12, text=(0, 1, 2, 3), wide=True)
+        table = text_table("", ["Set", "Pool", "Entry", "Reason"], failures, shown=12)
         sections.append(Section("What has no number", ["It counts as 0 in the means over all sets."], tables=[table]))
     known = board.table(scopes[0]) if scopes else []
     return render_page(
@@ -254,7 +257,7 @@ def _sets(board: Board) -> list[Table]:
     columns = ["set", "objects", "features", "classes", "imbalance", "near its mean", "near its like", "shape"]
     rules = [[name, rule] for name, rule in RULES.items()]
     return [
-        Table("Kinds of sets", ["by", "rule"], rules, text=(0, 1), wide=True),
+        text_table("Kinds of sets", ["by", "rule"], rules),
         Table("The sets", columns, rows, shown=10, text=(0, 7), wide=True),
     ]
 
@@ -275,7 +278,7 @@ def _scope(board: Board, scope: Scope, sets: Mapping[str, BenchmarkSet]) -> list
         baseline = name_of(*(board.best_baseline(scope) or ("", FEATURES)))
         tables.append(Table(f"Far below {baseline}", ["entry", "set", "ARI", baseline], rows, shown=12, text=(0, 1)))
     shown = [loss for loss in losses if loss.entry == lines[0].name][:SHOWN_LOSSES]
-    pictures += [p for i, loss in enumerate(shown) if (p := picture_of_loss(board, scope, loss, sets, f"{name}-{i}"))]
+    pictures += [p for i, loss in enumerate(shown) if (p := _picture_of_loss(board, scope, loss, sets, f"{name}-{i}"))]
     left_out = [f"{entry} ({n} sets)" for entry, n in board.left_out(scope).items()]
     sentences = [f"All that have a number on half of the {lines[0].n_sets} sets have one on {lines[0].n_common}."]
     sentences += [f"Not compared, as tried on too few sets yet: {', '.join(left_out)}."] if left_out else []
@@ -315,14 +318,13 @@ def _compared(compared: Sequence[Comparison]) -> Table:
 
 def _intervals(lines: Sequence[Line], scope: Scope, name: str) -> Picture:
     """The mean of each entry with its interval."""
-    shown = list(lines[:30])[::-1]
-    ax = new_axes(7.4, 0.6 + 0.22 * len(shown))
-    for place, line in enumerate(shown):
-        color = PALETTE[scope.pools.index(line.pool) % len(PALETTE)]
-        ax.plot([line.low, line.high], [place, place], color=color, linewidth=1.5)
-        ax.plot([line.over_all], [place], "o", color=color, markersize=4)
-    ax.set_yticks(range(len(shown)), [line.name for line in shown], fontsize=7)
-    remove_frame(ax, xlabel="mean adjusted Rand index over all sets", ylim=(-0.7, len(shown) - 0.3))
+    shown = lines[:MOST_RANKED]
+    ax = ranked(
+        {line.name: line.over_all for line in shown},
+        "mean adjusted Rand index over all sets",
+        [PALETTE[scope.pools.index(line.pool) % len(PALETTE)] for line in shown],
+        intervals=[(line.low, line.high) for line in shown],
+    )
     return Picture(f"Means and their 95 % intervals, {scope.title}", to_svg(ax, f"means-{name}"), [], wide=True)
 
 
@@ -331,12 +333,35 @@ def _rank_picture(board: Board, scope: Scope, name: str) -> list[Picture]:
     ranks, difference = board.mean_ranks(scope)
     if len(ranks) < 3:
         return []
-    shown = sorted(ranks.items(), key=lambda pair: pair[1])[:30][::-1]
-    ax = new_axes(7.4, 0.6 + 0.22 * len(shown))
-    best = shown[-1][1]
-    ax.axvspan(best, best + difference, color="#e6e6e6", zorder=0)
-    ax.plot([rank for _, rank in shown], range(len(shown)), "o", color=PALETTE[0], markersize=4)
-    ax.set_yticks(range(len(shown)), [entry for entry, _ in shown], fontsize=7)
-    remove_frame(ax, xlabel="mean rank, 1 is best", ylim=(-0.7, len(shown) - 0.3))
+    shown = dict(sorted(ranks.items(), key=lambda pair: pair[1])[:MOST_RANKED])
+    ax = ranked(shown, "mean rank, 1 is best", [PALETTE[0]] * len(shown), band=difference)
     sentence = f"Grey: within Nemenyi's critical difference of the first, {difference:.2f} at 5 %: not told from it."
     return [Picture(f"Mean ranks, {scope.title}", to_svg(ax, f"ranks-{name}"), [sentence], wide=True)]
+
+
+def _picture_of_loss(
+    board: Board, scope: Scope, loss: Loss, sets: Mapping[str, BenchmarkSet], name: str
+) -> Picture | None:
+    """The picture of a set where an entry is far below the best baseline, None if one of them has no labels."""
+    baseline = board.best_baseline(scope)
+    if baseline is None or loss.set not in sets:
+        return None
+    one = sets[loss.set]
+    panels = [("known classes", one.references[0] - 1)]
+    for entry in (loss.entry, name_of(*baseline)):
+        labels = _labels_of(board, scope, entry, loss.set)
+        if labels is None:
+            return None
+        panels.append((entry, labels))
+    figure = clusterings(one.whole, panels)
+    sentence = f"ARI {loss.score:.3f}, {name_of(*baseline)} {loss.baseline:.3f}."
+    return Picture(f"{loss.entry} loses on {loss.set}", to_svg(figure.axes[0], f"loss-{name}"), [sentence], wide=True)
+
+
+def _labels_of(board: Board, scope: Scope, entry: str, name: str) -> NDArray[np.int64] | None:
+    """The labels of seed 0, None if there are none."""
+    for row in board.rows:
+        of = (row.set, name_of(row.entry.name, row.pool), row.entry.column, row.seed, row.is_part)
+        if of == (name, entry, scope.setting, 0, False) and row.result.numbers is not None:
+            return row.labels
+    return None

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from ensemblage.base.text import listing
+from ensemblage.lab._figures import Panel
+from ensemblage.lab._page import text_table
 from ensemblage.lab.reproduce._cells import DIFFERS, NOISE_RULE, UNKNOWN, WITHIN, Cell, counts, ordered
 from ensemblage.lab.reproduce._claims import FAILS, HOLDS, UNTESTED, Claim
-from ensemblage.lab.reproduce._figures import Panel
 from ensemblage.lab.reproduce._paper import Paper, Shown
 from ensemblage.lab.reproduce._results import Results
 from ensemblage.lab.reproduce._tables import ours_text, plot, published_text
@@ -114,7 +115,7 @@ def _paper_sections(outcome: Outcome) -> list[Section]:
 def _misprints(paper: Paper) -> list[Table]:
     rows = [[r["location"], r["printed"], r["other"], r["note"]] for r in paper.misprints()]
     columns = ["Where", "Printed", "Elsewhere", "Note"]
-    return [Table("Where the paper disagrees with itself", columns, rows, shown=3, text=(0, 1, 2, 3), wide=True)]
+    return [text_table("Where the paper disagrees with itself", columns, rows, shown=3)]
 
 
 def _table_section(paper: Paper, table: Shown, cells: Sequence[Cell]) -> Section:
@@ -182,14 +183,14 @@ def _claims_section(outcome: Outcome) -> Section:
     ]
     columns = ["Where", "Data", "Claim", "Value", "Verdict", "Ours"]
     title = _anchor(f"{outcome.paper.name}-claims", f"{outcome.paper.name.capitalize()}: what the text says")
-    return Section(title, tables=[Table("", columns, rows, shown=len(rows), text=tuple(range(6)), wide=True)])
+    return Section(title, tables=[text_table("", columns, rows, shown=len(rows))])
 
 
 def _notes(outcomes: Sequence[Outcome], settings: Mapping[str, str], notes: Sequence[str]) -> Section:
     skipped = {name: reason for outcome in outcomes for name, reason in outcome.results.skipped.items()}
     missing = {name: reason for outcome in outcomes for name, reason in outcome.results.missing.items()}
     failures = sorted({row for outcome in outcomes for row in outcome.results.failures()})
-    tables = [Table("How it was made", (), [[str(escape(k)), v] for k, v in settings.items()], text=(0, 1), wide=True)]
+    tables = [text_table("How it was made", (), [[str(escape(k)), v] for k, v in settings.items()])]
     for title, columns, rows in (
         ("Data sets that are not at hand", ["Set", "Reason"], [[n, r] for n, r in sorted(skipped.items())]),
         ("Methods that are not available", ["Method", "Reason"], [[n, r] for n, r in sorted(missing.items())]),
@@ -197,5 +198,5 @@ def _notes(outcomes: Sequence[Outcome], settings: Mapping[str, str], notes: Sequ
         ("Data that differ from what is printed", ["Note"], [[note] for note in notes]),
     ):
         if rows:
-            tables.append(Table(title, columns, rows, shown=8, text=tuple(range(len(columns))), wide=True))
+            tables.append(text_table(title, columns, rows, shown=8))
     return Section("Data, failures, settings", tables=tables)

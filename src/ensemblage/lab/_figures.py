@@ -1,4 +1,4 @@
-"""Pictures that the papers draw, from our numbers."""
+"""Pictures of results: what the papers draw, from our numbers; entries of a benchmark; clusterings of points."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ensemblage.plotting import PALETTE
+from ensemblage.plotting import PALETTE, UNLABELLED_COLOR
 from ensemblage.plotting._axes import label_ticks, new_axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_POINTS = 1_500
+"""Drawn of a set."""
 
 
 @dataclass
@@ -76,3 +81,46 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float]], ylabel: str, sen
     remove_frame(ax, ylabel=ylabel)
     rows = [{"group": g, "name": n, "value": v} for g, values in groups.items() for n, v in values.items()]
     return Panel(title, ax, rows, sentence)
+
+
+def ranked(
+    values: Mapping[str, float],
+    xlabel: str,
+    colors: Sequence[str],
+    *,
+    intervals: Sequence[tuple[float, float]] | None = None,
+    band: float | None = None,
+) -> Axes:
+    """One dot per name, the first on top, each with its interval; a grey band of this width begins at the first."""
+    ax = new_axes(7.4, 0.6 + 0.22 * len(values))
+    names = list(values)
+    if band is not None:
+        ax.axvspan(values[names[0]], values[names[0]] + band, color="#e6e6e6", zorder=0)
+    for i, name in enumerate(names):
+        place = len(names) - 1 - i
+        if intervals is not None:
+            ax.plot(intervals[i], [place, place], color=colors[i], linewidth=1.5)
+        ax.plot([values[name]], [place], "o", color=colors[i], markersize=4)
+    ax.set_yticks(range(len(names)), names[::-1], fontsize=7)
+    return remove_frame(ax, xlabel=xlabel, ylim=(-0.7, len(names) - 0.3))
+
+
+def clusterings(X: NDArray[np.float64], panels: Sequence[tuple[str, NDArray[np.int64]]]) -> Figure:
+    """One panel per labeling of (n, m) features: two of them, or their first two principal components."""
+    from matplotlib.figure import Figure
+
+    if X.shape[1] != 2:
+        centred = X - X.mean(axis=0)
+        left, scales, _ = np.linalg.svd(centred, full_matrices=False)
+        X = left[:, :2] * scales[:2] if X.shape[1] > 2 else np.column_stack([centred, np.zeros(len(X))])
+    drawn = np.random.default_rng(0).permutation(len(X))[:MOST_POINTS]
+    figure = Figure(figsize=(2.6 * len(panels), 2.7), layout="constrained")
+    for place, (title, labels) in enumerate(panels, 1):
+        ax = figure.add_subplot(1, len(panels), place)
+        shown = labels[drawn]
+        colors = [UNLABELLED_COLOR if label < 0 else PALETTE[label % len(PALETTE)] for label in shown]
+        ax.scatter(X[drawn, 0], X[drawn, 1], c=colors, s=4, linewidths=0, rasterized=True)
+        ax.set_title(title, fontsize=8)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return figure

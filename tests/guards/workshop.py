@@ -66,7 +66,7 @@ NEAREST: dict[str, list[str]] = {
     "ranking/": ["golden", "ranking"],
     "ranking/_agreement": ["golden", "ranking"],
     "ranking/_compare": ["compare", "wrong_arguments"],
-    "ranking/_constraints": ["constraints", "discotec"],
+    "ranking/_known_pairs": ["constraints", "discotec"],
     "ranking/_discotec": ["golden", "discotec"],
     "base/frames": ["compare", "ranking"],
     "ranking/_internal": ["ranking", "internal_indices", "compare"],

@@ -74,6 +74,13 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 7)
 
 
+@pytest.fixture
+def no_figures(monkeypatch):
+    """For the words of a page: nothing is laid out or drawn, which takes most of the time of a page."""
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda self, file, **_: file.write("<svg></svg>"))
+    monkeypatch.setattr("matplotlib.layout_engine.ConstrainedLayoutEngine.execute", lambda self, figure: None)
+
+
 @pytest.fixture(autouse=True)
 def few_resamples(request, monkeypatch):
     """``run`` looks for its clusters in few resamples; what that says has tests of its own."""

@@ -15,13 +15,13 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from sklearn.datasets import load_wine
 
 from ensemblage import Ensemble, KMeansConsensus, RandomKPartitions, make_consensus
 from ensemblage.cli import _analysis, _errors, _methods, main
 from ensemblage.cli._generation import Generation
 from ensemblage.consensus import METHODS
-from ensemblage.generation import _diverse
 from ensemblage.metrics import verdicts
 
 WINE = Path(__file__).parents[1] / "examples" / "wine.csv"
@@ -314,7 +314,7 @@ def test_the_settings_are_those_that_were_used(tmp_path, monkeypatch):
     assert (settings["generator"], settings["method"], settings["diverse_k"]) == ("diverse", "eac-average", "3")
     assert "They fail on different data" in page
 
-    monkeypatch.setattr(_diverse, "MOST_DIVERSE", 100)
+    limit(monkeypatch, "objects clustered by different algorithms", 100)
     succeed("run", WINE, "-k", 3, "-o", tmp_path / "large")
     settings, page = settings_of(tmp_path / "large"), (tmp_path / "large" / "report.html").read_text(encoding="utf-8")
     assert (settings["method"], settings["partitions"]) == ("km", "50")

@@ -18,7 +18,6 @@ from ensemblage import (
     make_consensus,
     parallel_backend,
 )
-from ensemblage.io import _out_of_core
 from ensemblage.metrics import cluster_density, density, ensemble_ari, ensemble_nmi, kmeans_loss
 from ensemblage.rows.dask import LOST, LostWorkersError, RemoteRows, gather, scatter
 
@@ -321,12 +320,17 @@ def test_what_dask_says_of_lost_workers(name):
         def scatter(self, array, hash):
             raise error
 
+        def submit(self, *task, **options):
+            raise AssertionError("nothing is there to compute with")
+
+        nthreads = submit
+
     with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
         gather(Client(), [])
     with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
         scatter(Client(), np.zeros(3), [slice(0, 3)])
     with pytest.raises(LostWorkersError, match=f"Got {name}: one was lost"):
-        _out_of_core._future(np.zeros((3, 1)), Client())
+        Ensemble.from_dask([np.zeros((3, 1))], client=Client())
     error = ZeroDivisionError("of a task")
     with pytest.raises(ZeroDivisionError, match="of a task"):
         gather(Client(), [])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
@@ -23,7 +24,6 @@ from ensemblage import (
     load,
 )
 from ensemblage.cli import main
-from ensemblage.generation import _diverse
 
 X, _ = make_blobs(60, centers=[(0, 0), (0, 9), (9, 0)], random_state=0)
 FEW = X[:15]
@@ -126,7 +126,7 @@ def test_naming_the_default_changes_nothing_in_the_shell(tmp_path, defaults):
 
 def test_of_very_many_objects_the_default_in_the_shell_is_another(tmp_path, monkeypatch):
     """What is chosen where different algorithms are too slow has that name, too."""
-    monkeypatch.setattr(_diverse, "MOST_DIVERSE", 50)
+    limit(monkeypatch, "objects clustered by different algorithms", 50)
     default, _ = run(tmp_path, "default")
     named, _ = run(tmp_path, "named", "--method", "km")
     assert default.ensemble_.shape == (60, 50)

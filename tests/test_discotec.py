@@ -6,13 +6,12 @@ import naive
 import numpy as np
 import pytest
 from hypothesis import given
+from limits import limit
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from strategies import ON_FRACTIONS, label_matrices, labels_and_clustering, planted_labels, random_labels, twins
 
 from ensemblage import Discotec, Ensemble
-from ensemblage.counting import _pair_sums
-from ensemblage.ranking import _discotec, _pair_means
 
 pytestmark = pytest.mark.usefixtures("only_kernels")
 
@@ -120,7 +119,7 @@ def test_nothing_depends_on_threads_rows_or_blocks(distance, missing, max_pairs,
     labels = twins(random_labels(150, 6, 5, missing, seed=3), 400)
     options = {"max_pairs": max_pairs, "n_sampled_pairs": 100_000, "random_state": 5}
     expected = Discotec(distance, n_jobs=1, **options).fit(labels)
-    monkeypatch.setattr(_pair_sums, "TASK_ROWS", 7)
+    limit(monkeypatch, "objects of a task of pairs", 7)
     permuted = np.random.default_rng(0).permutation(labels)
     for other, n_jobs in [(labels, 2), (permuted, -1)]:
         ranker = Discotec(distance, n_jobs=n_jobs, **options).fit(other)
@@ -165,7 +164,7 @@ def test_copies_are_not_separated_and_opposites_are():
 
 def test_sums_of_several_blocks_of_random_pairs(monkeypatch):
     labels = planted_labels(100, 4, 3, 0.3)[0]
-    monkeypatch.setattr(_pair_means, "SAMPLE_PAIRS", 1_000)
+    limit(monkeypatch, "pairs drawn at once", 1_000)
     ranker = Discotec(max_pairs=0, n_sampled_pairs=20_500, random_state=0).fit(labels)
     assert np.abs(ranker.scores_ - Discotec().fit(labels).scores_).max() < 0.02
 
@@ -173,7 +172,7 @@ def test_sums_of_several_blocks_of_random_pairs(monkeypatch):
 def test_the_last_block_of_random_pairs_is_what_is_left(monkeypatch):
     """One pair more than a block: a mean of 0s and 1s moves by 1 / 1,001 at most, errors as little."""
     labels = planted_labels(100, 4, 3, 0.3)[0]
-    monkeypatch.setattr(_pair_means, "SAMPLE_PAIRS", 1_000)
+    limit(monkeypatch, "pairs drawn at once", 1_000)
     one, two = (Discotec(max_pairs=0, n_sampled_pairs=n, random_state=0).fit(labels) for n in (1_000, 1_001))
     for ranker, n in ((one, 1_000), (two, 1_001)):  # so many pairs, neither more nor fewer
         assert_allclose(n * ranker.scores_, np.rint(n * ranker.scores_), atol=1e-9)
@@ -228,21 +227,6 @@ def test_kl_of_what_no_member_says_is_infinite(max_pairs):
     assert np.isfinite(ranker.scores_).all()
     assert ranker.score_labels([0, 0, 0, 0, 0, 1]) == np.inf
     assert np.isfinite(Discotec("kl").fit(SIX_OBJECTS[:, :3]).score_labels([0, 0, 0, 1, 1, 1]))
-
-
-def test_wide_sums_beyond_64_bits():
-    labels = np.repeat(SIX_OBJECTS, 3, axis=0)
-    ensemble = Ensemble(labels)
-    rows = _pair_means.ComparedRows.members(ensemble)
-    # A million times as many of each object: the shares stay the same.
-    many = rows._replace(counts=rows.counts * 1_000_000)
-    association = _discotec.ConsensusMatrix.of(ensemble)
-    large = _discotec.ConsensusMatrix(
-        association.n_objects * 10**6, 4, association.joined * 10**12, association.labelled * 10**12
-    )
-    for distance in DISTANCES:
-        expected = _discotec.exact_means(rows, association, distance)
-        assert_allclose(_discotec.exact_means(many, large, distance), expected, atol=1e-8)
 
 
 def test_pickle_and_a_consensus_beside_the_members():

@@ -63,6 +63,7 @@ def test_json_and_back(record):
             assert getattr(back, name).dtype == value.dtype
 
 
+@pytest.mark.usefixtures("no_figures")
 @kinds
 def test_a_figure_and_words(record):
     assert plotting.evidence(record).has_data()

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from strategies import label_matrices
 
-from ensemblage import Discotec, Ensemble
+from ensemblage import AverageAgreement, Discotec, Ensemble
 from ensemblage.kernels import _jit
 from ensemblage.metrics import coassociation, ensemble_ari
-from ensemblage.metrics._agreement import agreement_matrix
-from ensemblage.ranking import _pair_means
+from ensemblage.ranking import _discotec, _pair_means
 
 RESULTS = {
     "codes": lambda labels: Ensemble(labels).codes,
@@ -17,8 +16,8 @@ RESULTS = {
     "their counts": lambda labels: Ensemble(labels).distinct.counts,
     "their places": lambda labels: Ensemble(labels).distinct.inverse,
     "co-association": lambda labels: coassociation(labels, weights=np.linspace(0.1, 1, labels.shape[1])),
-    "ARI": lambda labels: agreement_matrix(Ensemble(labels), "ari"),
-    "NMI": lambda labels: agreement_matrix(Ensemble(labels), "nmi"),
+    "ARI": lambda labels: AverageAgreement("ari").fit(np.c_[labels, labels[:, 0]]).agreement_,
+    "NMI": lambda labels: AverageAgreement("nmi").fit(np.c_[labels, labels[:, 0]]).agreement_,
     "ARI with a clustering": lambda labels: ensemble_ari(labels, labels[:, 0]),
     "DISCOTEC": lambda labels: Discotec().fit(labels).scores_,
 }
@@ -50,3 +49,20 @@ def test_wide_sums_of_few_rows(count, threshold):
     expected = [int((joined & (z[:, None] == z)).sum()) * count**2 for z in labels.T]
     assert [int(high) * 2**31 + int(low) for high, low in found.joined] == expected
     assert [int(high) * 2**31 + int(low) for high, low in found.labelled] == [int(joined.sum()) * count**2]
+
+
+@pytest.mark.usefixtures("only_kernels")
+def test_wide_sums_beyond_64_bits():
+    six = np.array([[0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 5]]).T
+    labels = np.repeat(six, 3, axis=0)
+    ensemble = Ensemble(labels)
+    rows = _pair_means.ComparedRows.members(ensemble)
+    # A million times as many of each object: the shares stay the same.
+    many = rows._replace(counts=rows.counts * 1_000_000)
+    association = _discotec.ConsensusMatrix.of(ensemble)
+    large = _discotec.ConsensusMatrix(
+        association.n_objects * 10**6, 4, association.joined * 10**12, association.labelled * 10**12
+    )
+    for distance in ("binary", "tv", "kl", "hellinger"):
+        expected = _discotec.exact_means(rows, association, distance)
+        np.testing.assert_allclose(_discotec.exact_means(many, large, distance), expected, atol=1e-8)

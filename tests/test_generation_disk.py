@@ -29,7 +29,6 @@ from ensemblage import (
 from ensemblage import Ensemble as InMemory
 from ensemblage.cli import main
 from ensemblage.generation import write_partitions
-from ensemblage.generation._base import BasePartitions
 
 P = 6
 
@@ -47,9 +46,9 @@ def mini_batch(n_partitions=P, **options):
 @pytest.fixture
 def made(monkeypatch):
     """Names of the partitions that are made."""
-    names, real = [], BasePartitions._partition
+    names, real = [], RandomKPartitions._partition
     monkeypatch.setattr(
-        BasePartitions, "_partition", lambda self, X, recipe: (names.append(recipe.name), real(self, X, recipe))[1]
+        RandomKPartitions, "_partition", lambda self, X, recipe: (names.append(recipe.name), real(self, X, recipe))[1]
     )
     return names
 

@@ -1,7 +1,5 @@
 """Partitions that arrive one after the other: what is found is what `fit` finds in all of them."""
 
-from unittest import mock
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,7 +8,6 @@ from strategies import planted_labels, random_labels
 
 import ensemblage
 from ensemblage import Ensemble, SoftEnsemble, make_consensus
-from ensemblage.consensus import _ada_cvote
 from ensemblage.rows.disk import StoredRows
 
 NAMES = ["km", "ecc", "kcc", "qmi", "acv", "bv"]
@@ -52,25 +49,6 @@ def test_equal_to_fit_on_all_in_that_order(name, parameters, missing):
         assert model.add_partitions(labels[:, start:stop]) is model
         assert_same(model, method(name, **parameters).fit(labels[:, :stop]))
     assert_array_equal(model.assign(labels).labels, method(name, **parameters).fit(labels).assign(labels).labels)
-
-
-def test_votes_that_are_known_are_not_counted_again():
-    labels = labels_of(n=3000, p=12)  # no two clusters of a partition have the same size
-    whole, more = method("acv", order="given"), method("acv", order="given").add_partitions(labels[:, :10])
-    counted = []
-
-    def count(rows, j, others, n_jobs=None):
-        counted.append(len(others))
-        return original(rows, j, others, n_jobs)
-
-    original = _ada_cvote.contingency_with
-    with mock.patch.object(_ada_cvote, "contingency_with", count):
-        more.add_partitions(labels[:, 10:])
-        known, counted[:] = sum(counted), []
-        whole.fit(labels)
-    assert known == 2 * 10 + 1
-    assert sum(counted) == 12 * 11 // 2
-    assert_same(more, whole)
 
 
 def test_a_reference_with_too_few_clusters_is_replaced():

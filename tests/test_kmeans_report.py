@@ -29,6 +29,7 @@ def test_tree_in_the_report(labels, tmp_path):
     assert "What each split took away" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_climb_in_the_report():
     labels = random_labels(n=80, p=6, k=4, seed=1)
     model = KMeansConsensus(6, refine="density", random_state=0).fit(labels)
@@ -40,6 +41,7 @@ def test_climb_in_the_report():
     assert section.sentences[0].startswith("No single move raises the density")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_other_methods_have_no_such_section(labels):
     model = KMeansConsensus(3, random_state=0).fit(labels)
     page = report.render(report.summarize(labels, model))

@@ -188,7 +188,7 @@ def test_k_modes_of_any_labels(labels, k, weighted):
     if labels.size == 0 or len(np.unique(labels, axis=0)) < k:
         return
     weights = np.arange(1, labels.shape[1] + 1) if weighted else None
-    model = KModesConsensus(k, weights=weights, random_state=0).fit(labels)
+    model = KModesConsensus(k, n_init=10, weights=weights, random_state=0).fit(labels)
     assert model.objective_ == pytest.approx(modes(labels, model.labels_, weights)[1])
     assert_array_equal(model.predict(labels), model.labels_)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from limits import limit
 from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels
 
 from ensemblage import Ensemble, MajorityVoting
-from ensemblage.consensus import _aggregation
 
 
 def test_renamed_partitions_agree():
@@ -121,9 +121,9 @@ def test_never_more_clusters_than_asked(labels, k):
 def test_a_table_that_is_too_large_is_refused(monkeypatch):
     """Labels of all partitions, and one for missing in each, by those of the reference."""
     labels = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    monkeypatch.setattr(_aggregation, "_MOST_CELLS", 18)
+    limit(monkeypatch, "cells of the tables of voting", 18)
     assert MajorityVoting(2).fit(labels).n_clusters_ == 2
-    monkeypatch.setattr(_aggregation, "_MOST_CELLS", 17)
+    limit(monkeypatch, "cells of the tables of voting", 17)
     with pytest.raises(ValueError, match=r"Voting needs tables .* of at most 17 cells\. Got 18\. Leave out"):
         MajorityVoting(2).fit(labels)
 

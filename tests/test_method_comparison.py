@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from sklearn.metrics import adjusted_rand_score
 from strategies import planted_labels
 
 from ensemblage import METHODS, KMeansConsensus, make_consensus, report
-from ensemblage.answer import _method_comparison, compare_methods
+from ensemblage.answer import compare_methods
+from ensemblage.base.random import task_seeds
 from ensemblage.cli import main
-from ensemblage.consensus._base import HoldsRows
 
 LABELS = planted_labels(n=60, p=8, k=3, noise=0.2)[0]
 SOME = ["km", "eac-average", "acv", "hgpa"]
@@ -26,7 +27,7 @@ def test_each_gives_what_it_gives_alone(compared):
     for name, labels in zip(compared.names, compared.labels.T, strict=True):
         model = make_consensus(name, 3)
         if "random_state" in model.get_params():
-            model.set_params(random_state=_method_comparison.task_seeds(0, 1).item())
+            model.set_params(random_state=task_seeds(0, 1).item())
         assert (labels == model.fit(LABELS).labels_).all()
 
 
@@ -63,7 +64,7 @@ def test_who_cannot_says_why():
 
 
 def test_pairs_of_very_many_rows_are_not_compared(monkeypatch):
-    monkeypatch.setattr(_method_comparison, "MOST_PAIRED", 10)
+    limit(monkeypatch, "rows of a method that compares pairs", 10)
     found = compare_methods(LABELS, 3, methods=["eac-average", "km"])
     assert found.names == ["km"]
     assert "are more than 10" in found.table[0].refused
@@ -75,8 +76,8 @@ def test_which_methods_compare_all_pairs_is_no_matter_of_words(monkeypatch):
         *("eac-single", "eac-average", "eac-complete", "lwea", "ecpcs-hc", "cspa", "negmm"),
         *("negmm-wat-kmeans", "negmm-wat-gmm", "pta-average", "pta-complete", "pta-single", "ptgp"),
     }
-    monkeypatch.setattr(_method_comparison, "MOST_PAIRED", 10)
-    told = HoldsRows("compares the sizes of clusters, not pairs of rows")
+    limit(monkeypatch, "rows of a method that compares pairs", 10)
+    told = kinds["negmm"]._replace(reason="compares the sizes of clusters, not pairs of rows", pairs=False)
     with monkeypatch.context() as patch:
         patch.setattr(KMeansConsensus, "_holds_rows", lambda self: told)
         assert compare_methods(LABELS, 3, methods=["km"]).names == ["km"]

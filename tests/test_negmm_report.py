@@ -27,6 +27,7 @@ def test_search_in_the_report(labels, tmp_path):
     assert "The values that were tried" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_single_threshold(labels):
     model = NegMM(3, threshold=0.2, random_state=0).fit(labels)
     section = find(report.render(report.summarize(labels, model)), "How the clusters were made")
@@ -34,6 +35,7 @@ def test_single_threshold(labels):
     assert not section.pictures
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_nothing_can_be_judged():
     labels = np.column_stack([[0, 0, 1, 1], [0, 0, 1, 2]])
     model = NegMM(2, random_state=0).fit(labels)
@@ -43,6 +45,7 @@ def test_nothing_can_be_judged():
     assert "The smallest was kept, 0" in section.sentences[0]
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_other_methods_have_no_such_section(labels):
     model = HBGF(3, random_state=0).fit(labels)
     assert model.evidence(labels) == ()

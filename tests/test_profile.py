@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from pages import find
 from scipy.sparse import csr_array
 from scipy.stats import chi2_contingency, false_discovery_control, mannwhitneyu
@@ -93,7 +94,7 @@ def test_numbers_are_those_of_all_pairs_and_of_numpy(seed):
 def test_blocks_change_nothing(monkeypatch):
     X, clusters = random_table(1)
     whole = profile(clusters, X)
-    monkeypatch.setattr("ensemblage.profiles._effects._CELLS", 200)
+    limit(monkeypatch, "values compared at once", 200)
     pd.testing.assert_frame_equal(profile(clusters, X).to_frame(), whole.to_frame())
     assert summary_of(profile(clusters, X), clusters)["profile"] == summary_of(whole, clusters)["profile"]
 
@@ -364,6 +365,7 @@ def test_monotone_transformations_leave_delta_and_the_shape_of_the_rules():
     assert {key: -effect for key, effect in effects(falling).items()} == pytest.approx(effects(found))
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_one_cluster_and_constant_columns():
     found = profile([0, 0, 0, 0], pd.DataFrame({"x": [1.5, 2, 3, 4], "same": [1.5] * 4}))
     assert found.sentences == ["Cluster 0 (4 objects, 100%): there is no other cluster to compare it with."]
@@ -509,9 +511,9 @@ def test_rules_say_where_missing_values_go():
 
 
 def test_rules_of_many_objects_are_made_of_some(monkeypatch):
-    monkeypatch.setattr("ensemblage.profiles._tree.MOST_OBJECTS", 100)
+    limit(monkeypatch, "objects of the rules", 100)
     assert profile(WINE.target, WINE.data).rules.n_objects == 100
-    monkeypatch.setattr("ensemblage.profiles._tree.MOST_VARIABLES", 2)
+    limit(monkeypatch, "variables of the rules", 2)
     rules = profile(WINE.target, WINE.data).rules.rules
     assert len({name for rule in rules for name in WINE.feature_names if name in rule.condition.split()}) <= 2
 
@@ -525,6 +527,7 @@ def wide(n=60, m=300, seed=0):
     return pd.DataFrame(X, columns=[f"gene{j}" for j in range(m)]), clusters
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_markers_of_wide_data():
     frame, clusters = wide()
     found = profile(clusters, frame)
@@ -624,6 +627,7 @@ def test_the_page_is_made_of_the_summary_alone():
     assert report.summarize(model.ensemble_, model)["profile"] is None
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_without_ids_the_section_has_no_objects(tmp_path):
     frame, clusters = mixed()
     summary = summary_of(profile(clusters, frame), clusters)
@@ -636,6 +640,7 @@ def test_without_ids_the_section_has_no_objects(tmp_path):
         assert any(re.search(r"c\d\d\d", cell) for cell in cells) == found
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_many_clusters_are_in_a_table_and_some_in_figures():
     rng = np.random.default_rng(0)
     clusters = np.repeat(np.arange(250), 3)

@@ -523,6 +523,7 @@ def test_svg_text_stays_text_and_untouched(tmp_path):
     assert "#ffffff" not in svg
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
     ("share", "text"),
     [(0.0, "0%"), (0.004, "<1%"), (0.5, "50%"), (0.994, ">99%"), (1.0, "100%"), (None, "–")],
@@ -536,6 +537,7 @@ def test_shares_are_exact_at_their_ends(share, text):
     assert section.tables[0].rows[1][2] == text
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_words():
     ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])
     found = report.summarize(ensemble, KMeansConsensus(2).fit(ensemble))
@@ -546,6 +548,7 @@ def test_words():
     assert [listing(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize("generator", ["diverse", "random-k"])
 def test_the_page_says_why_these_partitions(generator):
     ensemble = Ensemble([[0, 0], [0, 0], [1, 1], [1, 0]])

@@ -6,10 +6,11 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from test_modes import GOLDEN, planted
 
 from ensemblage import ConsensusModes, KMeansConsensus, report
-from ensemblage.cli import _analysis, main
+from ensemblage.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,7 @@ def test_one_story_is_a_sentence_without_a_table():
     assert "Agreement inside" not in page
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_finer_ones_are_no_other_story():
     coarse, fine = np.repeat([0, 1], 40), np.repeat(np.arange(8), 10)
     others = {
@@ -82,7 +84,7 @@ def test_combine_tells_the_stories_where_that_is_quick(tmp_path, monkeypatch):
 
     assert "stories     These partitions tell two stories: 5 of 8 the first, 3 the second." in combine("out")
     assert "tell two stories" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    monkeypatch.setattr(_analysis, "MOST_COMPARED", 10)
+    limit(monkeypatch, "rows compared for modes", 10)
     assert "These partitions tell" not in combine("other")
 
 
@@ -97,12 +99,8 @@ def test_combine_of_very_many_clusters_does_without_stories(tmp_path):
 def test_the_stories_are_looked_for_by_as_many_jobs_as_wanted(tmp_path, monkeypatch):
     asked_for = []
 
-    class Watched(ConsensusModes):
-        def fit(self, *given):
-            asked_for.append(self.n_jobs)
-            return super().fit(*given)
-
-    monkeypatch.setattr(_analysis, "ConsensusModes", Watched)
+    fit = ConsensusModes.fit
+    monkeypatch.setattr(ConsensusModes, "fit", lambda self, *given: asked_for.append(self.n_jobs) or fit(self, *given))
     asked = ["combine", str(write(tmp_path / "labels.csv", GOLDEN)), "-k", "3", "-o", str(tmp_path / "out")]
     assert CliRunner().invoke(main, [*asked, "--jobs", "2"], catch_exceptions=False).exit_code == 0
     assert asked_for == [2]

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from limits import limit
 from pages import find
 from sklearn.datasets import make_blobs
 from strategies import planted_labels
@@ -81,8 +82,8 @@ def test_build_without_objects_keeps_them_out_of_page_and_numbers(tmp_path):
 
 
 def test_of_very_many_objects_those_drawn_and_the_undecided_are_there(monkeypatch):
-    monkeypatch.setattr("ensemblage.report._object_table.MOST_OBJECTS", 100)
-    monkeypatch.setattr("ensemblage.report._figure_data._MOST_POINTS", 60)
+    limit(monkeypatch, "objects on a page", 100)
+    limit(monkeypatch, "points of a figure", 60)
     labels, _ = planted_labels(n=400, p=10, k=3, noise=0.5, seed=1)
     consensus = KMeansConsensus(3, random_state=0).fit(labels)
     summary = report.summarize(labels, consensus, features=np.random.default_rng(0).normal(size=(400, 3)))
@@ -106,6 +107,7 @@ def test_a_page_of_many_objects_with_long_names_stays_small():
     assert len(report.render(summary)) < 3_000_000
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "&lt;", "\u2028\u2029", "<SCRIPT", "\\", '"'])
 def test_data_cannot_leave_their_element(text):
     labels = [[0, 0], [0, 0], [1, 1], [1, 0]]
@@ -146,6 +148,7 @@ def number_of(evidence, best=3):
     return {**numbers()[evidence == "none"], "evidence": evidence, "best": best}
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
     ("core", "border", "undecided", "again", "evidence", "said"),
     [
@@ -206,6 +209,7 @@ def test_certainty_in_words(core, border, undecided, again, evidence, said):
     assert again is None or came_back in answer
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_the_heading_says_what_the_test_for_structure_says():
     """On the page, in a notebook and in the numbers; and no sentence says that clusters were found."""
     summary = summary_of()
@@ -225,6 +229,7 @@ def test_the_heading_says_what_the_test_for_structure_says():
     assert of_noise["headline"] == "No clear structure in 150 objects"
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_another_number_than_the_criteria_name_is_not_certain():
     answer = answer_of({**summary_of(noise=0.05), "number": number_of("clear", best=5)})
     assert "This is only partly certain" in answer
@@ -328,6 +333,7 @@ MADE_BY = {
 }
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_every_generator_of_the_shell_is_written_of():
     """In the paragraph for a methods section, and with its papers."""
     [option] = [p for p in main.commands["run"].params if p.name == "generator"]

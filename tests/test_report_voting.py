@@ -108,6 +108,7 @@ def test_voting_without_a_hierarchy():
     assert "What the votes say of each object" in report.render(summary)
 
 
+@pytest.mark.usefixtures("no_figures")
 @pytest.mark.parametrize(
     ("lifetimes", "words"),
     [

@@ -6,7 +6,6 @@ from sklearn.base import clone
 from strategies import planted_labels, twins
 
 from ensemblage import CumulativeVoting, Ensemble, KMeansConsensus
-from ensemblage.ensemble._coding import CodedColumns
 from ensemblage.metrics import density
 from ensemblage.rows import disk
 from ensemblage.rows.disk import BlockRows
@@ -37,7 +36,7 @@ def two_ensembles(monkeypatch, small_blocks, missing):
     labels = twins(planted_labels(150, 6, 4, 0.4, missing, seed=5)[0], 220)
     here = Ensemble(labels)
     rows = ChunkedRows(np.array_split(here.codes, 7))
-    return here, Ensemble._of(CodedColumns(rows, here.categories, here.names), here.missing)
+    return here, Ensemble._of(here.coded._replace(codes=rows), here.missing)
 
 
 @pytest.mark.parametrize("model", [KMeansConsensus(4, n_init=2, random_state=0), CumulativeVoting(4)])

@@ -28,7 +28,6 @@ from ensemblage import (
     SpectralEnsembleClustering,
     make_consensus,
 )
-from ensemblage.metrics import _wat
 from ensemblage.ranking import AverageAgreement
 
 NEEDS = {"cspa": "pymetis", "mcla": "pymetis", "hgpa": "mtkahypar"}
@@ -160,28 +159,6 @@ def test_a_clustering_to_start_from(estimator, init):
     repeated = estimator(3, init=np.repeat(clusters, w), max_iter=2).fit(np.repeat(labels, w, axis=0))
     assert_array_equal(weighted.labels_[w > 0], repeated.labels_[(np.cumsum(w) - w)[w > 0]])
     assert weighted.objective_ == repeated.objective_
-
-
-@pytest.mark.parametrize("max_pairs", [1_000, 5_000])  # fewer than X has, and than the repeated rows have
-@pytest.mark.parametrize("name", ["eac, threshold", "negmm-wat-kmeans"])
-def test_pairs_that_are_drawn(name, max_pairs, monkeypatch):
-    """Where pairs are drawn for a threshold, an object is drawn as often as it counts."""
-
-    found = []
-
-    def noted(way):
-        whole = getattr(_wat, way)
-        monkeypatch.setattr(_wat, way, lambda *given: found.append((way, whole(*given))) or found[-1][1])
-
-    monkeypatch.setattr(_wat, "MOST_PAIRS", max_pairs)
-    monkeypatch.setattr(_wat, "_N_DRAWN", max_pairs)
-    noted("_drawn_histogram")
-    noted("association_histogram")
-    labels = matrix("missing")
-    assert_equals_repeated(seeded(name), labels, weights_of("zeros", labels))
-    (way, histogram), again = found
-    assert way == again[0]
-    assert_array_equal(histogram, again[1])
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete"])

@@ -1,8 +1,12 @@
 """k-means of many rows that begins on a sample of them."""
 
+import csv
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from limits import limit
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -10,16 +14,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import pairwise_distances_argmin
 
 from ensemblage.cli import main
-from ensemblage.datasets._printed import printed_table
-from ensemblage.generation import (
-    ProjectionPartitions,
-    RandomKPartitions,
-    SubspacePartitions,
-)
-from ensemblage.generation import (
-    _sampled_kmeans as _sampled,
-)
-from ensemblage.generation._sampled_kmeans import N_STEPS, SampledKMeans, auto_sample, member_sums
+from ensemblage.generation import ProjectionPartitions, RandomKPartitions, SubspacePartitions
 from ensemblage.rows.blocks import SUM_ROWS
 
 KINDS = [RandomKPartitions, SubspacePartitions, ProjectionPartitions]
@@ -32,15 +27,23 @@ def blobs():
 
 @pytest.fixture
 def low_limits(monkeypatch):
-    monkeypatch.setattr(_sampled, "ROWS_OF_SAMPLE", 300)
-    monkeypatch.setattr(_sampled, "ROWS_OF_CLUSTER", 5)
+    limit(monkeypatch, "rows of a sample for k-means", 300)
+    limit(monkeypatch, "rows of a sample for each cluster", 5)
+
+
+def sampled(X, k, size):
+    """k-means into k clusters that begins on a sample."""
+    (model,) = RandomKPartitions(1, k_min=k, k_max=k, fit_on=size, random_state=3).fit(X).estimators_
+    assert type(model).__name__ == "SampledKMeans"
+    return model
 
 
 def test_auto_is_20_000_rows_of_100_000():
-    assert auto_sample(99_999, 100) is None
-    assert auto_sample(100_000, 100) == 20_000
-    assert auto_sample(100_000, 101) is None
-    assert auto_sample(101_000, 101) == 20_200
+    at_most = {k: RandomKPartitions(k_max=k).sample_size for k in (100, 101)}
+    assert at_most[100](99_999) is None
+    assert at_most[100](100_000) == 20_000
+    assert at_most[101](100_000) is None
+    assert at_most[101](101_000) == 20_200
     assert RandomKPartitions().sample_size(100_000) == 20_000
     assert RandomKPartitions(estimator=KMeans(n_init=1)).sample_size(100_000) is None
 
@@ -73,15 +76,15 @@ def by_hand(X, k, size, seed):
     """The same steps in plain NumPy."""
     drawn = np.sort(np.random.RandomState(seed).choice(len(X), size, replace=False))
     centres = KMeans(k, n_init=1, random_state=seed).fit(X[drawn]).cluster_centers_
-    for _ in range(N_STEPS):
+    for _ in range(3):
         labels = pairwise_distances_argmin(X, centres)
         centres = np.array([X[labels == c].mean(axis=0) for c in range(k)])
     return centres, pairwise_distances_argmin(X, centres)
 
 
 def test_steps_are_lloyds(blobs):
-    model = SampledKMeans(8, fit_on=200, random_state=3).fit(blobs)
-    centres, labels = by_hand(blobs, 8, 200, 3)
+    model = sampled(blobs, 8, 200)
+    centres, labels = by_hand(blobs, 8, 200, model.random_state)
     np.testing.assert_allclose(model.cluster_centers_, centres)
     assert_array_equal(model.labels_, labels)
     assert_array_equal(model.predict(blobs), labels)
@@ -90,28 +93,29 @@ def test_steps_are_lloyds(blobs):
 
 
 def test_sparse_rows_in_any_order_of_memory(blobs):
-    dense = SampledKMeans(8, fit_on=200, random_state=3).fit(blobs)
-    sparse = SampledKMeans(8, fit_on=200, random_state=3).fit(csr_array(blobs))
+    dense, sparse = sampled(blobs, 8, 200), sampled(csr_array(blobs), 8, 200)
     np.testing.assert_allclose(sparse.cluster_centers_, dense.cluster_centers_)
-    columns = SampledKMeans(8, fit_on=200, random_state=3).fit(np.asfortranarray(blobs))
+    columns = sampled(np.asfortranarray(blobs), 8, 200)
     assert_array_equal(columns.cluster_centers_, dense.cluster_centers_)
 
 
-@pytest.mark.parametrize("n", [1, SUM_ROWS - 1, SUM_ROWS, SUM_ROWS + 1])
-def test_member_sums(n):
+@pytest.mark.parametrize("n", [SUM_ROWS - 1, SUM_ROWS, SUM_ROWS + 1])
+def test_sums_of_members_over_blocks(n):
+    """Of whole numbers no sum depends on its order."""
     rng = np.random.default_rng(n)
-    X, labels = rng.integers(-9, 9, size=(n, 3)).astype(np.float64), rng.integers(4, size=n).astype(np.int32)
+    X = rng.integers(-9, 9, size=(n, 3)) + 50.0 * (np.arange(n)[:, None] % 5)
     for rows in (X, csr_array(X)):
-        sums, sizes = member_sums(rows, labels, 5)
-        assert_array_equal(sizes, np.bincount(labels, minlength=5))
-        assert_array_equal(sums, [X[labels == c].sum(axis=0) for c in range(5)])
+        model = sampled(rows, 5, 200)
+        centres, labels = by_hand(X, 5, 200, model.random_state)
+        assert_array_equal(model.labels_, labels)
+        np.testing.assert_allclose(model.cluster_centers_, centres, rtol=1e-14)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_cluster_without_rows_is_found_on_all():
     X = np.zeros((1_000, 2))
     X[:3] = [[1e6, 0], [0, 1e6], [1e6, 1e6]]  # of which a sample has none
-    model = SampledKMeans(4, fit_on=20, random_state=0).fit(X)
+    model = sampled(X, 4, 20)
     assert sorted(np.bincount(model.labels_)) == [1, 1, 1, 997]
 
 
@@ -135,7 +139,7 @@ def test_another_clusterer_is_left_alone_by_auto(blobs):
     generator = RandomKPartitions(2, estimator=KMeans(n_init=1), random_state=0).fit(blobs)
     assert [type(estimator) for estimator in generator.estimators_] == [KMeans, KMeans]
     named = RandomKPartitions(2, estimator=KMeans(n_init=2), random_state=0, fit_on=200).fit(blobs)
-    assert [type(estimator) for estimator in named.estimators_] == [SampledKMeans, SampledKMeans]
+    assert [type(estimator).__name__ for estimator in named.estimators_] == ["SampledKMeans"] * 2
     assert named.estimators_[0].n_init == 2
 
 
@@ -173,5 +177,6 @@ def test_bad_option():
 
 
 def test_the_papers_sets_are_clustered_whole():
-    most = max(line.n_objects for line in printed_table())
-    assert auto_sample(most, 1) is None
+    text = files("ensemblage.datasets").joinpath("printed.csv").read_text(encoding="utf-8")
+    most = max(int(row["n_objects"]) for row in csv.DictReader(text.splitlines()) if row["n_objects"])
+    assert RandomKPartitions(k_min=2, k_max=2).sample_size(most) is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.mixture import GaussianMixture
 from strategies import planted_labels, random_labels
+from test_sample_weight import assert_equals_repeated, matrix, seeded, weights_of
 
 from ensemblage import Ensemble, EvidenceAccumulation, RandomKPartitions
 from ensemblage.kernels._pairs import add_weighted_pairs
@@ -263,3 +264,24 @@ def test_more_than_max_pairs_are_a_million_drawn_or_fewer(n, options, expected, 
 def test_bad_parameters(bad):
     with pytest.raises(ValueError, match="weak_association_threshold must be"):
         weak_association_threshold([[0], [1]], **bad)
+
+
+@pytest.mark.parametrize("max_pairs", [1_000, 5_000])  # fewer than X has, and than the repeated rows have
+@pytest.mark.parametrize("name", ["eac, threshold", "negmm-wat-kmeans"])
+def test_pairs_that_are_drawn(name, max_pairs, monkeypatch):
+    """Where pairs are drawn for a threshold, an object is drawn as often as it counts."""
+    found = []
+
+    def noted(way):
+        whole = getattr(_wat, way)
+        monkeypatch.setattr(_wat, way, lambda *given: found.append((way, whole(*given))) or found[-1][1])
+
+    monkeypatch.setattr(_wat, "MOST_PAIRS", max_pairs)
+    monkeypatch.setattr(_wat, "_N_DRAWN", max_pairs)
+    noted("_drawn_histogram")
+    noted("association_histogram")
+    labels = matrix("missing")
+    assert_equals_repeated(seeded(name), labels, weights_of("zeros", labels))
+    (way, histogram), again = found
+    assert way == again[0]
+    assert_array_equal(histogram, again[1])

@@ -4,6 +4,7 @@ import math
 import tracemalloc
 from dataclasses import replace
 from itertools import combinations
+from unittest import mock
 
 import inside
 import naive
@@ -16,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import label_matrices, planted_labels, random_labels, twins
 
 from ensemblage import BipartiteVoting, CumulativeVoting, Ensemble, MajorityVoting, RandomKPartitions
+from ensemblage.consensus import _ada_cvote
 from ensemblage.consensus._ada_cvote import ada_cvote, least_squares_losses
 from ensemblage.consensus._aggregation import AggregatedPartition, order_by_entropy, relabelling_losses, sum_labels
 from ensemblage.consensus._bvote import bvote, matching_losses
@@ -584,3 +586,25 @@ def test_logarithm_to_a_few_units_in_the_last_place(x):
 @given(st.floats(-(2.0**51) + 1, 2.0**51 - 1))
 def test_rounding_to_whole_numbers(x):
     assert whole(x) == round(x)
+
+
+def test_votes_that_are_known_are_not_counted_again():
+    labels = planted_labels(n=3000, p=12, k=4, noise=0.3, missing=0.1, seed=0)[
+        0
+    ]  # no two clusters of a partition have the same size
+    whole, more = CumulativeVoting(3, order="given"), CumulativeVoting(3, order="given").add_partitions(labels[:, :10])
+    counted = []
+
+    def count(rows, j, others, n_jobs=None):
+        counted.append(len(others))
+        return original(rows, j, others, n_jobs)
+
+    original = _ada_cvote.contingency_with
+    with mock.patch.object(_ada_cvote, "contingency_with", count):
+        more.add_partitions(labels[:, 10:])
+        known, counted[:] = sum(counted), []
+        whole.fit(labels)
+    assert known == 2 * 10 + 1
+    assert sum(counted) == 12 * 11 // 2
+    for name in ("labels_", "aggregate_", "confidence_"):
+        assert_array_equal(getattr(more, name), getattr(whole, name))

@@ -1,0 +1,25 @@
+"""Sizes from which on the library takes another way, for tests that lower them: only this file knows where they are.
+
+Tests of one module, and of kernels, change its constants themselves.
+"""
+
+PLACES = {
+    "cells of the tables of voting": "ensemblage.consensus._aggregation._MOST_CELLS",
+    "objects clustered by different algorithms": "ensemblage.generation._diverse.MOST_DIVERSE",
+    "objects of a task of pairs": "ensemblage.counting._pair_sums.TASK_ROWS",
+    "objects on a page": "ensemblage.report._object_table.MOST_OBJECTS",
+    "objects of the rules": "ensemblage.profiles._tree.MOST_OBJECTS",
+    "pairs drawn at once": "ensemblage.ranking._pair_means.SAMPLE_PAIRS",
+    "points of a figure": "ensemblage.report._figure_data._MOST_POINTS",
+    "rows compared for modes": "ensemblage.cli._analysis.MOST_COMPARED",
+    "rows of a method that compares pairs": "ensemblage.answer._method_comparison.MOST_PAIRED",
+    "rows of a sample for each cluster": "ensemblage.generation._sampled_kmeans.ROWS_OF_CLUSTER",
+    "rows of a sample for k-means": "ensemblage.generation._sampled_kmeans.ROWS_OF_SAMPLE",
+    "values compared at once": "ensemblage.profiles._effects._CELLS",
+    "variables of the rules": "ensemblage.profiles._tree.MOST_VARIABLES",
+}
+
+
+def limit(monkeypatch, what, value):
+    """Let it be ``value`` in this test."""
+    monkeypatch.setattr(PLACES[what], value)

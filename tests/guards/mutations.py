@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("rows", "ensemble", "io", "counting", "consensus", "ranking", "metrics", "generation", "stability")
+PACKAGES = (
+    "rows",
+    "ensemble",
+    "io",
+    "counting",
+    "consensus",
+    "ranking",
+    "metrics",
+    "generation",
+    "stability",
+    "answer",
+)
 SEED = 17
 
 COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
